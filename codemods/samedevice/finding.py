@@ -1,0 +1,128 @@
+"""Plain data that every room speaks: where (`Span`), what to change (`Edit`, `Fix`), why (`Finding`).
+
+Nothing here knows about `ast`, libcst or torch, so findings travel through process pools, JSON and
+editors as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A range of characters in one file.
+
+    Lines count from 1 and columns from 0, as `ast` does, but columns are characters, not UTF-8
+    bytes. The end is exclusive. In a notebook, lines count through the joined code cells.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, order=True)
+class Origin:
+    """A place in the code that explains a finding: "x was created on the CPU here"."""
+
+    path: str
+    span: Span
+    text: str
+
+
+Verb = Literal[
+    # on an expression
+    "keyword",  # call: set keyword `name` to `value`, in place or after the last argument
+    "drop_keyword",  # call: remove keyword `name`
+    "method",  # expression: append `code` (".to(device)"), in parentheses where precedence asks
+    "callee",  # call: replace the called expression by `code`
+    "unwrap",  # `receiver.method(...)` -> `receiver`
+    "unwrap_argument",  # `f(x, ...)` -> `x`
+    "replace",  # expression: replace by `code`; `{}` in it stands for the edited old expression
+    "body",  # conditional expression or `if` statement: keep the branch that is taken when true
+    "orelse",  # the same: keep the other branch
+    # on a statement
+    "before",  # insert the statements `code` before it
+    "after",  # insert the statements `code` after it
+    "head",  # compound statement: insert the statements `code` at the head of its body
+    "delete",  # remove it (`pass` where a body would be empty)
+    "replace_statement",  # replace by the statements `code`
+    # on a function
+    "parameter",  # def: add a parameter `name` with default `value` at the end
+]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change at one node: the node is the one that `ast` reports at `span`.
+
+    `args` are the verb's arguments as named in `Verb`, as pairs so that an edit can be hashed.
+    """
+
+    path: str
+    span: Span
+    verb: Verb
+    args: tuple[tuple[str, str], ...] = ()
+
+    def get(self, name: str) -> str:
+        """Return the argument `name`; raises `KeyError` when the edit has none."""
+        return dict(self.args)[name]
+
+
+@dataclass(frozen=True)
+class Import:
+    """A name that edited code needs: `from module import name`, or `import module` without one."""
+
+    path: str
+    module: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """The file `path` needs the name `name` bound to the central device.
+
+    With `module`, it is imported from there (and that module is written if it does not exist);
+    without, it is defined in the file, after the imports.
+    """
+
+    path: str
+    name: str
+    module: str | None = None
+    module_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A repair: all of its edits or none.
+
+    `safe`: on a CPU-only machine the program computes bit for bit what it computed before. When it
+    is not, `reason` says why.
+    """
+
+    edits: tuple[Edit, ...]
+    safe: bool = True
+    reason: str = ""
+    imports: tuple[Import, ...] = ()
+    resolvers: tuple[Resolver, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A site or a demand that is wrong.
+
+    `message` is one sentence for a user. `origins` say where the places come from. `unfixed` says
+    why there is no fix.
+    """
+
+    path: str
+    span: Span
+    rule: str
+    message: str
+    origins: tuple[Origin, ...] = ()
+    fix: Fix | None = None
+    unfixed: str = ""
+    level: Literal["error", "warning", "note"] = field(default="warning")
