@@ -1,0 +1,311 @@
+"""A Jupyter notebook's code as one text, and back into its JSON byte for byte.
+
+The text is the code cells in order, each under a marker line. Lines that are IPython's and not
+Python's become statements that do nothing and carry the line in a comment, so that one line stays
+one line and the way back needs no memory. Cells in other languages (`%%bash`) are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MARKER = "# %% samedevice cell "
+_MARKER_LINE = re.compile(rf"^{_MARKER}(\d+)\n", re.MULTILINE)
+_KEPT = "#%samedevice%"  # what follows in the line is the notebook's own
+_KEPT_LINE = re.compile(rf"^(?P<indent>[ \t]*)(?P<statement>[^#\n]*?){_KEPT}", re.MULTILINE)
+
+# Cell magics whose body is Python that runs in the notebook's own namespace.
+_PYTHON_MAGICS = frozenset(
+    {"capture", "debug", "memit", "prun", "time", "timeit", "wandb", "matplotlib"}
+)
+_CELL_MAGIC = re.compile(r"\s*%%(\w*)")
+_ESCAPED = re.compile(r"[ \t]*[%!?](?!=)")
+_HELP = re.compile(r"[ \t]*%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*;?[ \t]*(?:#.*)?$")
+_ASSIGNED = re.compile(r"[ \t]*(?P<target>[\w.,\[\]'\" \t*]+?)[ \t]*=[ \t]*(?:!|%(?=\w))")
+
+_TOKEN = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+    | (?P<string>\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | '''(?:\\.|[^\\])*?(?:'''|\Z)
+      | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'?)
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<joined>\\\n) | (?P<newline>\n)
+    | [^\#"'()\[\]{}\\\n]+ | .""",
+    re.VERBOSE | re.DOTALL,
+)
+
+_decoder = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class NotebookError(ValueError):
+    """The file is no notebook, or a text is not one that came from it."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A code cell: its index among all cells, where its source is in the JSON, and its text."""
+
+    index: int
+    start: int
+    end: int
+    source: str
+    text: str
+
+
+class Notebook:
+    """The Python cells of a notebook.
+
+    `text` is their code; `cell_of` and `split` lead back to cells and `encode` to the JSON. Raises
+    `NotebookError` for JSON that is broken or is no notebook.
+    """
+
+    def __init__(self, content: str) -> None:
+        self._json = content
+        self._cells = [
+            _Cell(index, start, end, source, _to_python(source))
+            for index, start, end, source in _code_cells(content)
+            if not _is_foreign(source)
+        ]
+        self.text = "".join(f"{_MARKER}{cell.index}\n{cell.text}\n" for cell in self._cells)
+        self._first_lines: list[int] = []  # the line of each cell's marker
+        line = 1
+        for cell in self._cells:
+            self._first_lines.append(line)
+            line += cell.text.count("\n") + 2
+
+    def cell_of(self, line: int) -> tuple[int, int] | None:
+        """Return the index of the cell that a line of `text` is in, and the line in that cell."""
+        at = bisect_right(self._first_lines, line) - 1
+        if at < 0:
+            return None
+        return self._cells[at].index, line - self._first_lines[at]
+
+    def split(self, text: str) -> dict[int, str]:
+        """Split a text that came from `text` into the sources of cells, by cell index."""
+        return {index: _to_ipython(code) for index, code in self._split(text).items()}
+
+    def _split(self, text: str) -> dict[int, str]:
+        parts = _MARKER_LINE.split(text)
+        indices = [int(index) for index in parts[1::2]]
+        if indices != [cell.index for cell in self._cells] or parts[0]:
+            raise NotebookError("a change would move code across the border of two cells")
+        return {index: part[:-1] for index, part in zip(indices, parts[2::2], strict=True)}
+
+    def encode(self, text: str) -> str:
+        """Return the JSON with the cells of `text`; unchanged cells keep every byte."""
+        codes = self._split(text)
+        out: list[str] = []
+        done = 0
+        for cell in self._cells:
+            code = codes[cell.index]
+            if code == cell.text:
+                continue
+            source = _to_ipython(code)
+            if "\r\n" in cell.source:
+                source = source.replace("\n", "\r\n")
+            out += [self._json[done : cell.start], self._dump(cell, source)]
+            done = cell.end
+        return "".join(out) + self._json[done:]
+
+    def _dump(self, cell: _Cell, source: str) -> str:
+        """Write a source as the cell wrote it: one string or a list of lines, laid out alike."""
+        ascii_only = self._json.isascii()
+        old = self._json[cell.start : cell.end]
+        if old.startswith('"'):
+            return json.dumps(source, ensure_ascii=ascii_only)
+        raw: dict[str, str] = {}  # known lines, as they were escaped
+        for _, start, end in _items(old, 0):
+            raw.setdefault(json.loads(old[start:end]), old[start:end])
+        head, separator, tail = self._layout(old)
+        lines = re.findall(r"[^\n]*\n|[^\n]+", source)
+        if not lines:
+            return "[]"
+        items = (raw.get(line) or json.dumps(line, ensure_ascii=ascii_only) for line in lines)
+        return f"[{head}{separator.join(items)}{tail}]"
+
+    def _layout(self, old: str) -> tuple[str, str, str]:
+        """Return what stands before, between and after the lines of a source list.
+
+        A list too short to tell is laid out like another cell's.
+        """
+        others = (self._json[cell.start : cell.end] for cell in self._cells)
+        best = ("", ", ", "")
+        for candidate in (old, *others):
+            if not candidate.startswith("["):
+                continue
+            items = list(_items(candidate, 0))
+            if not items:
+                continue
+            head, tail = candidate[1 : items[0][1]], candidate[items[-1][2] : -1]
+            if len(items) > 1:
+                return head, candidate[items[0][2] : items[1][1]], tail
+            best = (head, "," + (head or " "), tail)
+            if candidate is old and head:
+                break
+        return best
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    assert match is not None  # it matches nothing, too
+    return match.end()
+
+
+def _decode(text: str, at: int) -> tuple[object, int]:
+    try:
+        return _decoder.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise NotebookError(f"not valid JSON at line {error.lineno}: {error.msg}") from None
+
+
+def _items(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the key ("" in an array) and the range of each value of the JSON container at `at`."""
+    is_object = text[at] == "{"
+    at = _skip(text, at + 1)
+    while text[at] not in "]}":
+        key: object = ""
+        if is_object:
+            key, at = _decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)  # over the colon
+        _, end = _decode(text, at)
+        yield str(key), at, end
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def _member(text: str, at: int, key: str) -> tuple[int, int] | None:
+    """Return the range of the member `key` of the object at `at`."""
+    found = None
+    for name, start, end in _items(text, at):
+        if name == key:
+            found = start, end  # the last one counts, as in json.loads
+    return found
+
+
+def _code_cells(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield index, range of the source in the JSON, and source of each Python cell."""
+    at = _skip(text, 0)
+    content, end = _decode(text, at)
+    if _skip(text, end) != len(text):
+        raise NotebookError("not valid JSON: more follows the end")
+    if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
+        raise NotebookError("not a Jupyter notebook: it has no cells")
+    if not _speaks_python(content):
+        return
+    arrays, source_key = [_member(text, at, "cells")], "source"
+    if "cells" not in content:  # format 3, before 2015
+        sheets = _member(text, at, "worksheets")
+        assert sheets is not None
+        arrays = [_member(text, start, "cells") for _, start, _ in _array(text, sheets[0])]
+        source_key = "input"
+    index = -1
+    for array in arrays:
+        for _, start, stop in _array(text, array[0]) if array else ():
+            index += 1
+            cell = json.loads(text[start:stop])
+            if not isinstance(cell, dict):
+                raise NotebookError(f"not a Jupyter notebook: cell {index + 1} is no object")
+            source = cell.get(source_key)
+            if cell.get("cell_type") != "code" or cell.get("language", "python") != "python":
+                continue
+            if isinstance(source, list) and all(isinstance(line, str) for line in source):
+                source = "".join(source)
+            place = _member(text, start, source_key)
+            if not isinstance(source, str) or place is None:
+                raise NotebookError(f"not a Jupyter notebook: cell {index + 1} has no source text")
+            yield index, *place, source
+
+
+def _array(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    if text[at] != "[":
+        raise NotebookError("not a Jupyter notebook: its cells are no list")
+    return _items(text, at)
+
+
+def _speaks_python(content: dict[str, object]) -> bool:
+    """Tell whether the kernel is Python's; a notebook that does not say is taken as Python."""
+    metadata = content.get("metadata")
+    if not isinstance(metadata, dict):
+        return True
+    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+        told = metadata.get(section)
+        if isinstance(told, dict) and isinstance(told.get(key), str):
+            return str(told[key]).lower() in {"python", "ipython", "python3", "python2"}
+    return True
+
+
+def _is_foreign(source: str) -> bool:
+    """Tell whether a cell magic hands this cell to something else than the notebook's Python."""
+    match = _CELL_MAGIC.match(source)
+    return match is not None and match[1] not in _PYTHON_MAGICS
+
+
+def _to_python(source: str) -> str:
+    """Turn a cell's source into Python with as many lines."""
+    source = re.sub(r"\r\n?", "\n", source)
+    if not re.search(r"[%!?]", source) or _parses(source):
+        return source
+    kept = set(_escaped_lines(source))
+    lines = source.split("\n")
+    for number in sorted(kept):
+        line = lines[number]
+        if number - 1 in kept and lines[number - 1].endswith("\\"):
+            lines[number] = _KEPT + line  # the rest of a shell line: a comment does
+            continue
+        code = line.lstrip(" \t")
+        indent = line[: len(line) - len(code)]
+        assigned = _ASSIGNED.match(line)
+        statement = f"{assigned['target']} = None" if assigned else "pass"
+        lines[number] = f"{indent}{statement}  {_KEPT}{code}"
+    return "\n".join(lines)
+
+
+def _to_ipython(code: str) -> str:
+    """Undo `_to_python`."""
+    return _KEPT_LINE.sub(lambda match: match["indent"], code)
+
+
+def _parses(source: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _escaped_lines(source: str) -> Iterator[int]:
+    """Yield the numbers (from 0) of the lines that are IPython's: magics, shell, help.
+
+    Only a line that starts a statement can be one; `%` may well start the second line of an
+    expression, and `!` a line of a string.
+    """
+    lines = source.split("\n")
+    at, number, depth, fresh = 0, 0, 0, True
+    while at < len(source):
+        if fresh and depth == 0 and _is_escaped(lines[number]):
+            while True:
+                yield number
+                at += len(lines[number]) + 1
+                number += 1
+                if number == len(lines) or not lines[number - 1].endswith("\\"):
+                    break
+            continue
+        match = _TOKEN.match(source, at)
+        assert match is not None  # its last branch takes any character
+        kind = match.lastgroup
+        depth = max(depth + (kind == "open") - (kind == "close"), 0)
+        number += match[0].count("\n")
+        fresh = kind == "newline"
+        at = match.end()
+
+
+def _is_escaped(line: str) -> bool:
+    return any(pattern.match(line) for pattern in (_ESCAPED, _HELP, _ASSIGNED))
