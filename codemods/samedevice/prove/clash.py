@@ -1,0 +1,274 @@
+"""What torch says when places meet: the message as data, and the clash that a run reports.
+
+torch's wording changed from release to release, so `read_message` knows those from 0.4 to 2.13, of
+CUDA as of MPS.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "mismatch",  # two operands of one operation are on two devices
+    "numpy",  # a tensor on an accelerator goes to NumPy
+    "lengths",  # an argument that must be on the host is not
+    "indices",  # an index is on an accelerator, the indexed tensor on the host
+    "generator",  # a generator of one device draws for another
+    "storage",  # set_ or .data across devices
+    "replicas",  # DataParallel's module is not where it must be
+    "load",  # a checkpoint names a device that is not there
+    "fork",  # a forked process touches the accelerator
+    "pin",  # a tensor that is not on the host is pinned
+    "missing",  # the program wants an accelerator that the machine or the build lacks
+    "ordinal",  # the machine has accelerators, but fewer
+    "memory",  # the accelerator's memory is full
+]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand as a message names it: torch's name for it (may be empty) and its device."""
+
+    name: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of torch about devices.
+
+    `operands` are those that it names, in its order. `operation` is torch's name for what was
+    refused ("addmm", "index_select"); both may be empty.
+    """
+
+    kind: Kind
+    operands: tuple[Operand, ...] = ()
+    operation: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step in a tensor's life: where and by which line it got to `device`."""
+
+    device: str
+    text: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Party:
+    """An operand of a clash as the program has it.
+
+    `expression` is the user's ("self.mask", or empty where it has no name in the user's line),
+    `what` says what it is ("tensor (3, 4) float32", "parameters"); `steps` begin at the creation.
+    They are empty on a real device, which does not remember them.
+    """
+
+    expression: str
+    device: str
+    what: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of a traceback. `file` is as the traceback has it; `line` counts from 1.
+
+    `cell` is the execution count of a notebook's cell where the traceback tells no more than that.
+    """
+
+    file: str
+    line: int
+    function: str = ""
+    text: str = ""
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A run that places ended.
+
+    `file`, `line` (and `end_line`, `column`, `end_column` in characters, where Python tells them)
+    are the user's innermost expression; `frames` are the user's frames, the innermost last.
+    """
+
+    kind: Kind
+    message: str
+    exception: str
+    file: str
+    line: int
+    text: str
+    function: str = ""
+    operands: tuple[Party, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+
+
+_DEVICE = r"[a-z]+(?::\d+)?"
+_TYPE = r"(?:torch\.[\w.]*Tensor|[A-Z]\w*Type)"
+
+# Named groups: `operation`; `name`/`device` and `name2`/`device2` for operands in torch's order.
+_MESSAGES: tuple[tuple[Kind, str], ...] = (
+    (
+        "mismatch",
+        rf"Expected all tensors to be on the same device, but got (?P<name>\w+) is on "
+        rf"(?P<device>{_DEVICE}), different from other tensors on (?P<device2>{_DEVICE})"
+        r"(?: \(when checking argument in method (?P<operation>\w+)\))?",
+    ),
+    (
+        "mismatch",  # the argument it names is the second of the two devices
+        rf"Expected all tensors to be on the same device, but found at least two devices, "
+        rf"(?P<device>{_DEVICE}) and (?P<device2>{_DEVICE})!"
+        r"(?: \(when checking arg?ument for argument (?P<name2>\w+) in method (?P<operation>\w+)\))?",
+    ),
+    ("mismatch", r"Expected all tensors to be on the same device"),
+    (
+        "mismatch",
+        rf"Input type \((?P<device>{_TYPE})\) and (?P<name2>weight|bias) type "
+        rf"\((?P<device2>{_TYPE})\) should be the same",
+    ),
+    (
+        "mismatch",
+        rf"Input and (?P<name2>parameter|hidden) tensors are not at the same device, found input "
+        rf"tensor at (?P<device>{_DEVICE}) and \w+ tensor at (?P<device2>{_DEVICE})",
+    ),
+    (
+        "mismatch",
+        rf"Expected object of (?:device type|backend) (?P<device>\w+) but got "
+        rf"(?:device type|backend) (?P<device2>\w+) for argument #\d+ '(?P<name2>\w+)'"
+        r"(?: in call to (?P<operation>\w+))?",
+    ),
+    (
+        "mismatch",
+        rf"Expected object of type (?P<device>{_TYPE}) but (?:got|found) type "
+        rf"(?P<device2>{_TYPE}) for argument #\d+ '(?P<name2>\w+)'",
+    ),
+    (
+        "mismatch",
+        rf"[Ee]xpected device (?P<device>{_DEVICE}) but got device (?P<device2>{_DEVICE})",
+    ),
+    (
+        "mismatch",
+        rf"[Ee]xpected type (?P<device>{_TYPE}) but got (?:type )?(?P<device2>{_TYPE})(?: |$)",
+    ),
+    (
+        "mismatch",
+        r"Tensor for argument #\d+ '(?P<name>\w+)' is on (?P<device>\w+), but expected it to be on "
+        r"(?P<device2>\w+)(?: \(while checking arguments for (?P<operation>\w+)\))?",
+    ),
+    (
+        "mismatch",
+        r"Tensor for '(?P<name>\w+)' is on (?P<device>\w+), Tensor for argument #\d+ "
+        r"'(?P<name2>\w+)' is on (?P<device2>\w+), but expected them to be on \w+"
+        r"(?: \(while checking arguments for (?P<operation>\w+)\))?",
+    ),
+    (
+        "mismatch",
+        r"(?P<operation>\w+)(?:\(\))?: (?:input|self)\(device='?(?P<device>[\w:]+)'?\) and "
+        r"(?P<name2>\w+)\(device=?'?(?P<device2>[\w:]+)'?\)\s+must be on the same device",
+    ),
+    (
+        "mismatch",
+        rf"Expected condition, x and y to be on the same device, but condition is on "
+        rf"(?P<device>{_DEVICE}) and x and y are on (?P<device2>{_DEVICE})",
+    ),
+    ("mismatch", r"Placeholder storage has not been allocated on (?P<device2>MPS) device!"),
+    (
+        "mismatch",
+        rf"(?:all input tensors|tensors?|inputs?|[\w', ]+) (?:must|should|expected to|to) be on "
+        rf"the same device(?:[.,]? (?:Received|but got|but found|found) "
+        rf"(?P<device>{_DEVICE}) and (?P<device2>{_DEVICE}))?",
+    ),
+    (
+        "numpy",
+        rf"can't convert (?P<device>[\w:]+) (?:device type )?tensor to numpy",
+    ),
+    (
+        "lengths",
+        rf"'(?P<name>lengths)' argument should be a 1D CPU int64 tensor, but got \d+D "
+        rf"(?P<device>{_DEVICE}) ",
+    ),
+    (
+        "indices",
+        rf"indices should be either on (?:cpu|{_DEVICE}) or on the same device as the indexed "
+        rf"tensor \((?P<device2>{_DEVICE})\)",
+    ),
+    (
+        "generator",
+        rf"Expected an? '(?P<device2>\w+)'(?::\d+)? (?:device type|generator device) for generator "
+        rf"but found '(?P<device>{_DEVICE})'",
+    ),
+    (
+        "generator",
+        rf"Expected an? '?(?P<device2>\w+)'? generator(?: device)? but found '?(?P<device>\w+)'?",
+    ),
+    (
+        "storage",
+        rf"Attempted to set the storage of a tensor on device \"(?P<device>{_DEVICE})\" to a "
+        rf"storage on different device \"(?P<device2>{_DEVICE})\"",
+    ),
+    (
+        "replicas",
+        rf"module must have its parameters and buffers on device (?P<device>{_DEVICE}) "
+        rf"\(device_ids\[0\]\) but found one of them on device: (?P<device2>{_DEVICE})",
+    ),
+    ("load", r"Attempting to deserialize object on an? (?P<device>\w+) device"),
+    ("fork", r"Cannot re-initialize (?P<device>\w+) in forked subprocess"),
+    ("pin", rf"[Cc]annot pin '?(?P<device>{_TYPE})'?,? only (?:dense )?CPU tensors can be pinned"),
+    (
+        "missing",
+        r"Torch not (?:compiled|linked) with (?P<device>\w+) (?:enabled|support)",
+    ),
+    ("missing", r"type (?P<device>torch\.cuda\.\w+) not available"),
+    ("missing", r"Found no NVIDIA driver on your system|No (?P<device>CUDA) GPUs are available"),
+    ("missing", r"Cannot access accelerator device when none is available"),
+    ("missing", r"(?P<device>MPS) backend is not (?:available|supported)"),
+    ("ordinal", r"invalid device ordinal|device >= 0 && device < num_gpus|invalid device index"),
+    ("memory", r"(?P<device>CUDA|MPS|XPU) (?:backend )?out of memory"),
+)
+_PATTERNS = [(kind, re.compile(pattern)) for kind, pattern in _MESSAGES]
+
+
+def read_message(text: str) -> Message | None:
+    """Return what a message of torch says about devices, or None when it is about something else.
+
+    Lines may be wrapped: any white space counts as one space.
+    """
+    text = " ".join(text.split())
+    for kind, pattern in _PATTERNS:
+        if match := pattern.search(text):
+            groups = {name: value for name, value in match.groupdict().items() if value}
+            operands = tuple(
+                Operand(groups.get(name, ""), device_of(groups[device]))
+                for name, device in (("name", "device"), ("name2", "device2"))
+                if device in groups
+            )
+            return Message(kind, operands, _operation(groups.get("operation", "")))
+    return None
+
+
+def device_of(word: str) -> str:
+    """Return the device that a word of a message means.
+
+    "torch.cuda.FloatTensor", "CUDAFloatType", "CUDA" and "GPU" are "cuda"; "torch.FloatTensor" and
+    "CPU" are "cpu"; "cuda:1" stays. On a build of torch for another vendor "GPU" may be its device.
+    """
+    word = word.removeprefix("torch.").rstrip(".")
+    if match := re.fullmatch(r"(?:sparse\.)?(\w+)\.\w*Tensor", word):
+        return "cpu" if match[1] == "sparse" else match[1]
+    if match := re.fullmatch(r"(CUDA|CPU|MPS|XPU|HIP)(?:\w*Type|\w*Tensor)", word):
+        return match[1].lower()
+    if re.fullmatch(r"\w+Tensor", word):
+        return "cpu"
+    word = word.lower()
+    return "cuda" if word == "gpu" else word
+
+
+def _operation(name: str) -> str:
+    """Return the operation of a kernel's wrapper: "wrapper_CUDA_addmm" -> "addmm"."""
+    return re.sub(r"^(?:wrapper_[A-Z]*_+|_th_)", "", name)
