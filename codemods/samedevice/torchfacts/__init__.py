@@ -1,0 +1,111 @@
+"""What torch and the libraries around it do to places, as data.
+
+Facts about torch itself are in `torch.json`, which `generate.py` reads off an installed torch
+(schemas, signatures, experiments). Facts about other libraries are kept by hand in `libraries.py`.
+Nothing here imports torch; the data is read at the first look-up.
+
+    >>> lookup("torch.zeros").kind
+    'create'
+    >>> lookup("torch.nn.modules.linear.Linear").state
+    True
+    >>> tensor_method("numpy").kind
+    'to_numpy'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "Fact",
+    "accelerator_names",
+    "library",
+    "lookup",
+    "module_method",
+    "tensor_attribute",
+    "tensor_method",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What one function, class or method does to places.
+
+    `kind` is one of the words in docs/torchfacts.md. `params` are the positional parameters in
+    order, without `self`; a last name with a star ("*size") takes every further argument.
+
+    `tensors`, `free` and `host` name parameters (without a star) that take a tensor or a list of
+    tensors: those in `tensors` must be on one place (for a method, also with `self`), those in
+    `free` may be elsewhere, those in `host` must be on the CPU.
+    """
+
+    kind: str
+    device: bool = False
+    out: str = "tensor"
+    params: tuple[str, ...] = ()
+    tensors: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    state: bool = False
+    dtype: str = ""
+
+    def parameter(self, position: int) -> str | None:
+        """Return the name of the positional argument `position` (0 is the first), if known."""
+        if position < len(self.params):
+            return self.params[position].lstrip("*")
+        if self.params and self.params[-1].startswith("*"):
+            return self.params[-1][1:]
+        return None
+
+
+def lookup(name: str) -> Fact | None:
+    """Return the fact about a dotted name as it is imported, or None.
+
+    Aliases resolve: "torch.nn.modules.linear.Linear" is "torch.nn.Linear". The call of a module of
+    torch.nn is "torch.nn.<class>.forward".
+    """
+    from samedevice.torchfacts import store
+
+    return store.lookup(name)
+
+
+def tensor_method(name: str) -> Fact | None:
+    """Return the fact about the method `name` of `torch.Tensor`, or None."""
+    from samedevice.torchfacts import store
+
+    return store.member("torch.Tensor", name)
+
+
+def tensor_attribute(name: str) -> str | None:
+    """Return what the attribute `name` of a tensor is, in the words of `Fact.out`, or None.
+
+    "self" is a tensor on the place of the tensor itself.
+    """
+    from samedevice.torchfacts import store
+
+    return store.attribute(name)
+
+
+def module_method(name: str) -> Fact | None:
+    """Return the fact about the method `name` of `torch.nn.Module`, or None."""
+    from samedevice.torchfacts import store
+
+    return store.member("torch.nn.Module", name)
+
+
+def library(prefix: str) -> bool:
+    """Return whether facts are kept about the top-level package `prefix`."""
+    from samedevice.torchfacts import store
+
+    return store.library(prefix)
+
+
+def accelerator_names(version: str) -> frozenset[str]:
+    """Return the names of `torch.accelerator`, `torch.amp` and `torch.cuda` in a torch release.
+
+    `version` is "2.6" or "2.6.0+cu124"; each name is dotted ("torch.accelerator.is_available").
+    Releases newer than the newest known one answer as that does.
+    """
+    from samedevice.torchfacts import store
+
+    return store.accelerator_names(version)
