@@ -1,0 +1,183 @@
+"""Settings of one run: the table `[tool.samedevice]` of the nearest pyproject.toml, then the flags.
+
+A key of the table is the flag of the same name, so there is one list of settings to learn.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
+KEYS = (*LISTS, "unsafe", "resolver", "line-length")
+RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; the message names the file or flag it came from."""
+
+
+@dataclass(frozen=True)
+class Exclude:
+    """Patterns in the syntax of .gitignore, read relative to the folder `root`."""
+
+    root: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one run.
+
+    `select`: only these rules (empty: all of them); `ignore`: without these. `safe` and
+    `unsafe_rule` list rules whose fixes count as safe or as unsafe whatever they say themselves;
+    `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "module:function" or
+    "" for the one that suits the project. `line_length` counts characters.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    safe: tuple[str, ...] = ()
+    unsafe_rule: tuple[str, ...] = ()
+    unsafe: bool = False
+    exclude: tuple[Exclude, ...] = ()
+    resolver: str = ""
+    line_length: int | None = None
+
+    def with_flags(
+        self,
+        *,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        safe: Sequence[str] = (),
+        unsafe_rule: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        unsafe: bool = False,
+        resolver: str = "",
+    ) -> Config:
+        """Return these settings with the flags that were given in place of the table's values.
+
+        `exclude` adds to the table's patterns, relative to the current folder. Raises
+        `ConfigError` for a resolver of another form.
+        """
+        if resolver and not RESOLVER.fullmatch(resolver):
+            raise ConfigError(f"--resolver {resolver}: {_RESOLVER_FORMS}")
+        return replace(
+            self,
+            select=tuple(select) or self.select,
+            ignore=tuple(ignore) or self.ignore,
+            safe=tuple(safe) or self.safe,
+            unsafe_rule=tuple(unsafe_rule) or self.unsafe_rule,
+            unsafe=unsafe or self.unsafe,
+            resolver=resolver or self.resolver,
+            exclude=(*self.exclude, Exclude(os.getcwd(), tuple(exclude)))
+            if exclude
+            else self.exclude,
+        )
+
+
+_RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
+
+
+def load(paths: Sequence[str] = (".",)) -> Config:
+    """Return the settings that hold for `paths`: those found from their common folder upward.
+
+    The nearest pyproject.toml with a `[tool.samedevice]` table counts. The line length is the
+    table's, else the nearest one that ruff or black are given. Raises `ConfigError` for a file
+    that is no TOML, an unknown key or a value of the wrong type.
+    """
+    table: dict[str, Any] | None = None
+    config = Config()
+    line_length: int | None = None
+    folder = _common_folder(paths)
+    while True:
+        path = os.path.join(folder, "pyproject.toml")
+        tool = _tool_tables(path)
+        if table is None and "samedevice" in tool:
+            table = tool["samedevice"]
+            config = _from_table(table, path)
+        if line_length is None:
+            line_length = _line_length(tool)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    if config.line_length is None:
+        config = replace(config, line_length=line_length)
+    return config
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    folders = [
+        absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+        for absolute in (os.path.abspath(path) for path in paths if path != "-")
+    ]
+    try:
+        return os.path.commonpath(folders) if folders else os.getcwd()
+    except ValueError:  # two drives of Windows have no folder in common
+        return os.getcwd()
+
+
+def _tool_tables(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            tool = tomllib.load(file).get("tool", {})
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    return tool if isinstance(tool, dict) else {}
+
+
+def _line_length(tool: dict[str, Any]) -> int | None:
+    for name in ("ruff", "black"):
+        table = tool.get(name)
+        if isinstance(table, dict) and type(table.get("line-length")) is int:
+            return int(table["line-length"])
+    return None
+
+
+def _from_table(table: Any, path: str) -> Config:
+    def fail(key: str, expected: str) -> ConfigError:
+        return ConfigError(f"{path}: [tool.samedevice] {key}: {expected}")
+
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: [tool.samedevice]: expected a table")
+    for key, value in table.items():
+        if key not in KEYS:
+            raise fail(key, f"no such setting; there are {', '.join(sorted(KEYS))}")
+        if key in LISTS and not (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+        ):
+            raise fail(key, "expected a list of strings")
+    unsafe = table.get("unsafe", False)
+    if not isinstance(unsafe, bool):
+        raise fail("unsafe", "expected true or false")
+    resolver = table.get("resolver", "")
+    if resolver != "" and not (isinstance(resolver, str) and RESOLVER.fullmatch(resolver)):
+        raise fail("resolver", _RESOLVER_FORMS)
+    length = table.get("line-length")
+    if length is not None and (type(length) is not int or length < 1):
+        raise fail("line-length", "expected a number of characters")
+    patterns = tuple(table.get("exclude", ()))
+    return Config(
+        select=tuple(table.get("select", ())),
+        ignore=tuple(table.get("ignore", ())),
+        safe=tuple(table.get("safe", ())),
+        unsafe_rule=tuple(table.get("unsafe-rule", ())),
+        unsafe=unsafe,
+        exclude=(Exclude(os.path.dirname(path), patterns),) if patterns else (),
+        resolver=resolver,
+        line_length=length,
+    )
