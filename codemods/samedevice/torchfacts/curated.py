@@ -14,6 +14,7 @@ Entry = tuple[str, str, dict[str, Any]]
 _LOAD = {"params": ("f", "map_location"), "out": "unknown"}
 _NONE: dict[str, Any] = {"out": "none"}
 _SCALAR: dict[str, Any] = {"out": "scalar"}
+_UNKNOWN: dict[str, Any] = {"out": "unknown"}
 _SELF: dict[str, Any] = {"out": "self"}
 
 FUNCTIONS: list[Entry] = [
@@ -30,16 +31,28 @@ FUNCTIONS: list[Entry] = [
         {"device": True, "params": ("ext_tensor",)},
     ),
     ("create", "torch.from_file", {"device": True, "params": ("filename", "shared", "size")}),
-    # The sizes and the element type decide; the data, if any, comes from the host.
+    # Without `device` they are where their values are.
     (
         "create",
         "torch.sparse_coo_tensor",
         {
             "device": True,
             "params": ("indices", "values", "size"),
-            "tensors": ("values",),
-            "free": ("indices",),
+            "tensors": ("indices", "values"),
         },
+    ),
+    # A number may be a tensor without dimensions; that does not decide the place.
+    (
+        "create",
+        "torch.linspace torch.logspace",
+        {"device": True, "params": ("start", "end", "steps"), "free": ("start", "end")},
+    ),
+    ("create", "torch.arange torch.range", {"device": True, "params": ("start", "end", "step")}),
+    ("create", "torch.full", {"device": True, "params": ("size", "fill_value")}),
+    (
+        "create",
+        "torch.normal",
+        {"device": True, "params": ("mean", "std", "size"), "tensors": ("mean", "std")},
     ),
     # -- which one of the arguments decides ---------------------------------------------------
     ("view", "torch.clone torch.detach torch.alias_copy", {"params": ("input",), "tensors": ("input",)}),
@@ -241,6 +254,26 @@ FUNCTIONS: list[Entry] = [
     ),
     ("collate", "torch.utils.data.default_convert", {"params": ("data",), "tensors": ("data",)}),
     ("query", "torch.utils.data.get_worker_info", {"out": "unknown"}),
+    # -- CUDA: what the calls without CUDA do not tell ----------------------------------------
+    ("cudaonly", "torch.cuda.Event torch.cuda.Stream torch.cuda.ExternalStream torch.cuda.CUDAGraph torch.cuda.graph", _UNKNOWN),
+    ("cudaonly", "torch.cuda.device", {"params": ("device",), "out": "unknown"}),
+    ("cudaquiet", "torch.cuda.device_of", {"params": ("obj",), "free": ("obj",), "out": "unknown"}),
+    ("cudaquiet", "torch.cuda.stream torch.cuda.StreamContext", {"params": ("stream",), "out": "unknown"}),
+    (
+        "cudaquiet",
+        "torch.cuda.set_rng_state",
+        {"params": ("new_state", "device"), "host": ("new_state",), "out": "none"},
+    ),
+    (
+        "cudaquiet",
+        "torch.cuda.set_rng_state_all",
+        {"params": ("new_states",), "host": ("new_states",), "out": "none"},
+    ),
+    ("cudaonly", "torch.cuda.get_rng_state", {"params": ("device",), "out": "host"}),
+    ("cudaquiet", "torch.cuda.get_rng_state_all", {"out": "host"}),
+    ("cudaonly", "torch.accelerator.Graph", _UNKNOWN),
+    # A context manager; nothing happens for None.
+    ("cudaonly", "torch.accelerator.device_index", {"params": ("device",), "out": "unknown"}),
     # -- devices ------------------------------------------------------------------------------
     ("device", "torch.device torch.get_default_device", {"params": ("type", "index"), "out": "device"}),
     (

@@ -9,7 +9,7 @@ what is in `torch.cuda` to learn what raises there. What it reads:
 - operators: the schemas in `native_functions.yaml`, which the torch wheel ships for torchgen;
 - functions written in Python, and `forward` of every module: their annotated signatures;
 - modules: built with small arguments, to see whether they hold parameters or buffers;
-- `torch.cuda`: every function called without CUDA, to see which ones raise;
+- `torch.cuda` and `torch.accelerator`: every function called without one, to see which ones raise;
 - aliases: the same object under two dotted names;
 - `curated.py`: what none of these tell. A name there that torch lacks is an error.
 """
@@ -63,7 +63,6 @@ NAMESPACES = (
     "torch.cuda.amp",
     "torch.distributed",
     "torch.distributions",
-    "torch.distributions.kl",
     "torch.fft",
     "torch.func",
     "torch.hub",
@@ -322,7 +321,7 @@ def module_facts(cls: type[Any]) -> tuple[Fact, Fact | None]:
     return built, called
 
 
-# -- torch.cuda ------------------------------------------------------------------------------------
+# -- torch.cuda, torch.accelerator ---------------------------------------------------------------------------
 
 # Arguments for the functions of torch.cuda that need some, by parameter name.
 CUDA_ARGUMENTS: dict[str, Any] = {
@@ -340,8 +339,8 @@ CUDA_ARGUMENTS: dict[str, Any] = {
 }
 
 
-def cuda_fact(name: str, function: Any) -> Fact | None:
-    """Call a function of torch.cuda without CUDA; None where the needed arguments are unknown."""
+def without_cuda(function: Any) -> Fact | None:
+    """Call a function of torch.cuda or torch.accelerator without one; None where the needed arguments are unknown."""
     signature = signature_of(function)
     if signature is None:
         return None
@@ -435,8 +434,8 @@ LEGACY = {
 
 def function_fact(namespace: str, short: str, function: Any, schemas: dict[str, list[Any]]) -> Fact | None:
     """Return the fact about a function, from its schema if it is an operator."""
-    if namespace in ("torch.cuda", "torch.cuda.amp"):
-        return cuda_fact(short, function)
+    if namespace in ("torch.cuda", "torch.accelerator"):
+        return without_cuda(function)
     prefix = OPERATOR_PREFIX.get(namespace)
     if prefix is not None and (inspect.isbuiltin(function) or python_fact(function) is None):
         for name in (prefix + short, short, getattr(function, "__name__", "")):

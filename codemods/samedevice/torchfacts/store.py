@@ -92,9 +92,10 @@ def torch_data() -> TorchData:
 @cache
 def lookup(name: str) -> Fact | None:
     """Find a dotted name: torch itself, its aliases, then the libraries and their wildcards."""
-    package = name.partition(".")[0]
-    if package == "torch":
-        return _lookup_torch(name)
+    if name.startswith("torch."):
+        fact = _lookup_torch(name)
+        if fact is not None:
+            return fact
     from samedevice.torchfacts import libraries
 
     return libraries.lookup(name)
@@ -130,9 +131,7 @@ def attribute(name: str) -> str | None:
 
 
 def library(prefix: str) -> bool:
-    """Return whether `prefix` is a package with facts."""
-    if prefix == "torch":
-        return True
+    """Return whether `prefix` is a package with facts (torch is, for its TensorBoard writer)."""
     from samedevice.torchfacts import libraries
 
     return prefix in libraries.packages()
