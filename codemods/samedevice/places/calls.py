@@ -1,0 +1,635 @@
+"""Evaluate calls: of the project's own functions and classes, of builtins and of containers."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from samedevice import torchfacts
+from samedevice.places.graph import Place, Spot
+from samedevice.places.library import Library
+from samedevice.places.expressions import Arg
+from samedevice.places.values import (
+    ARRAY,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Dict,
+    Ext,
+    Flag,
+    Func,
+    Iter,
+    Klass,
+    Method,
+    Namespace,
+    Obj,
+    Scope,
+    Seq,
+    Super,
+    Tensor,
+    Value,
+)
+
+#: Evaluations of one function before its last result stands for the others.
+_CONTEXTS = 12
+#: Nested calls that are followed.
+_DEPTH = 60
+
+
+class Calls(Library):
+    """Values of calls."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._last: dict[ast.AST, tuple[list[Value], Value]] = {}
+        self._evaluations = 0
+
+    # -- arguments --------------------------------------------------------------------------
+
+    def eval_Call(self, node: ast.Call, scope: Scope) -> Value:
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            if scope.self_value is not None and scope.func is not None and scope.func.cls:
+                return Super(scope.func.cls, scope.self_value)
+        callee = self.eval(node.func, scope)
+        args: list[Arg] = []
+        for arg in node.args:
+            value = self.eval(arg, scope)
+            if isinstance(arg, ast.Starred):
+                if isinstance(value, Seq) and value.items is not None:
+                    args.extend((v, Spot(scope.path, arg.value)) for v in value.items)
+                else:
+                    element = self.iterate(value, Spot(scope.path, arg.value), scope)
+                    args.append((element, Spot(scope.path, arg.value)))
+            else:
+                args.append((value, Spot(scope.path, arg)))
+        kwargs: dict[str, Arg] = {}
+        for keyword in node.keywords:
+            value = self.eval(keyword.value, scope)
+            spot = Spot(scope.path, keyword.value)
+            if keyword.arg is not None:
+                kwargs[keyword.arg] = (value, spot)
+            elif isinstance(value, Dict):
+                kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
+        return self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
+
+    def apply(
+        self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Return the result of calling a value."""
+        match callee:
+            case Func():
+                return self.call_func(callee, args, kwargs, spot)
+            case Klass():
+                return self.instantiate(callee, args, kwargs, spot, scope)
+            case Obj():
+                return self.call_object(callee, args, kwargs, spot, scope)
+            case Method():
+                return self.call_method(callee, args, kwargs, spot, scope)
+            case Ext(name=name):
+                head, _, rest = name.partition(".")
+                if head == "builtins":
+                    return self.builtin(rest, args, kwargs, spot, scope)
+                return self.call_external(name, args, kwargs, spot, scope)
+            case Tensor():
+                return self.call_parameter(callee, args, kwargs, spot)
+        return UNKNOWN
+
+    def call_parameter(
+        self, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    ) -> Value:
+        """Call something that a caller handed in: most likely a module or a loss."""
+        for value, where in (*args, *kwargs.values()):
+            if isinstance(value, Tensor):
+                self.graph.meet(
+                    callee.node, Spot(spot.path, spot.node), value.node, where, spot
+                )
+        return Tensor(callee.node)
+
+    # -- the project's own functions --------------------------------------------------------
+
+    def call_func(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    ) -> Value:
+        """Evaluate a function of the project with these arguments."""
+        node = func.node
+        if len(self.stack) >= _DEPTH or self.stack.count(node) >= 2:
+            return self.summary(func, args, kwargs)
+        seen = self.contexts.get(node, 0)
+        self._evaluations += 1
+        if seen >= _CONTEXTS or (seen and self._evaluations > 2000 + 20 * len(self._known)):
+            return self.summary(func, args, kwargs)
+        self.contexts[node] = seen + 1
+        self.evaluated.add(node)
+        scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
+        scope.func = func
+        scope.self_value = func.bound if func.bound is not None else func.scope.self_value
+        if func.bound is None and func.cls is None and func.scope.func is not None:
+            scope.self_value = func.scope.self_value
+        self.bind_arguments(func, args, kwargs, scope)
+        hosted = self._is_host_code(func)
+        self.hosted += hosted
+        self.stack.append(node)
+        constructing = self.constructing
+        if func.cls is not None and func.cls.family == "module" and _name(node) != "__init__":
+            # A method that runs while the module is built still builds it; a call of another
+            # module's forward does not.
+            if _name(node) == "forward":
+                self.constructing = 0
+        if isinstance(node, ast.Lambda):
+            result = self.eval(node.body, scope)
+        else:
+            self._returns.append([])
+            self._yields.append([])
+            self.block(node.body, scope)
+            results, yields = self._returns.pop(), self._yields.pop()
+            result = NONE
+            if yields:
+                element: Value | None = None
+                for value in yields:
+                    element = self.join(element, value)
+                result = Iter(element if element is not None else UNKNOWN)
+            elif results:
+                joined: Value | None = None
+                for value in results:
+                    joined = self.join(joined, value)
+                result = joined if joined is not None else NONE
+        self.constructing = constructing
+        self.stack.pop()
+        self.hosted -= hosted
+        self._last[node] = ([v for v, _ in (*args, *kwargs.values())], result)
+        return result
+
+    def _is_host_code(self, func: Func) -> bool:
+        if func.cls is None or func.cls.family != "dataset":
+            return False
+        return _name(func.node) in ("__getitem__", "__iter__", "__getitems__")
+
+    def summary(self, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+        """Return what a function gives for these arguments, judged by its last evaluation."""
+        last = self._last.get(func.node)
+        if last is None:
+            return UNKNOWN
+        old, result = last
+        new = [v for v, _ in (*args, *kwargs.values())]
+        if not isinstance(result, Tensor):
+            return result
+        for before, now in zip(old, new, strict=False):
+            if isinstance(before, Tensor) and isinstance(now, Tensor):
+                if before.node.find() is result.node.find():
+                    return Tensor(now.node, scalar=result.scalar)
+        return result
+
+    def bind_arguments(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], scope: Scope
+    ) -> None:
+        """Bind a call's arguments to the function's parameters."""
+        spec = func.node.args
+        names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+        values = [value for value, _ in args]
+        if func.bound is not None:
+            values.insert(0, func.bound)
+        left = dict(kwargs)
+        defaults = [None] * (len(names) - len(spec.defaults)) + list(spec.defaults)
+        for index, name in enumerate(names):
+            if index < len(values):
+                scope.names[name] = values[index]
+            elif name in left:
+                scope.names[name] = left.pop(name)[0]
+            else:
+                default = defaults[index]
+                scope.names[name] = (
+                    self.eval(default, func.scope) if default is not None else UNKNOWN
+                )
+        if spec.vararg is not None:
+            scope.names[spec.vararg.arg] = Seq("tuple", values[len(names) :])
+        for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+            if argument.arg in left:
+                scope.names[argument.arg] = left.pop(argument.arg)[0]
+            else:
+                scope.names[argument.arg] = (
+                    self.eval(default, func.scope) if default is not None else UNKNOWN
+                )
+        if spec.kwarg is not None:
+            scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
+
+    # -- what nobody calls ------------------------------------------------------------------
+
+    def call_symbolic(self, func: Func) -> Value:
+        """Evaluate a function whose callers are not known."""
+        spec = func.node.args
+        arguments = [*spec.posonlyargs, *spec.args]
+        positional = arguments[1:] if func.bound is not None else arguments
+        defaults = [None] * (len(arguments) - len(spec.defaults)) + list(spec.defaults)
+        if func.bound is not None:
+            defaults = defaults[1:]
+        path = func.scope.path
+        args = [
+            (self.parameter(argument, default, path), Spot(path, argument))
+            for argument, default in zip(positional, defaults, strict=True)
+        ]
+        kwargs = {
+            argument.arg: (self.parameter(argument, default, path), Spot(path, argument))
+            for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+        }
+        return self.call_func(func, args, kwargs, Spot(path, func.node))
+
+    def parameter(self, argument: ast.arg, default: ast.expr | None, path: str) -> Value:
+        """Return what stands for a parameter: a tensor, as far as its use shows it to be one."""
+        note = self.dotted(argument.annotation) if argument.annotation is not None else ""
+        last = note.rpartition(".")[2]
+        if last in ("int", "float", "str", "bool", "bytes", "Path"):
+            return SCALAR
+        if last in ("ndarray", "Image", "DataFrame"):
+            return ARRAY
+        if isinstance(default, ast.Constant) and default.value is not None:
+            if not isinstance(default.value, str) or not argument.arg.endswith("device"):
+                return SCALAR
+        spot = Spot(path, argument)
+        node = self.graph.node(spot)
+        node.sure = last in ("Tensor", "FloatTensor", "LongTensor")
+        self.graph.pin(node, Place.FOLLOWS, spot)
+        if last == "device" or argument.arg == "device":
+            return Device(node, spot, resolved=True)
+        if last == "Module":
+            made = Obj("module", node=node)
+            made.stateful = True
+            return made
+        return Tensor(node)
+
+    def uncalled_class(self, klass: Klass) -> None:
+        """Evaluate the methods of a class that nothing called."""
+        methods = [
+            value
+            for value in klass.names.values()
+            if isinstance(value, Func) and value.node not in self.evaluated
+        ]
+        if not methods:
+            return
+        host = klass.family == "dataset"
+        self.hosted += host
+        if klass.symbolic is None:
+            self.symbolic_instance(klass)
+        instance = klass.symbolic
+        for method in methods:
+            if method.node in self.evaluated:
+                continue
+            bound: Value | None = instance
+            if method.static == "staticmethod":
+                bound = None
+            elif method.static == "classmethod":
+                bound = klass
+            function = Func(method.node, method.scope, bound, klass, method.static)
+            if klass.family == "function" and _name(method.node) in ("forward", "backward"):
+                function = Func(method.node, method.scope, Obj(""), klass)
+            self.call_symbolic(function)
+        self.hosted -= host
+
+    def symbolic_instance(self, klass: Klass) -> Obj:
+        """Return an instance of a class that nobody constructs."""
+        spot = Spot(klass.scope.path, klass.node)
+        made = self.new_object(klass, spot, klass.scope)
+        klass.symbolic = made
+        if made.node is not None:
+            self.graph.pin(made.node, Place.FOLLOWS, spot)
+        init = klass.lookup("__init__")
+        if isinstance(init, Func):
+            self.constructing += made.family == "module"
+            self.call_symbolic(Func(init.node, init.scope, made, init.cls))
+            self.constructing -= made.family == "module"
+        return made
+
+    # -- classes and their instances --------------------------------------------------------
+
+    def classify(self, klass: Klass) -> None:
+        """Find out what kind of class this is, from its bases."""
+        for base in klass.bases:
+            if isinstance(base, Klass):
+                klass.family = klass.family or base.family
+                klass.fact = klass.fact or base.fact
+            elif isinstance(base, Ext):
+                klass.family = klass.family or self.family_of(base.name)
+                fact = torchfacts.lookup(base.name)
+                if fact is not None and fact.kind == "module":
+                    klass.fact = fact
+
+    def family_of(self, name: str) -> str:
+        """Return the kind of a library's class, by its dotted name."""
+        head, _, last = name.rpartition(".")
+        if "lightning" in head.split(".")[0] and last in ("LightningModule", "LightningDataModule"):
+            return "owned"
+        if name in ("torch.autograd.Function", "torch.autograd.function.Function"):
+            return "function"
+        fact = torchfacts.lookup(name)
+        if fact is None:
+            return ""
+        return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(
+            fact.kind, ""
+        )
+
+    def new_object(self, klass: Klass, spot: Spot, scope: Scope) -> Obj:
+        """Return a new instance of a class of the project, before its `__init__` ran."""
+        made = Obj(klass.family, klass.node.name, klass, klass.fact)
+        if klass.family == "module":
+            made.node = self.graph.node(spot)
+            made.stateful = klass.fact is not None and klass.fact.state
+            self.modules.append(made)
+        if klass.symbolic is None:
+            klass.symbolic = made
+        return made
+
+    def instantiate(
+        self, klass: Klass, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Return a new instance of a class of the project."""
+        made = self.new_object(klass, spot, scope)
+        if klass.family == "module":
+            made.site = self.site("module", spot, made.node, scope, klass.node.name)
+            made.site.detail["object"] = made
+            self.snapshot(made.site, scope)
+        init = klass.lookup("__init__")
+        if isinstance(init, Func):
+            constructing = self.constructing
+            self.constructing = constructing + 1 if klass.family == "module" else constructing
+            self.call_func(Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
+            self.constructing = constructing
+        else:
+            fields = [
+                statement.target.id
+                for k in reversed(klass.mro())
+                for statement in k.node.body
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+            ]
+            for name, (value, _) in zip(fields, args, strict=False):
+                made.attrs[name] = value
+            for name, (value, _) in kwargs.items():
+                made.attrs[name] = value
+            if klass.fact is not None and made.node is not None:
+                self.module_arguments(made, args, kwargs)
+        if klass.family == "dataset" and not isinstance(init, Func):
+            made.args = [v for v, _ in args]
+        return made
+
+    def call_object(
+        self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call an instance: a module's `forward`, or `__call__`."""
+        if callee.family == "module":
+            callee.used = True
+            if callee.cls is not None:
+                forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
+                if isinstance(forward, Func):
+                    return self.call_func(
+                        Func(forward.node, forward.scope, callee, forward.cls), args, kwargs, spot
+                    )
+            return self.call_module(callee, args, kwargs, spot, scope)
+        if callee.cls is not None:
+            method = callee.cls.lookup("__call__")
+            if isinstance(method, Func):
+                return self.call_func(
+                    Func(method.node, method.scope, callee, method.cls), args, kwargs, spot
+                )
+        return self.call_library_object(callee, args, kwargs, spot, scope)
+
+    def method(self, owner: Obj, name: str, scope: Scope, where: ast.AST, *args: Value) -> Value:
+        """Call a method of an instance with these values."""
+        found = owner.cls.lookup(name) if owner.cls is not None else None
+        if not isinstance(found, Func):
+            return UNKNOWN
+        spot = Spot(scope.path, where)
+        return self.call_func(
+            Func(found.node, found.scope, owner, found.cls), [(a, spot) for a in args], {}, spot
+        )
+
+    # -- methods ----------------------------------------------------------------------------
+
+    def call_method(
+        self, callee: Method, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call a method of a tensor, a module, a container or a library's object."""
+        receiver, name = callee.receiver, callee.name
+        match receiver:
+            case Tensor():
+                return self.tensor_method(receiver, name, args, kwargs, callee.spot, spot, scope)
+            case Obj(family="module") | Obj(family="owned"):
+                return self.module_method(receiver, name, args, kwargs, spot, scope)
+            case Obj():
+                return self.library_method(receiver, name, args, kwargs, spot, scope)
+            case Super(obj=obj):
+                if isinstance(obj, Obj) and obj.family == "module":
+                    if name == "__init__":
+                        self.module_arguments(obj, args, kwargs)
+                        return NONE
+                    if name == "forward":
+                        return self.call_module(obj, args, kwargs, spot, scope)
+                    return self.module_method(obj, name, args, kwargs, spot, scope)
+                if isinstance(obj, Obj) and name == "__init__":
+                    for key, (value, _) in kwargs.items():
+                        obj.attrs.setdefault(key, value)
+                return NONE
+            case Klass():
+                return self.class_method(receiver, name, args, kwargs, spot, scope)
+            case Seq():
+                return self.sequence_method(receiver, name, args, spot, scope)
+            case Dict():
+                return self.dict_method(receiver, name, args, kwargs, spot, scope)
+            case Iter():
+                return receiver.element if name == "__next__" else UNKNOWN
+            case Const(value=text) if isinstance(text, str):
+                if name in ("split", "rsplit", "splitlines"):
+                    return Seq("list", None, SCALAR)
+                return SCALAR
+            case Device():
+                return Const(None) if name == "__enter__" else SCALAR
+        if receiver is ARRAY:
+            return ARRAY
+        return UNKNOWN
+
+    def class_method(
+        self, klass: Klass, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call what a class inherits from a library."""
+        if klass.family == "function" and name == "apply":
+            forward = klass.lookup("forward")
+            if isinstance(forward, Func):
+                context = Obj("context")
+                return self.call_func(
+                    Func(forward.node, forward.scope, context, klass), args, kwargs, spot
+                )
+        if klass.family == "module":
+            if name == "from_pretrained":
+                made = self.instantiate(klass, [], {}, spot, scope)
+                if isinstance(made, Obj):
+                    made.stateful = True
+                return made
+            if args and isinstance(args[0][0], Obj) and name in ("__init__", "forward"):
+                if name == "__init__":
+                    return NONE
+                return self.call_module(args[0][0], args[1:], kwargs, spot, scope)
+        return UNKNOWN
+
+    def extend(self, owner: Seq, other: Value) -> None:
+        """Add the members of a container to a list."""
+        if isinstance(other, Seq | Iter):
+            members = list(other.members()) if isinstance(other, Seq) else [other.element]
+            for member in members:
+                self.append(owner, member)
+
+    def append(self, owner: Seq, value: Value) -> None:
+        """Add a member to a list: how many there are is not known any more."""
+        for member in owner.items or ():
+            owner.element = self.join(owner.element, member)
+        owner.items = None
+        owner.element = self.join(owner.element, value)
+
+    def sequence_method(
+        self, owner: Seq, name: str, args: list[Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call a method of a list, tuple, set or deque."""
+        values = [value for value, _ in args]
+        if name in ("append", "appendleft", "add") and values:
+            self.append(owner, values[0])
+            return NONE
+        if name == "insert" and len(values) == 2:
+            self.append(owner, values[1])
+            return NONE
+        if name in ("extend", "update", "extendleft") and values:
+            self.extend(owner, values[0])
+            return NONE
+        if name in ("pop", "popleft", "__getitem__"):
+            return self.iterate(owner, spot, scope)
+        if name in ("copy", "union", "difference", "__iter__"):
+            return owner
+        return NONE if name in ("sort", "reverse", "clear", "remove") else SCALAR
+
+    def dict_method(
+        self, owner: Dict, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call a method of a dictionary."""
+        joined: Value | None = None
+        for member in owner.members():
+            joined = self.join(joined, member)
+        element = joined if joined is not None else UNKNOWN
+        if name == "items":
+            return Iter(Seq("tuple", [SCALAR, element]), owner)
+        if name == "values":
+            return Iter(element, owner)
+        if name == "keys":
+            return Iter(SCALAR, owner)
+        if name in ("get", "pop", "setdefault") and args:
+            key = args[0][0]
+            if isinstance(key, Const) and key.value in owner.items:
+                return owner.items[key.value]
+            return self.join(args[1][0], element) if len(args) > 1 else element
+        if name == "update":
+            if args and isinstance(args[0][0], Dict):
+                owner.items.update(args[0][0].items)
+                if args[0][0].element is not None:
+                    owner.element = self.join(owner.element, args[0][0].element)
+            owner.items.update({k: v for k, (v, _) in kwargs.items()})
+            return NONE
+        return owner if name == "copy" else UNKNOWN
+
+    # -- builtins ---------------------------------------------------------------------------
+
+    def builtin(
+        self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call a builtin function."""
+        values = [value for value, _ in args]
+        first = values[0] if values else UNKNOWN
+        match name:
+            case "len" | "int" | "float" | "str" | "bool" | "hash" | "id" | "ord" | "repr":
+                if name == "str" and isinstance(first, Device):
+                    return Device(first.node, first.spot, text=True, resolved=first.resolved)
+                return SCALAR
+            case "range":
+                return Iter(SCALAR)
+            case "enumerate":
+                return Iter(Seq("tuple", [SCALAR, self.iterate(first, args[0][1], scope)]), first)
+            case "zip":
+                members = [self.iterate(v, where, scope) for v, where in args]
+                return Iter(Seq("tuple", members))
+            case "map":
+                inner = [(self.iterate(v, where, scope), where) for v, where in args[1:]]
+                return Iter(self.apply(first, inner, {}, spot, scope)) if args else UNKNOWN
+            case "filter":
+                return Iter(self.iterate(values[1], spot, scope)) if len(values) > 1 else UNKNOWN
+            case "iter":
+                if isinstance(first, Iter):
+                    return first
+                return Iter(self.iterate(first, args[0][1], scope), first) if args else UNKNOWN
+            case "next":
+                if isinstance(first, Obj):
+                    return self.method(first, "__next__", scope, spot.node)
+                return self.iterate(first, args[0][1], scope) if args else UNKNOWN
+            case "list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed":
+                kind = name if name in ("list", "tuple", "set") else "list"
+                if isinstance(first, Seq):
+                    return Seq(kind, list(first.items) if first.items is not None else None,
+                               first.element, spot)  # fmt: skip
+                if not args:
+                    return Seq(kind, [], spot=spot)
+                return Seq(kind, None, self.iterate(first, args[0][1], scope), spot)
+            case "dict":
+                made = Dict({k: v for k, (v, _) in kwargs.items()}, spot=spot)
+                if isinstance(first, Dict):
+                    made.items = {**first.items, **made.items}
+                    made.element = first.element
+                elif isinstance(first, Iter) and isinstance(first.element, Seq):
+                    pair = first.element.items or []
+                    made.element = pair[1] if len(pair) == 2 else None
+                return made
+            case "sum" | "max" | "min":
+                if len(values) == 1 or (name == "sum" and values):
+                    return self.iterate(first, args[0][1], scope)
+                return self.join(values[0], values[1]) if len(values) > 1 else SCALAR
+            case "abs" | "round" | "pow":
+                return first if isinstance(first, Tensor) else SCALAR
+            case "isinstance":
+                return self.is_instance(values)
+            case "getattr":
+                if len(values) > 1 and isinstance(values[1], Const):
+                    if isinstance(values[1].value, str):
+                        found = self.attribute(first, values[1].value, spot, scope)
+                        return found
+                return self.join(values[2], UNKNOWN) if len(values) > 2 else UNKNOWN
+            case "setattr":
+                if len(values) == 3:
+                    key = values[1].value if isinstance(values[1], Const) else "*"
+                    self.set_attribute(first, str(key), values[2], scope, _statement(spot))
+                return NONE
+            case "open" | "input" | "type" | "callable" | "hasattr" | "any" | "all" | "chr":
+                return SCALAR
+            case "print":
+                return NONE
+            case "vars":
+                if isinstance(first, Obj):
+                    return Dict(dict(first.attrs))
+        return UNKNOWN
+
+    def is_instance(self, values: list[Value]) -> Value:
+        """Return what is known of `isinstance(a, b)`."""
+        if len(values) == 2 and isinstance(values[0], Tensor) and isinstance(values[1], Ext):
+            if values[1].name in ("torch.Tensor", "torch.FloatTensor") and (
+                values[0].node.find().sure and not values[0].packed
+            ):
+                return Const(True)
+        if len(values) == 2 and isinstance(values[0], Obj) and isinstance(values[1], Ext):
+            if values[1].name == "torch.nn.Module" and values[0].family == "module":
+                return Const(True)
+        return SCALAR
+
+
+def _statement(spot: Spot) -> Any:
+    return spot.node
+
+
+def _name(node: ast.AST) -> str:
+    return getattr(node, "name", "")
+
+
+__all__ = ["Calls", "Flag", "Namespace"]

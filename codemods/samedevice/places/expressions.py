@@ -1,0 +1,805 @@
+"""Evaluate expressions on abstract values."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from samedevice import torchfacts
+from samedevice.places.graph import Graph, Node, Place, Spot
+from samedevice.places.values import (
+    ARRAY,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Dict,
+    Ext,
+    Flag,
+    Func,
+    Iter,
+    Klass,
+    Method,
+    Namespace,
+    Obj,
+    Scope,
+    Seq,
+    Site,
+    Super,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.project import Project
+
+#: One argument of a call: its value and where it is written.
+Arg = tuple[Value, Spot]
+
+_DEVICE = re.compile(r"(cuda|gpu|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+_BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+
+
+class Expressions:
+    """Values of expressions. `Calls` and `Interpreter` add the rest."""
+
+    project: Project
+    graph: Graph
+    sites: list[Site]
+    files: dict[str, Scope]
+    modules: list[Obj]
+    classes: list[Klass]
+    functions: list[Func]
+    evaluated: set[ast.AST]
+    contexts: dict[ast.AST, int]
+    stack: list[ast.AST]
+    hosted: int
+    constructing: int
+    guarded: int
+    symbolic: int
+    consumed: dict[ast.AST, Device]
+    cpu_devices: list[Device]
+    named_literals: set[ast.AST]
+    default_device: bool
+    seeds: list[tuple[Node, Spot, Scope]]
+    _eval: dict[type[ast.AST], Callable[[Any, Scope], Value]]
+    _returns: list[list[Value]]
+    _yields: list[list[Value]]
+
+    if TYPE_CHECKING:
+
+        def file(self, path: str) -> Scope: ...
+        def assign(
+            self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
+        ) -> None: ...
+        def bind(self, name: str, value: Value, scope: Scope) -> None: ...
+        def join(self, left: Value | None, right: Value) -> Value: ...
+        def truth(self, value: Value) -> bool | None: ...
+        def register(self, owner: Obj, child: Obj) -> None: ...
+        def call(self, node: ast.Call, scope: Scope) -> Value: ...
+        def method(
+            self, owner: Obj, name: str, scope: Scope, where: ast.AST, *args: Value
+        ) -> Value: ...
+        def call_func(
+            self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+        ) -> Value: ...
+
+    # -- helpers ----------------------------------------------------------------------------
+
+    def eval(self, node: ast.expr, scope: Scope) -> Value:
+        """Return the value of an expression."""
+        method = self._eval.get(type(node))
+        return method(node, scope) if method is not None else UNKNOWN
+
+    def dotted(self, node: ast.AST) -> str:
+        """Return `a.b.c` as written, or an empty string."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        parts.append(node.id)
+        return ".".join(reversed(parts))
+
+    def site(self, kind: str, spot: Spot, node: Node | None, scope: Scope, name: str = "") -> Site:
+        """Record an expression that decides or demands a place."""
+        made = Site(
+            kind, spot, node, scope, name,
+            constructing=self.constructing > 0, hosted=self.hosted > 0,
+        )  # fmt: skip
+        made.detail["symbolic"] = self.symbolic > 0
+        made.detail["guarded"] = self.guarded > 0
+        self.sites.append(made)
+        return made
+
+    def snapshot(self, site: Site, scope: Scope) -> None:
+        """Remember by which expressions the code at a site could name a device."""
+        site.devices, site.tensors = [], []
+        level: Scope | None = scope
+        seen: set[str] = set()
+        while level is not None:
+            if not (level.cls is not None and level.node is level.cls.node):
+                self._names_of(level, site, seen)
+            level = level.outer
+
+    def _names_of(self, level: Scope, site: Site, seen: set[str]) -> None:
+        func = level.func.node if level.func is not None else None
+        parameters = _parameters(func) if func is not None else ()
+        for name, value in level.names.items():
+            if name in seen:
+                continue
+            seen.add(name)
+            if isinstance(value, Device) or (
+                isinstance(value, Const) and isinstance(value.value, str)
+            ):
+                site.devices.append((name, value))
+            elif isinstance(value, Tensor):
+                if name in parameters:
+                    site.tensors.append((name, value.node))
+            elif isinstance(value, Obj):
+                for attr, inner in value.attrs.items():
+                    if isinstance(inner, Device) or (
+                        isinstance(inner, Const) and isinstance(inner.value, str)
+                    ):
+                        site.devices.append((f"{name}.{attr}", inner))
+
+    # -- atoms ------------------------------------------------------------------------------
+
+    def eval_Constant(self, node: ast.Constant, scope: Scope) -> Value:
+        return Const(node.value, Spot(scope.path, node))
+
+    def eval_JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self.eval(part.value, scope)
+        first = node.values[0] if node.values else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            match = re.fullmatch(r"(cuda|xpu|mps|npu|hpu|mlu|musa):", first.value)
+            if match and len(node.values) == 2:
+                index = self.graph.node(Spot(scope.path, node))
+                self.graph.pin(index, Place.CENTRAL, Spot(scope.path, node))
+                return Device(index, Spot(scope.path, node), text=True)
+        return SCALAR
+
+    def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
+        level: Scope | None = scope
+        while level is not None:
+            value = level.names.get(node.id)
+            if value is not None and (
+                level is scope or level.cls is None or level.node is not level.cls.node
+            ):
+                return value
+            level = level.outer
+        if node.id in _BUILTINS:
+            return Ext("builtins." + node.id)
+        return UNKNOWN
+
+    def eval_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Value:
+        value = self.eval(node.value, scope)
+        self.bind(node.target.id, value, scope)
+        return value
+
+    def eval_Starred(self, node: ast.Starred, scope: Scope) -> Value:
+        return self.eval(node.value, scope)
+
+    def eval_Await(self, node: ast.Await, scope: Scope) -> Value:
+        return self.eval(node.value, scope)
+
+    def eval_Yield(self, node: ast.Yield, scope: Scope) -> Value:
+        value = self.eval(node.value, scope) if node.value is not None else NONE
+        if self._yields:
+            self._yields[-1].append(value)
+        return UNKNOWN
+
+    def eval_YieldFrom(self, node: ast.YieldFrom, scope: Scope) -> Value:
+        value = self.eval(node.value, scope)
+        if self._yields:
+            self._yields[-1].append(self.iterate(value, Spot(scope.path, node.value), scope))
+        return UNKNOWN
+
+    def eval_Lambda(self, node: ast.Lambda, scope: Scope) -> Value:
+        return Func(node, scope)
+
+    # -- containers -------------------------------------------------------------------------
+
+    def _sequence(self, kind: str, elts: list[ast.expr], node: ast.expr, scope: Scope) -> Seq:
+        items: list[Value] | None = []
+        element: Value | None = None
+        for elt in elts:
+            value = self.eval(elt, scope)
+            if isinstance(elt, ast.Starred):
+                if isinstance(value, Seq) and value.items is not None and items is not None:
+                    items.extend(value.items)
+                else:
+                    items, element = None, self.iterate(value, Spot(scope.path, elt), scope)
+            elif items is not None:
+                items.append(value)
+            else:
+                element = self.join(element, value)
+        return Seq(kind, items, element, Spot(scope.path, node))
+
+    def eval_Tuple(self, node: ast.Tuple, scope: Scope) -> Value:
+        return self._sequence("tuple", node.elts, node, scope)
+
+    def eval_List(self, node: ast.List, scope: Scope) -> Value:
+        return self._sequence("list", node.elts, node, scope)
+
+    def eval_Set(self, node: ast.Set, scope: Scope) -> Value:
+        return self._sequence("set", node.elts, node, scope)
+
+    def eval_Dict(self, node: ast.Dict, scope: Scope) -> Value:
+        found = Dict(spot=Spot(scope.path, node))
+        for key, item in zip(node.keys, node.values, strict=True):
+            value = self.eval(item, scope)
+            if key is None:
+                if isinstance(value, Dict):
+                    found.items.update(value.items)
+                    found.element = value.element if found.element is None else found.element
+                continue
+            name = self.eval(key, scope)
+            if isinstance(name, Const) and isinstance(name.value, str | int | float | bool):
+                found.items[name.value] = value
+            else:
+                found.keys = name
+                found.element = self.join(found.element, value)
+        return found
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: Scope
+    ) -> Scope:
+        inner = Scope(scope.path, node, scope, scope.globals)
+        inner.self_value = scope.self_value
+        for generator in node.generators:
+            source = self.eval(generator.iter, inner)
+            element = self.iterate(source, Spot(scope.path, generator.iter), inner)
+            before = len(self.sites)
+            self.assign(generator.target, element, inner, ast.Pass())
+            for site in self.sites[before:]:
+                site.detail.pop("bind", None)
+            if isinstance(element, Tensor) and element.site is not None:
+                bind = element.site.detail.get("bind")
+                if bind is not None and isinstance(bind[1].node, ast.Pass):
+                    del element.site.detail["bind"]
+            for test in generator.ifs:
+                self.eval(test, inner)
+        return inner
+
+    def eval_ListComp(self, node: ast.ListComp, scope: Scope) -> Value:
+        return Seq(
+            "list", None, self.eval(node.elt, self._comprehension(node, scope)),
+            Spot(scope.path, node),
+        )  # fmt: skip
+
+    def eval_SetComp(self, node: ast.SetComp, scope: Scope) -> Value:
+        return Seq("set", None, self.eval(node.elt, self._comprehension(node, scope)))
+
+    def eval_GeneratorExp(self, node: ast.GeneratorExp, scope: Scope) -> Value:
+        inner = self._comprehension(node, scope)
+        return Iter(self.eval(node.elt, inner))
+
+    def eval_DictComp(self, node: ast.DictComp, scope: Scope) -> Value:
+        inner = self._comprehension(node, scope)
+        found = Dict(spot=Spot(scope.path, node))
+        found.keys = self.eval(node.key, inner)
+        found.element = self.eval(node.value, inner)
+        return found
+
+    def part(self, value: Tensor, key: Any) -> Tensor:
+        """Return a member of a tensor structure that is not known: it has a place of its own."""
+        site = value.site
+        if site is None or site.node is None:
+            return value
+        parts = site.detail.setdefault("parts", {})
+        if key not in parts:
+            node = self.graph.node(site.spot)
+            node.sure = False
+            made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
+            made.detail.update(symbolic=self.symbolic > 0, guarded=False, whole=site)
+            self.sites.append(made)
+            for source in value.node.batch_from:
+                self.graph.batch(source, node)
+            found = Tensor(node, site=made)
+            found.packed = True
+            parts[key] = found
+        found = parts[key]
+        assert isinstance(found, Tensor)
+        return found
+
+    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
+        """Return what iterating over a value yields."""
+        match value:
+            case Seq():
+                joined: Value | None = None
+                for member in value.members():
+                    joined = self.join(joined, member)
+                return joined if joined is not None else UNKNOWN
+            case Iter():
+                return value.element
+            case Dict():
+                return value.keys
+            case Tensor():
+                if value.packed or not value.node.find().sure:
+                    return self.unknown_batch(value, spot, scope)
+                return Tensor(value.node)
+            case Obj(family="loader"):
+                return self.batch_of(value, spot, scope)
+            case Obj(family="dataset"):
+                return self.item_of(value, spot, scope)
+            case Obj(family="module"):
+                children = [v for v in value.attrs.values() if isinstance(v, Obj)]
+                return children[0] if children else self.any_module(value, spot)
+            case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
+                found = self.method(value, "__iter__", scope, spot.node)
+                if isinstance(found, Iter | Seq):
+                    return self.iterate(found, spot, scope)
+                return self.method(value, "__next__", scope, spot.node)
+            case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
+                return self.method(value, "__getitem__", scope, spot.node, SCALAR)
+            case Const(value=text) if isinstance(text, str):
+                return SCALAR
+        return ARRAY if value is ARRAY else UNKNOWN
+
+    def any_module(self, owner: Obj, spot: Spot) -> Obj:
+        """Return some child of a container of modules."""
+        child = Obj("module", "", node=owner.node)
+        child.parent = owner
+        child.stateful = owner.stateful
+        return child
+
+    def unknown_batch(self, value: Tensor, spot: Spot, scope: Scope) -> Value:
+        """Return an element of something that is iterated but not known: perhaps a batch."""
+        node = self.graph.node(spot)
+        node.sure = False
+        site = self.site("batch", spot, node, scope)
+        made = Tensor(node, site=site)
+        made.packed = True
+        self.graph.batch(value.node, node)
+        return made
+
+    def batch_of(self, loader: Obj, spot: Spot, scope: Scope) -> Value:
+        """Return what a loader yields, each tensor of it with its own place."""
+        structure = loader.attrs.get("batch", UNKNOWN)
+        return self.fresh(structure, spot, scope, "batch")
+
+    def item_of(self, dataset: Obj, spot: Spot, scope: Scope) -> Value:
+        """Return an item of a dataset, each tensor of it with its own place."""
+        if dataset.cls is not None and dataset.cls.lookup("__getitem__") is not None:
+            self.hosted += 1
+            item = self.method(dataset, "__getitem__", scope, spot.node, SCALAR)
+            self.hosted -= 1
+        elif dataset.cls is not None and dataset.cls.lookup("__iter__") is not None:
+            self.hosted += 1
+            found = self.method(dataset, "__iter__", scope, spot.node)
+            item = found.element if isinstance(found, Iter) else UNKNOWN
+            self.hosted -= 1
+        else:
+            item = dataset.attrs.get("item", UNKNOWN)
+        return self.fresh(item, spot, scope, "batch")
+
+    def fresh(self, value: Value, spot: Spot, scope: Scope, kind: str) -> Value:
+        """Copy a structure, giving each tensor in it a new node and a site of the given kind."""
+        if isinstance(value, Tensor):
+            node = self.graph.node(spot)
+            node.sure = value.node.find().sure
+            self.graph.batch(value.node, node)
+            made = Tensor(node, site=self.site(kind, spot, node, scope))
+            made.packed = value.packed
+            return made
+        if isinstance(value, Seq):
+            items = (
+                [self.fresh(v, spot, scope, kind) for v in value.items]
+                if value.items is not None
+                else None
+            )
+            element = (
+                self.fresh(value.element, spot, scope, kind) if value.element is not None else None
+            )
+            return Seq(value.kind, items, element)
+        if isinstance(value, Dict):
+            made_dict = Dict({k: self.fresh(v, spot, scope, kind) for k, v in value.items.items()})
+            if value.element is not None:
+                made_dict.element = self.fresh(value.element, spot, scope, kind)
+            return made_dict
+        return value
+
+    # -- operators --------------------------------------------------------------------------
+
+    def eval_BoolOp(self, node: ast.BoolOp, scope: Scope) -> Value:
+        values = [self.eval(part, scope) for part in node.values]
+        flags = [v for v in values if isinstance(v, Flag)]
+        if flags and isinstance(node.op, ast.And):
+            return flags[0]
+        if flags and all(isinstance(v, Flag) or self.truth(v) is False for v in values):
+            return flags[0]
+        if isinstance(node.op, ast.Or):
+            first = values[0]
+            if isinstance(first, Const) and not first.value:
+                return values[-1]
+        joined: Value | None = None
+        for value in values:
+            joined = self.join(joined, value)
+        return joined if joined is not None else UNKNOWN
+
+    def eval_UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        value = self.eval(node.operand, scope)
+        if isinstance(node.op, ast.Not):
+            if isinstance(value, Flag):
+                return Flag(not value.positive)
+            known = self.truth(value)
+            return SCALAR if known is None else Const(not known)
+        if isinstance(value, Tensor):
+            return Tensor(value.node, scalar=value.scalar)
+        if isinstance(value, Const) and isinstance(value.value, int | float):
+            return Const(-value.value) if isinstance(node.op, ast.USub) else value
+        return value if value is ARRAY or value is SCALAR else UNKNOWN
+
+    def eval_BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
+        left, right = self.eval(node.left, scope), self.eval(node.right, scope)
+        if isinstance(node.op, ast.Mod) and isinstance(left, Const):
+            if isinstance(left.value, str):
+                return SCALAR
+        value = self.binary(
+            left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
+            Spot(scope.path, node), False,
+        )  # fmt: skip
+        if isinstance(node.op, ast.MatMult) and isinstance(value, Tensor):
+            self.heavy(value.node, Spot(scope.path, node), scope)
+        return value
+
+    def heavy(self, node: Node, spot: Spot, scope: Scope) -> None:
+        """Note an operation that is worth an accelerator."""
+        if not self.symbolic and not self.hosted and not self.constructing:
+            self.seeds.append((node, spot, scope))
+
+    def binary(
+        self, left: Value, left_spot: Spot, right: Value, right_spot: Spot, spot: Spot,
+        in_place: bool,
+    ) -> Value:  # fmt: skip
+        """Return the result of an elementwise operation of two values."""
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            return self.operate([(left, left_spot), (right, right_spot)], spot, True, in_place)
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            found, other = (left, right) if isinstance(left, Tensor) else (right, left)
+            assert isinstance(found, Tensor)
+            if other is ARRAY and not found.node.find().sure:
+                return ARRAY
+            return Tensor(found.node, scalar=found.scalar)
+        if left is ARRAY or right is ARRAY:
+            return ARRAY
+        if isinstance(left, Seq) and isinstance(right, Seq):
+            if left.items is not None and right.items is not None:
+                return Seq(left.kind, left.items + right.items)
+            element = left.element
+            for member in (*(left.items or ()), *right.members()):
+                element = self.join(element, member)
+            return Seq(left.kind, None, element)
+        if isinstance(left, Seq):
+            element = None
+            for member in left.members():
+                element = self.join(element, member)
+            return Seq(left.kind, None, element)
+        if left is UNKNOWN and right is UNKNOWN:
+            return UNKNOWN
+        return SCALAR if right is not UNKNOWN else UNKNOWN
+
+    def operate(
+        self, operands: list[tuple[Tensor, Spot]], spot: Spot, elementwise: bool,
+        in_place: bool = False,
+    ) -> Tensor:  # fmt: skip
+        """Return the result of an operation whose operands must agree.
+
+        In elementwise operations a tensor without dimensions may be anywhere.
+        """
+        meeting = operands
+        if elementwise:
+            meeting = [o for i, o in enumerate(operands)
+                       if not o[0].scalar or (in_place and i == 0)]  # fmt: skip
+            if not meeting:
+                meeting = operands[:1]
+        first, first_spot = meeting[0]
+        for other, other_spot in meeting[1:]:
+            self.graph.meet(first.node, first_spot, other.node, other_spot, spot)
+        nodes = {id(t.node.find()): t.node for t, _ in meeting}
+        if len(nodes) == 1:
+            return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))
+        node = self.graph.node(spot)
+        node.sure = any(t.node.find().sure for t, _ in meeting)
+        for source in nodes.values():
+            self.graph.flow(source, node)
+        return Tensor(node, scalar=all(t.scalar for t, _ in operands))
+
+    def eval_Compare(self, node: ast.Compare, scope: Scope) -> Value:
+        left = self.eval(node.left, scope)
+        values = [self.eval(part, scope) for part in node.comparators]
+        device = next((v for v in (left, *values) if isinstance(v, Device)), None)
+        if device is not None:
+            return self.compare_device(node, left, values, scope)
+        result: Value = SCALAR
+        if len(values) == 1:
+            right = values[0]
+            if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+                positive = isinstance(node.ops[0], ast.Is)
+                if isinstance(right, Const) and right.value is None:
+                    if isinstance(left, Const):
+                        return Const((left.value is None) == positive)
+                    if isinstance(left, Tensor | Obj | Seq | Device | Dict | Func):
+                        if not isinstance(left, Tensor) or left.node.find().sure:
+                            return Const(not positive)
+                return SCALAR
+            if isinstance(left, Const) and isinstance(right, Const):
+                if isinstance(node.ops[0], ast.Eq):
+                    return Const(left.value == right.value)
+                if isinstance(node.ops[0], ast.NotEq):
+                    return Const(left.value != right.value)
+        for right, part in zip(values, node.comparators, strict=True):
+            if isinstance(left, Tensor) or isinstance(right, Tensor):
+                result = self.binary(
+                    left, Spot(scope.path, node.left), right, Spot(scope.path, part),
+                    Spot(scope.path, node), False,
+                )  # fmt: skip
+            elif left is ARRAY or right is ARRAY:
+                result = ARRAY
+        return result
+
+    def compare_device(
+        self, node: ast.Compare, left: Value, values: list[Value], scope: Scope
+    ) -> Value:
+        """Return what a comparison of devices says: whether the accelerator is used, often."""
+        right = values[0]
+        text = next(
+            (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
+            None,
+        )
+        site = self.site("comparison", Spot(scope.path, node), None, scope)
+        site.detail.update(left=left, right=right)
+        equal = isinstance(node.ops[0], ast.Eq | ast.Is | ast.In)
+        if text is not None and len(values) == 1:
+            if text.startswith("cpu"):
+                return Flag(not equal)
+            if _DEVICE.fullmatch(text):
+                return Flag(equal)
+        return SCALAR
+
+    def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self.eval(node.test, scope)
+        if isinstance(test, Flag):
+            taken, other = (
+                (node.body, node.orelse) if test.positive else (node.orelse, node.body)
+            )
+            self.guarded += 1
+            value = self.eval(taken, scope)
+            self.guarded -= 1
+            if isinstance(value, Const) and isinstance(value.value, str):
+                match = _DEVICE.fullmatch(value.value)
+                if match:
+                    made = self.graph.node(Spot(scope.path, node))
+                    self.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
+                    self.site("resolver", Spot(scope.path, node), made, scope)
+                    return Device(made, Spot(scope.path, node), text=True, resolved=True)
+            if isinstance(value, Device):
+                value = Device(value.node, value.spot, text=value.text, resolved=True)
+            return value
+        known = self.truth(test)
+        if known is True:
+            return self.eval(node.body, scope)
+        if known is False:
+            return self.eval(node.orelse, scope)
+        left = self.eval(node.body, scope)
+        right = self.eval(node.orelse, scope)
+        device = self._either_device(left, right, Spot(scope.path, node))
+        return device if device is not None else self.join(left, right)
+
+    def _either_device(self, left: Value, right: Value, spot: Spot) -> Device | None:
+        """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
+        texts = [v.value for v in (left, right) if isinstance(v, Const)]
+        if len(texts) == 2 and all(isinstance(t, str) for t in texts):
+            if any(t == "cpu" for t in texts) and any(_DEVICE.fullmatch(t) for t in texts):
+                node = self.graph.node(spot)
+                self.graph.pin(node, Place.CENTRAL, spot)
+                return Device(node, spot, text=True, resolved=True)
+        return None
+
+    # -- attributes and items ---------------------------------------------------------------
+
+    def eval_Attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        owner = self.eval(node.value, scope)
+        return self.attribute(owner, node.attr, Spot(scope.path, node), scope)
+
+    def attribute(self, owner: Value, attr: str, spot: Spot, scope: Scope) -> Value:
+        """Return `owner.attr`."""
+        match owner:
+            case Tensor():
+                return self.tensor_attribute(owner, attr, spot)
+            case Ext(name=name):
+                return self.external(f"{name}.{attr}", spot)
+            case Namespace(scope=names, path=path):
+                found = names.names.get(attr)
+                if found is not None:
+                    return found
+                inner = self.project.resolve(path, attr, 1)
+                return Namespace(inner, self.file(inner)) if inner is not None else UNKNOWN
+            case Obj():
+                return self.object_attribute(owner, attr, spot, scope)
+            case Klass():
+                found = owner.lookup(attr)
+                if found is None:
+                    return Method(owner, attr, spot)
+                if isinstance(found, Func) and found.static == "classmethod":
+                    return Func(found.node, found.scope, owner, found.cls, found.static)
+                return found
+            case Super(cls=cls, obj=obj):
+                for base in cls.mro()[1:]:
+                    found = base.names.get(attr)
+                    if isinstance(found, Func):
+                        return Func(found.node, found.scope, obj, found.cls, found.static)
+                return Method(owner, attr, spot)
+            case Device():
+                if attr == "type":
+                    return Device(owner.node, owner.spot, text=True, resolved=owner.resolved)
+                return SCALAR if attr == "index" else Method(owner, attr, spot)
+            case Seq() | Dict() | Func() | Iter() | Const():
+                return Method(owner, attr, spot)
+        if owner is ARRAY:
+            return Method(owner, attr, spot)
+        return SCALAR if owner is SCALAR else UNKNOWN
+
+    def external(self, name: str, spot: Spot) -> Value:
+        """Return a name of a library: a flag or device where it is one, else the name itself."""
+        return Ext(name)
+
+    def tensor_attribute(self, owner: Tensor, attr: str, spot: Spot) -> Value:
+        """Return an attribute of a tensor."""
+        root = owner.node.find()
+        kind = torchfacts.tensor_attribute(attr)
+        if attr == "device":
+            return Device(owner.node, spot, resolved=True)
+        if attr == "is_cuda":
+            return Flag(True) if root.pin is Place.CENTRAL or root.sure else SCALAR
+        if torchfacts.tensor_method(attr) is not None:
+            return Method(owner, attr, spot)
+        if kind == "self":
+            return Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+        if kind is not None:
+            return SCALAR
+        if owner.packed:
+            return self.part(owner, attr)
+        return Tensor(owner.node) if not root.sure else Tensor(owner.node)
+
+    def object_attribute(self, owner: Obj, attr: str, spot: Spot, scope: Scope) -> Value:
+        """Return an attribute of an instance."""
+        found = owner.attrs.get(attr)
+        if found is not None:
+            return found
+        if owner.cls is not None:
+            value = owner.cls.lookup(attr)
+            if isinstance(value, Func):
+                if value.static == "staticmethod":
+                    return value
+                if value.static == "classmethod":
+                    return Func(value.node, value.scope, owner.cls, value.cls)
+                bound = Func(value.node, value.scope, owner, value.cls, value.static)
+                if value.static in ("property", "cached_property"):
+                    return self.call_func(bound, [], {}, spot)
+                return bound
+            if value is not None:
+                return value
+            getter = owner.cls.lookup("__getattr__")
+            if isinstance(getter, Func) and owner.family != "module":
+                return self.call_func(
+                    Func(getter.node, getter.scope, owner, getter.cls), [(SCALAR, spot)], {}, spot
+                )
+        if owner.family == "module":
+            if attr in ("weight", "bias", "data") and owner.cls is None and owner.node is not None:
+                made = Tensor(owner.node)
+                made.leaf = True
+                return made
+            if torchfacts.module_method(attr) is None and owner.cls is None:
+                if owner.node is not None and not attr.startswith("_"):
+                    if attr in ("in_features", "out_features", "hidden_size", "num_layers",
+                                "config", "training", "kernel_size", "stride"):  # fmt: skip
+                        return SCALAR
+                    return self.any_module(owner, spot)
+            if attr == "device" and owner.cls is None and owner.node is not None:
+                return Device(owner.node, spot, resolved=True)
+        if owner.family == "namespace":
+            return SCALAR
+        return Method(owner, attr, spot)
+
+    def eval_Slice(self, node: ast.Slice, scope: Scope) -> Value:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.eval(part, scope)
+        return SCALAR
+
+    def eval_Subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        owner = self.eval(node.value, scope)
+        key = self.eval(node.slice, scope)
+        spot = Spot(scope.path, node)
+        match owner:
+            case Tensor():
+                return self.index_tensor(owner, node.value, key, node.slice, spot)
+            case Seq(items=items):
+                if isinstance(node.slice, ast.Slice):
+                    return self.sliced(owner, node.slice)
+                if items is not None and isinstance(key, Const) and isinstance(key.value, int):
+                    if -len(items) <= key.value < len(items):
+                        return items[key.value]
+                return self.iterate(owner, spot, scope)
+            case Dict():
+                if isinstance(key, Const) and key.value in owner.items:
+                    return owner.items[key.value]
+                joined: Value | None = None
+                for member in owner.members():
+                    joined = self.join(joined, member)
+                return joined if joined is not None else UNKNOWN
+            case Obj(family="module"):
+                if isinstance(key, Const):
+                    inner = owner.attrs.get(str(key.value))
+                    if inner is not None:
+                        return inner
+                if owner.cls is not None and owner.cls.lookup("__getitem__") is not None:
+                    return self.method(owner, "__getitem__", scope, node, key)
+                return self.iterate(owner, spot, scope)
+            case Obj(family="dataset"):
+                return self.item_of(owner, spot, scope)
+            case Obj(family="namespace"):
+                if isinstance(key, Const):
+                    return owner.attrs.get(str(key.value), SCALAR)
+                return SCALAR
+            case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
+                return self.method(owner, "__getitem__", scope, node, key)
+        if owner is ARRAY:
+            return ARRAY
+        return UNKNOWN
+
+    def sliced(self, owner: Seq, index: ast.Slice) -> Value:
+        """Return a slice of a sequence."""
+        bounds: list[int | None] = []
+        for part in (index.lower, index.upper, index.step):
+            match part:
+                case None:
+                    bounds.append(None)
+                case ast.Constant(value=int() as number):
+                    bounds.append(number)
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+                    bounds.append(-number)
+                case _:
+                    return Seq(owner.kind, None, self._any(owner))
+        if owner.items is None:
+            return owner
+        return Seq(owner.kind, owner.items[slice(*bounds)])
+
+    def _any(self, owner: Seq) -> Value | None:
+        joined: Value | None = None
+        for member in owner.members():
+            joined = self.join(joined, member)
+        return joined
+
+    def index_tensor(
+        self, owner: Tensor, owner_node: ast.expr, key: Value, index: ast.expr, spot: Spot
+    ) -> Value:
+        """Return `owner[key]`: a tensor on the device cannot index one on the host."""
+        parts: list[tuple[Value, ast.expr]] = [(key, index)]
+        if isinstance(key, Seq) and key.items is not None and isinstance(index, ast.Tuple):
+            if len(key.items) == len(index.elts):
+                parts = list(zip(key.items, index.elts, strict=True))
+        for value, node in parts:
+            if isinstance(value, Tensor):
+                self.graph.index(
+                    owner.node, Spot(spot.path, owner_node), value.node, Spot(spot.path, node), spot
+                )
+        if owner.packed:
+            return self.part(owner, key.value if isinstance(key, Const) else None)
+        return Tensor(owner.node, site=None)
+
+
+def _parameters(func: ast.AST) -> frozenset[str]:
+    if not isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return frozenset()
+    args = func.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return frozenset(names)

@@ -1,0 +1,250 @@
+"""The constraint graph: one node for each value whose place is to be found, and how places spread.
+
+Four relations connect nodes:
+
+* *same*: two names for one value, or an operation whose result lives where its operand does
+  (`view`, `relu`). Nodes are merged (union-find), so this costs next to nothing.
+* *meets*: two operands of one operation must share a place.
+* *flows*: a result is wherever its operands are (`a + b`, both branches of a conditional).
+* *index*: what is indexed by a tensor on the device must be there too; the other way is allowed.
+
+`solve` starts at the nodes whose place is certain and visits every relation at most twice, so the
+cost is linear in the size of the graph.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Place(Enum):
+    """Where a value lives; see the words in the documentation."""
+
+    HOST = "host"
+    CENTRAL = "central"
+    FIXED = "fixed"
+    FOLLOWS = "follows"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """An expression or statement in a file."""
+
+    path: str
+    node: ast.AST
+
+
+class Node:
+    """The place of one value, to be found."""
+
+    __slots__ = (
+        "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
+        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure",
+    )  # fmt: skip
+
+    def __init__(self, spot: Spot | None = None) -> None:
+        self._parent: Node = self
+        self.color: Place | None = None
+        self.because: Spot | None = None
+        self.pin: Place | None = None
+        self.pin_spot: Spot | None = None
+        self.name = ""
+        self.sure = True
+        self.spots: list[Spot] = [spot] if spot else []
+        self.meets: list[Meet] = []
+        self.flows_to: list[Node] = []
+        self.flows_from: list[Node] = []
+        self.batch_from: list[Node] = []
+        self.indexes: list[Meet] = []
+        self.indexed_by: list[Meet] = []
+        self.weak_host = False
+        self.wants_host: Spot | None = None
+
+    def find(self) -> Node:
+        """Return the representative of all nodes that share this place."""
+        root = self
+        while root._parent is not root:
+            root = root._parent
+        node = self
+        while node._parent is not root:
+            node._parent, node = root, node._parent
+        return root
+
+
+@dataclass(eq=False)
+class Meet:
+    """Two operands of one operation: `left` and `right` with the expressions they enter through."""
+
+    left: Node
+    right: Node
+    left_spot: Spot
+    right_spot: Spot
+    operation: Spot
+    kind: str = "meets"
+
+
+@dataclass(eq=False)
+class Clash:
+    """A value that is firmly elsewhere enters an operation on the device through `spot`."""
+
+    node: Node
+    spot: Spot
+    meet: Meet
+    other: Node
+
+
+@dataclass
+class Graph:
+    """All nodes of one project."""
+
+    nodes: list[Node] = field(default_factory=list)
+    clashes: list[Clash] = field(default_factory=list)
+
+    def node(self, spot: Spot | None = None) -> Node:
+        """Return a new node with its own place."""
+        made = Node(spot)
+        self.nodes.append(made)
+        return made
+
+    def pin(self, node: Node, place: Place, spot: Spot | None, name: str = "") -> None:
+        """Say where `node` certainly is. The first word stands: later ones are clashes elsewhere."""
+        node = node.find()
+        if node.pin is None:
+            node.pin, node.pin_spot, node.name = place, spot, name
+
+    def same(self, left: Node, right: Node) -> None:
+        """Merge two nodes."""
+        left, right = left.find(), right.find()
+        if left is right:
+            return
+        if len(left.meets) + len(left.flows_to) < len(right.meets) + len(right.flows_to):
+            left, right = right, left
+        right._parent = left
+        if left.pin is None:
+            left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
+        left.wants_host = left.wants_host or right.wants_host
+        left.sure = left.sure or right.sure
+        for attribute in (
+            "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
+        ):  # fmt: skip
+            moved = getattr(right, attribute)
+            if moved:
+                getattr(left, attribute).extend(moved)
+
+    def meet(self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot) -> None:
+        """Demand that two operands of `op` share a place."""
+        if left.find() is right.find():
+            return
+        made = Meet(left, right, left_spot, right_spot, op)
+        left.find().meets.append(made)
+        right.find().meets.append(made)
+
+    def flow(self, source: Node, target: Node) -> None:
+        """Say that `target` is wherever `source` is."""
+        source, target = source.find(), target.find()
+        if source is not target:
+            source.flows_to.append(target)
+            target.flows_from.append(source)
+
+    def batch(self, source: Node, target: Node) -> None:
+        """Say that `target` is a batch drawn from `source`: on the device only if that was."""
+        target.find().batch_from.append(source)
+
+    def index(self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot) -> None:
+        """Say that `base` is indexed by the tensor `index`."""
+        if base.find() is index.find():
+            return
+        made = Meet(base, index, base_spot, index_spot, op, "index")
+        base.find().indexed_by.append(made)
+        index.find().indexes.append(made)
+
+    def solve(self) -> None:
+        """Find the place of every node, and every clash. May be called again after more pins."""
+        self.clashes = []
+        roots = [node for node in self.nodes if node._parent is node]
+        for node in roots:
+            node.color = node.because = None
+            node.weak_host = False
+        self._batches(roots)
+        self._spread_certain(roots)
+        for place in (Place.CENTRAL, Place.FOLLOWS):
+            self._spread_demand(roots, place)
+        self._find_clashes(roots)
+
+    def _batches(self, roots: list[Node]) -> None:
+        """A dataset that was put on the device yields batches there."""
+        for node in roots:
+            for source in node.batch_from:
+                origin = source.find()
+                if origin.pin in (Place.CENTRAL, Place.FIXED) and node.pin is None:
+                    node.pin, node.pin_spot = origin.pin, origin.pin_spot
+
+    def _spread_certain(self, roots: list[Node]) -> None:
+        """Colour what is pinned and what is computed from it."""
+        for node in roots:
+            if node.pin is not None:
+                node.color, node.because = node.pin, node.pin_spot
+            elif node.wants_host is not None:
+                node.color, node.because = Place.HOST, node.wants_host
+        for place in (Place.CENTRAL, Place.FIXED, Place.FOLLOWS, Place.HOST):
+            queue = deque(node for node in roots if node.color is place)
+            while queue:
+                node = queue.popleft()
+                for target in node.flows_to:
+                    result = target.find()
+                    if result.color is None:
+                        result.color, result.because = place, node.because
+                        result.weak_host = place is Place.HOST
+                        queue.append(result)
+
+    def _spread_demand(self, roots: list[Node], place: Place) -> None:
+        """Colour what has no place of its own and meets `place`."""
+        queue = deque(node for node in roots if node.color is place)
+
+        def demand(other: Node, because: Spot | None) -> None:
+            other = other.find()
+            if other.color is None:
+                other.color, other.because = place, because
+                queue.append(other)
+
+        while queue:
+            node = queue.popleft()
+            for meet in node.meets:
+                other = meet.right if meet.left.find() is node else meet.left
+                demand(other, meet.operation)
+            for meet in node.indexes:
+                demand(meet.left, meet.operation)
+            for target in node.flows_to:
+                result = target.find()
+                if result.color is None or result.weak_host:
+                    result.color, result.because, result.weak_host = place, node.because, False
+                    queue.append(result)
+            for source in node.flows_from:
+                demand(source, node.because)
+
+    def _find_clashes(self, roots: list[Node]) -> None:
+        seen: set[int] = set()
+        for node in roots:
+            for meet in node.meets + node.indexes:
+                if id(meet) in seen:
+                    continue
+                seen.add(id(meet))
+                left, right = meet.left.find(), meet.right.find()
+                if left.color is None or right.color is None or left.color is right.color:
+                    if not (left.color is right.color is Place.FIXED and left.name != right.name):
+                        continue
+                on_device = (Place.CENTRAL, Place.FOLLOWS)
+                if meet.kind == "index":
+                    # cuda[cpu] is allowed, cpu[cuda] is not: the index goes to the host.
+                    if right.color in on_device and left.color is Place.HOST:
+                        self.clashes.append(Clash(right, meet.right_spot, meet, left))
+                elif left.color is Place.HOST:
+                    self.clashes.append(Clash(left, meet.left_spot, meet, right))
+                elif right.color is Place.HOST:
+                    self.clashes.append(Clash(right, meet.right_spot, meet, left))
+                elif Place.FIXED in (left.color, right.color):
+                    self.clashes.append(Clash(left, meet.left_spot, meet, right))

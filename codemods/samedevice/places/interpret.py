@@ -1,0 +1,628 @@
+"""Evaluate a project on abstract values: statements, scopes and the order of evaluation.
+
+Every file is run as the program that it is, top to bottom, imports first; a call is followed into
+the project's own functions with the values it passes, so one helper may serve host and device.
+What nobody calls is evaluated last, with parameters that stand for themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+
+from samedevice.places.calls import Calls
+from samedevice.places.graph import Graph, Node, Place, Spot
+from samedevice.places.values import (
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Dict,
+    Ext,
+    Flag,
+    Func,
+    Iter,
+    Klass,
+    Namespace,
+    Obj,
+    Scope,
+    Seq,
+    Site,
+    Tensor,
+    Value,
+)
+from samedevice.project import Project
+
+#: Members of a literal sequence that a loop runs through one by one; more are joined first.
+_UNROLLED = 6
+
+
+class Interpreter(Calls):
+    """One evaluation of a project; fills `graph` and `sites`."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self.project = project
+        self.graph = Graph()
+        self.sites: list[Site] = []
+        self.files: dict[str, Scope] = {}
+        self.modules: list[Obj] = []
+        self.classes: list[Klass] = []
+        self.functions: list[Func] = []
+        self.evaluated: set[ast.AST] = set()
+        self.contexts: dict[ast.AST, int] = {}
+        self.stack: list[ast.AST] = []
+        self.hosted = 0
+        self.constructing = 0
+        self.guarded = 0
+        self.symbolic = 0
+        self.consumed: dict[ast.AST, Device] = {}
+        self.cpu_devices: list[Device] = []
+        self.named_literals: set[ast.AST] = set()
+        self.default_device = False
+        self.seeds: list[tuple[Node, Spot, Scope]] = []
+        self._returns: list[list[Value]] = []
+        self._yields: list[list[Value]] = []
+        self._exec: dict[type[ast.AST], Callable[[ast.AST, Scope], bool]] = {
+            kind: getattr(self, "exec_" + kind.__name__)
+            for kind in vars(ast).values()
+            if isinstance(kind, type) and hasattr(self, "exec_" + kind.__name__)
+        }
+        self._eval = {
+            kind: getattr(self, "eval_" + kind.__name__)
+            for kind in vars(ast).values()
+            if isinstance(kind, type) and hasattr(self, "eval_" + kind.__name__)
+        }
+
+    # -- the project ------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Evaluate every file, then every function that nothing called."""
+        for path in self.project.sources:
+            self.file(path)
+        self.symbolic += 1
+        index = 0
+        while index < len(self.classes):
+            self.uncalled_class(self.classes[index])
+            index += 1
+        index = 0
+        while index < len(self.functions):
+            func = self.functions[index]
+            index += 1
+            if func.node not in self.evaluated and func.cls is None:
+                self.call_symbolic(func)
+        self.symbolic -= 1
+
+    def file(self, path: str) -> Scope:
+        """Return the names of a file, evaluated once."""
+        scope = self.files.get(path)
+        if scope is not None:
+            return scope
+        tree = self.project.tree(path)
+        scope = Scope(path, tree if tree is not None else ast.Module([], []), None)
+        self.files[path] = scope
+        if tree is None:
+            return scope
+        scope.names["__name__"] = Const("__main__")
+        scope.names["__file__"] = SCALAR
+        state = self.stack, self.hosted, self.constructing, self.guarded
+        self.stack, self.hosted, self.constructing, self.guarded = [], 0, 0, 0
+        self.block(tree.body, scope)
+        self.stack, self.hosted, self.constructing, self.guarded = state
+        return scope
+
+    # -- statements: each returns whether control never goes on behind it ------------------
+
+    def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
+        """Evaluate statements in order until one of them ends the flow."""
+        for statement in body:
+            method = self._exec.get(type(statement))
+            if method is not None and method(statement, scope):
+                return True
+        return False
+
+    def exec_Expr(self, node: ast.Expr, scope: Scope) -> bool:
+        value = self.eval(node.value, scope)
+        self.dropped(node, value, scope)
+        return False
+
+    def exec_Assign(self, node: ast.Assign, scope: Scope) -> bool:
+        self.note_literal(node.value)
+        value = self.eval(node.value, scope)
+        for target in node.targets:
+            self.assign(target, value, scope, node)
+        return False
+
+    def note_literal(self, node: ast.expr) -> None:
+        """A device that gets a name is the program's choice; one used on the spot is meant."""
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            node = node.args[0]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.named_literals.add(node)
+
+    def exec_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> bool:
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value, scope), scope, node)
+        return False
+
+    def exec_AugAssign(self, node: ast.AugAssign, scope: Scope) -> bool:
+        old = self.eval(node.target, scope)
+        new = self.eval(node.value, scope)
+        spot = Spot(scope.path, node)
+        if isinstance(old, Seq):
+            self.extend(old, new)
+            return False
+        value = self.binary(
+            old, Spot(scope.path, node.target), new, Spot(scope.path, node.value), spot, True
+        )
+        if not (isinstance(old, Tensor) and isinstance(node.target, ast.Subscript)):
+            self.assign(node.target, value, scope, node)
+        return False
+
+    def exec_Return(self, node: ast.Return, scope: Scope) -> bool:
+        value = self.eval(node.value, scope) if node.value is not None else NONE
+        if self._returns:
+            self._returns[-1].append(value)
+        return True
+
+    def exec_Raise(self, node: ast.Raise, scope: Scope) -> bool:
+        if node.exc is not None:
+            self.eval(node.exc, scope)
+        return True
+
+    def exec_Break(self, node: ast.Break, scope: Scope) -> bool:
+        return True
+
+    def exec_Continue(self, node: ast.Continue, scope: Scope) -> bool:
+        return True
+
+    def exec_Assert(self, node: ast.Assert, scope: Scope) -> bool:
+        self.eval(node.test, scope)
+        return False
+
+    def exec_Global(self, node: ast.Global, scope: Scope) -> bool:
+        scope.writes = (scope.writes or set()) | set(node.names)
+        return False
+
+    exec_Nonlocal = exec_Global
+
+    def exec_Delete(self, node: ast.Delete, scope: Scope) -> bool:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                scope.names.pop(target.id, None)
+        return False
+
+    def exec_If(self, node: ast.If, scope: Scope) -> bool:
+        test = self.eval(node.test, scope)
+        known = self.truth(test)
+        if isinstance(test, Flag):
+            taken, other = (
+                (node.body, node.orelse) if test.positive else (node.orelse, node.body)
+            )
+            self.guarded += 1
+            ended = self.block(taken, scope)
+            self.guarded -= 1
+            self.mark_skipped(other)
+            return ended
+        if known is True:
+            return self.block(node.body, scope)
+        if known is False:
+            return self.block(node.orelse, scope)
+        before = dict(scope.names)
+        then_ends = self.block(node.body, scope)
+        after = scope.names
+        scope.names = before
+        else_ends = self.block(node.orelse, scope)
+        if then_ends and else_ends:
+            return True
+        if else_ends:
+            scope.names = after
+        elif not then_ends:
+            scope.names = self.join_names(after, scope.names)
+        return False
+
+    def mark_skipped(self, body: Iterable[ast.stmt]) -> None:
+        """Functions defined in a branch without the accelerator are none that nobody calls."""
+
+    def loop(
+        self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
+        scope: Scope, node: ast.stmt,
+    ) -> None:  # fmt: skip
+        """Evaluate a loop's body once for each abstract element."""
+        before = dict(scope.names)
+        for element in elements:
+            if target is not None:
+                self.assign(target, element, scope, node)
+            body()
+        scope.names = self.join_names(scope.names, before)
+
+    def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
+        source = self.eval(node.iter, scope)
+        if isinstance(source, Seq) and source.items and len(source.items) <= _UNROLLED:
+            elements = list(source.items)
+        else:
+            elements = [self.iterate(source, Spot(scope.path, node.iter), scope)]
+        self.loop(node.target, elements, lambda: self.block(node.body, scope), scope, node)
+        self.block(node.orelse, scope)
+        return False
+
+    exec_AsyncFor = exec_For
+
+    def exec_While(self, node: ast.While, scope: Scope) -> bool:
+        self.eval(node.test, scope)
+        self.loop(None, [NONE], lambda: self.block(node.body, scope), scope, node)
+        self.block(node.orelse, scope)
+        return False
+
+    def exec_With(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
+        for item in node.items:
+            value = self.eval(item.context_expr, scope)
+            if item.optional_vars is not None:
+                entered = value
+                if isinstance(value, Obj) and value.cls is not None:
+                    entered = self.method(value, "__enter__", scope, item.context_expr, value)
+                self.assign(item.optional_vars, entered, scope, node)
+        return self.block(node.body, scope)
+
+    exec_AsyncWith = exec_With
+
+    def exec_Try(self, node: ast.Try, scope: Scope) -> bool:
+        before = dict(scope.names)
+        ended = self.block(node.body, scope)
+        if not ended:
+            ended = self.block(node.orelse, scope)
+        after = scope.names
+        for handler in node.handlers:
+            scope.names = dict(before)
+            if handler.name:
+                scope.names[handler.name] = UNKNOWN
+            handler_ends = self.block(handler.body, scope)
+            if not handler_ends:
+                after = scope.names if ended else self.join_names(after, scope.names)
+                ended = False
+        scope.names = after
+        if self.block(node.finalbody, scope):
+            return True
+        return ended
+
+    exec_TryStar = exec_Try
+
+    def exec_Match(self, node: ast.Match, scope: Scope) -> bool:
+        self.eval(node.subject, scope)
+        before = dict(scope.names)
+        joined: dict[str, Value] | None = None
+        for case in node.cases:
+            scope.names = dict(before)
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if isinstance(name, str):
+                    scope.names[name] = UNKNOWN
+            if not self.block(case.body, scope):
+                joined = (
+                    scope.names if joined is None else self.join_names(joined, scope.names)
+                )
+        scope.names = self.join_names(joined, before) if joined is not None else before
+        return False
+
+    def exec_Import(self, node: ast.Import, scope: Scope) -> bool:
+        for alias in node.names:
+            path = self.project.resolve(scope.path, alias.name)
+            if path is not None:
+                self.file(path)
+            if alias.asname:
+                self.bind(alias.asname, self.imported(alias.name, path), scope)
+                continue
+            head = alias.name.split(".")[0]
+            first = self.project.resolve(scope.path, head)
+            if first is not None:
+                self.file(first)
+            self.bind(head, self.imported(head, first), scope)
+        return False
+
+    def exec_ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> bool:
+        module = node.module or ""
+        path = self.project.resolve(scope.path, module, node.level)
+        names = self.file(path).names if path is not None else None
+        for alias in node.names:
+            if alias.name == "*":
+                if names is not None:
+                    for name, value in list(names.items()):
+                        if not name.startswith("_"):
+                            scope.names[name] = value
+                continue
+            value: Value | None = names.get(alias.name) if names is not None else None
+            if value is None:
+                inner = f"{module}.{alias.name}" if module else alias.name
+                sub = self.project.resolve(scope.path, inner, node.level)
+                if sub is not None and sub != path:
+                    value = Namespace(sub, self.file(sub))
+                elif names is None and not node.level:
+                    value = Ext(inner)
+                else:
+                    value = UNKNOWN
+            self.bind(alias.asname or alias.name, value, scope)
+        return False
+
+    def imported(self, name: str, path: str | None) -> Value:
+        """Return what an imported module is: a file of the project, or a library."""
+        return Namespace(path, self.file(path)) if path is not None else Ext(name)
+
+    def exec_FunctionDef(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope
+    ) -> bool:
+        func = Func(node, scope)
+        value: Value = func
+        for decorator in node.decorator_list:
+            name = self.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+            last = name.rpartition(".")[2]
+            if last in ("staticmethod", "classmethod", "property", "cached_property", "setter"):
+                func.static = last
+            elif isinstance(decorator, ast.Call):
+                self.eval(decorator, scope)
+        if scope.cls is not None and scope.node is scope.cls.node:
+            func.cls = scope.cls
+        elif id(node) not in self._known:
+            self._known.add(id(node))
+            self.functions.append(func)
+        self.bind(node.name, value, scope)
+        return False
+
+    exec_AsyncFunctionDef = exec_FunctionDef
+
+    def exec_ClassDef(self, node: ast.ClassDef, scope: Scope) -> bool:
+        klass = Klass(node, scope, [self.eval(base, scope) for base in node.bases])
+        self.classify(klass)
+        body = Scope(scope.path, node, scope, scope.globals)
+        body.cls = klass
+        body.names = klass.names
+        self.block(node.body, body)
+        klass.names = body.names
+        if id(node) not in self._known:
+            self._known.add(id(node))
+            self.classes.append(klass)
+        self.bind(node.name, klass, scope)
+        return False
+
+    # -- binding ----------------------------------------------------------------------------
+
+    def bind(self, name: str, value: Value, scope: Scope) -> None:
+        """Bind a name in its scope."""
+        if scope.writes and name in scope.writes:
+            outer = scope.outer
+            while outer is not None and outer.outer is not None and name not in outer.names:
+                outer = outer.outer
+            (outer or scope.globals).names[name] = value
+        else:
+            scope.names[name] = value
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
+        """Bind a target of any form."""
+        match target:
+            case ast.Name(id=name):
+                self.note_binding(name, value, scope, statement)
+                self.bind(name, value, scope)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for part, member in zip(targets, self.unpack(value, targets, scope), strict=True):
+                    self.assign(part, member, scope, statement)
+            case ast.Starred(value=inner):
+                self.assign(inner, value, scope, statement)
+            case ast.Attribute(value=owner, attr=attr):
+                self.set_attribute(self.eval(owner, scope), attr, value, scope, statement)
+            case ast.Subscript(value=owner, slice=index):
+                self.set_item(owner, index, value, scope, statement)
+
+    def note_binding(self, name: str, value: Value, scope: Scope, statement: ast.stmt) -> None:
+        """Remember where a batch, or a member of it, first gets a name: it is moved there."""
+        if isinstance(value, Tensor):
+            site = value.site
+            if site is not None and site.kind == "batch" and "bind" not in site.detail:
+                site.detail["bind"] = (name, Spot(scope.path, statement))
+                self.snapshot(site, scope)
+        elif isinstance(value, Seq | Dict):
+            for member in value.members():
+                if (
+                    isinstance(member, Tensor)
+                    and member.site is not None
+                    and member.site.kind == "batch"
+                    and "container" not in member.site.detail
+                ):
+                    member.site.detail["container"] = (name, Spot(scope.path, statement), value)
+                    self.snapshot(member.site, scope)
+
+    def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
+        """Return one value for each target of an unpacking."""
+        count = len(targets)
+        starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+        if isinstance(value, Seq) and value.items is not None:
+            items = value.items
+            if starred is None and len(items) == count:
+                return list(items)
+            if starred is not None and len(items) >= count - 1:
+                tail = count - starred - 1
+                middle = items[starred : len(items) - tail]
+                end = items[len(items) - tail :] if tail else []
+                return [*items[:starred], Seq("list", list(middle)), *end]
+        if isinstance(value, Tensor) and value.packed:
+            return [self.part(value, i) for i in range(count)]
+        if isinstance(value, Tensor):
+            return [value] * count
+        element = self.iterate(value, Spot(scope.path, targets[0]), scope)
+        return [element] * count
+
+    def set_attribute(
+        self, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
+    ) -> None:
+        """Store a value in an attribute: a module registers modules and parameters."""
+        if isinstance(owner, Obj):
+            if owner.node is not None and owner.family == "module":
+                value = self.module_attribute(owner, attr, value, scope, statement)
+            setter = owner.cls.lookup(attr) if owner.cls is not None else None
+            if isinstance(setter, Func) and setter.static == "setter":
+                self.call_func(
+                    Func(setter.node, setter.scope, owner, setter.cls),
+                    [(value, Spot(scope.path, statement))],
+                    {},
+                    Spot(scope.path, statement),
+                )
+                return
+            old = owner.attrs.get(attr)
+            owner.attrs[attr] = (
+                value if old is None or len(self.stack) <= 1 else self.replace(old, value)
+            )
+        elif isinstance(owner, Klass):
+            owner.names[attr] = value
+        elif isinstance(owner, Namespace):
+            owner.scope.names[attr] = value
+        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):
+            self.graph.flow(value.node, owner.node)
+
+    def replace(self, old: Value, new: Value) -> Value:
+        """A store wins over what was there, unless it stores nothing."""
+        if isinstance(new, Const) and new.value is None and not isinstance(old, Const):
+            return old
+        return new
+
+    def module_attribute(
+        self, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
+    ) -> Value:
+        """Register what is stored in a module, and note tensors that are not registered."""
+        assert owner.node is not None
+        spot = Spot(scope.path, statement)
+        if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+            self.register(owner, value)
+        elif isinstance(value, Tensor) and value.leaf:
+            self.graph.batch(value.node, owner.node)
+            owner.stateful = True
+            kept = Tensor(owner.node)
+            kept.leaf = True
+            return kept
+        elif isinstance(value, Tensor):
+            if value.node.find() is owner.node.find():
+                return value
+            return self.plain_tensor(owner, attr, value, scope, spot)
+        elif isinstance(value, Seq | Dict):
+            members = list(value.members())
+            if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
+                not members and self.constructing
+            ):
+                site = self.site("plain-container", spot, owner.node, scope, attr)
+                site.detail.update(value=value, owner=owner, literal=value.spot)
+        return value
+
+    def plain_tensor(
+        self, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
+    ) -> Tensor:
+        """A tensor stored in a module without registering it: it does not move with the module."""
+        if not self.constructing:
+            return value
+        node = self.graph.node(spot)
+        node.sure = value.node.find().sure
+        site = self.site("plain-tensor", spot, node, scope, attr)
+        site.detail.update(owner=owner, value=value)
+        self.graph.batch(value.node, node)
+        return Tensor(node, scalar=value.scalar, site=site)
+
+    def register(self, owner: Obj, child: Obj) -> None:
+        """Make `child` a part of the module `owner`: they move together."""
+        if child is owner or owner.node is None or child.node is None:
+            return
+        child.parent = owner
+        if not child.moves:
+            owner.stateful = owner.stateful or child.stateful
+        self.graph.same(owner.node, child.node)
+
+    def set_item(
+        self, owner_node: ast.expr, index: ast.expr, value: Value, scope: Scope, stmt: ast.stmt
+    ) -> None:
+        """Store into a container or a tensor (which copies across devices)."""
+        owner = self.eval(owner_node, scope)
+        key = self.eval(index, scope)
+        if isinstance(owner, Dict):
+            if isinstance(key, Const) and isinstance(key.value, str | int):
+                owner.items[key.value] = value
+            else:
+                owner.element = self.join(owner.element, value)
+        elif isinstance(owner, Seq):
+            if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
+                if -len(owner.items) <= key.value < len(owner.items):
+                    owner.items[key.value] = value
+                    return
+            owner.element = self.join(owner.element, value)
+        elif isinstance(owner, Tensor):
+            self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
+            if isinstance(value, Tensor) and owner.node.find().pin is None:
+                owner.node.find().sure = True
+        elif isinstance(owner, Obj) and owner.cls is not None:
+            self.method(owner, "__setitem__", scope, index, key, value)
+
+    # -- joining ----------------------------------------------------------------------------
+
+    def join_names(self, left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
+        """Join the names at the end of two paths."""
+        joined = dict(left)
+        for name, value in right.items():
+            other = left.get(name)
+            joined[name] = value if other is None else self.join(other, value)
+        return joined
+
+    def join(self, left: Value | None, right: Value) -> Value:
+        """Return a value that may be either."""
+        if left is None or left is right:
+            return right
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            if left.node.find() is right.node.find():
+                return left
+            node = self.graph.node()
+            node.sure = left.node.find().sure and right.node.find().sure
+            self.graph.flow(left.node, node)
+            self.graph.flow(right.node, node)
+            joined = Tensor(node, scalar=left.scalar and right.scalar)
+            joined.leaf = left.leaf or right.leaf
+            return joined
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Const | Flag) and isinstance(other, Const):
+                return one if isinstance(one, Flag) else self.join_constants(left, right)
+            if one is UNKNOWN or one is SCALAR or isinstance(one, Const):
+                if one is SCALAR and isinstance(other, Const):
+                    return SCALAR
+                return other
+        if isinstance(left, Device) and isinstance(right, Device):
+            return left if left.resolved or not right.resolved else right
+        if isinstance(left, Seq) and isinstance(right, Seq):
+            if left.items is not None and right.items is not None:
+                if len(left.items) == len(right.items):
+                    pairs = zip(left.items, right.items, strict=True)
+                    return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
+                return left if len(left.items) >= len(right.items) else right
+            element = right.element
+            for member in left.members():
+                element = self.join(element, member)
+            return Seq(left.kind, None, element, left.spot)
+        return left
+
+    def join_constants(self, left: Value, right: Value) -> Value:
+        """Two different constants: a device string stays one, anything else is some scalar."""
+        assert isinstance(left, Const) and isinstance(right, Const)
+        if left.value == right.value:
+            return left
+        if left.value is None:
+            return right
+        if right.value is None:
+            return left
+        return SCALAR
+
+    def truth(self, value: Value) -> bool | None:
+        """Return what a test is known to be."""
+        if isinstance(value, Const):
+            return bool(value.value)
+        if isinstance(value, Obj | Func | Klass | Device):
+            return True
+        return None
+
+    def elements(self, value: Value) -> Iterator[Value]:
+        """Return the members of a container, each once."""
+        if isinstance(value, Seq | Dict):
+            yield from value.members()
+        elif isinstance(value, Iter):
+            yield value.element

@@ -1,0 +1,1128 @@
+"""Evaluate what torch and other libraries do to places, by the facts kept about them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from samedevice import torchfacts
+from samedevice.places.expressions import _DEVICE, Arg, Expressions
+from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.values import (
+    ARRAY,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Dict,
+    Ext,
+    Flag,
+    Func,
+    Iter,
+    Klass,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.torchfacts import Fact
+
+#: Elementwise operations: a tensor without dimensions may be on any device (TensorIterator).
+_ELEMENTWISE = frozenset(
+    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow where "
+    "maximum minimum fmax fmin eq ne lt le gt ge equal greater less logical_and logical_or "
+    "logical_xor bitwise_and bitwise_or bitwise_xor atan2 lerp clamp addcmul addcdiv "
+    "masked_fill add_ sub_ mul_ div_ pow_ clamp_ masked_fill_ lerp_ addcmul_ addcdiv_".split()
+)
+#: Operations that are worth an accelerator by themselves.
+_HEAVY = frozenset(
+    "mm matmul bmm einsum addmm baddbmm conv1d conv2d conv3d linear dot mv tensordot".split()
+)
+_REDUCTIONS = frozenset("mean sum max min prod norm std var median".split())
+_ACCELERATORS = ("cuda", "xpu", "npu", "mps", "hpu", "mlu", "musa")
+_DTYPE = re.compile(r"torch\.(float|double|half|bfloat|int|long|short|uint|bool|complex)\w*")
+
+
+class Library(Expressions):
+    """Values of calls into libraries."""
+
+    if TYPE_CHECKING:
+
+        def apply(
+            self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+        ) -> Value: ...
+        def append(self, owner: Seq, value: Value) -> None: ...
+
+    # -- devices ----------------------------------------------------------------------------
+
+    def as_device(self, value: Value, spot: Spot, scope: Scope, *, sure: bool) -> Device | None:
+        """Return the device that a value means where a device is expected.
+
+        `sure`: nothing but a device can stand here. Returns None for no device (`None`, a dtype).
+        """
+        match value:
+            case Device():
+                return value
+            case Tensor():
+                return Device(value.node, spot, resolved=True)
+            case Const(value=None):
+                return None
+            case Const(value=bool()):
+                return None
+            case Const(value=str() as text):
+                return self.device_literal(text, value, spot, scope)
+            case Const(value=int() as index):
+                return self.device_literal(f"cuda:{index}", value, spot, scope)
+            case Ext(name=name):
+                if _DTYPE.fullmatch(name):
+                    return None
+        if sure or value is SCALAR or self._speaks_of_device(spot.node):
+            node = self.graph.node(spot)
+            node.sure = False
+            self.graph.pin(node, Place.CENTRAL if self._speaks_of_device(spot.node) or sure
+                           else Place.UNKNOWN, spot)  # fmt: skip
+            return Device(node, spot, resolved=True)
+        return None
+
+    def _speaks_of_device(self, node: ast.AST) -> bool:
+        text = ""
+        if isinstance(node, ast.Attribute):
+            text = node.attr
+        elif isinstance(node, ast.Name):
+            text = node.id
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            text = str(node.slice.value)
+        return "device" in text.lower()
+
+    def device_literal(self, text: str, value: Const, spot: Spot, scope: Scope) -> Device | None:
+        """Return the device that a string or index names, one for each place it is written."""
+        origin = value.spot or spot
+        known = self.consumed.get(origin.node)
+        if known is not None:
+            return known
+        node = self.graph.node(origin)
+        found = Device(node, origin, text=True)
+        match = _DEVICE.fullmatch(text)
+        if match:
+            if match[2] and int(match[2]) > 0:
+                self.graph.pin(node, Place.FIXED, origin, text)
+            else:
+                self.graph.pin(node, Place.CENTRAL, origin, text)
+        elif text.startswith("cpu"):
+            if origin.node in self.named_literals and not self.guarded:
+                self.cpu_devices.append(found)
+            else:
+                self.graph.pin(node, Place.HOST, origin, text)
+        elif text == "meta":
+            self.graph.pin(node, Place.FIXED, origin, text)
+        else:
+            return None
+        self.consumed[origin.node] = found
+        site = self.site("literal", origin, node, scope, text)
+        site.detail["value"] = value
+        self.snapshot(site, scope)
+        return found
+
+    def external(self, name: str, spot: Spot) -> Value:
+        return Ext(name)
+
+    # -- calls into libraries ---------------------------------------------------------------
+
+    def call_external(
+        self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call a function or class of a library by its dotted name."""
+        special = getattr(self, "call_" + name.replace(".", "_"), None)
+        if special is not None:
+            result = special(args, kwargs, spot, scope)
+            assert isinstance(result, Value)
+            return result
+        fact = torchfacts.lookup(name)
+        if fact is None:
+            return self.call_unknown(args, kwargs)
+        handler = getattr(self, "fact_" + fact.kind, None)
+        if handler is None:
+            return self.returned(fact, None, spot)
+        result = handler(name, fact, args, kwargs, spot, scope)
+        assert isinstance(result, Value)
+        return result
+
+    def call_unknown(self, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+        return UNKNOWN
+
+    def named(self, fact: Fact, args: list[Arg], kwargs: dict[str, Arg]) -> dict[str, list[Arg]]:
+        """Return the arguments by parameter name; a starred parameter has several."""
+        found: dict[str, list[Arg]] = {}
+        for index, arg in enumerate(args):
+            found.setdefault(fact.parameter(index) or f"#{index}", []).append(arg)
+        for name, arg in kwargs.items():
+            found.setdefault(name, []).append(arg)
+        return found
+
+    def tensors_in(self, value: Value, spot: Spot) -> list[tuple[Tensor, Spot]]:
+        """Return the tensors in a value, each with the expression it is written as, if it is."""
+        if isinstance(value, Tensor):
+            return [(value, spot)]
+        if isinstance(value, Seq):
+            elts = getattr(spot.node, "elts", None)
+            if value.items is not None and elts is not None and len(elts) == len(value.items):
+                return [
+                    pair
+                    for member, elt in zip(value.items, elts, strict=True)
+                    for pair in self.tensors_in(member, Spot(spot.path, elt))
+                ]
+            return [p for member in value.members() for p in self.tensors_in(member, spot)]
+        if isinstance(value, Iter):
+            return self.tensors_in(value.element, spot)
+        if isinstance(value, Dict):
+            return [p for member in value.members() for p in self.tensors_in(member, spot)]
+        return []
+
+    def returned(self, fact: Fact, node: Node | None, spot: Spot) -> Value:
+        """Return what a call gives, by the fact's `out`."""
+        match fact.out:
+            case "tensor" | "self" | "tensors" | "follows0" if node is not None:
+                return Tensor(node)
+            case "scalar" | "none":
+                return SCALAR if fact.out == "scalar" else NONE
+            case "ndarray":
+                return ARRAY
+        return UNKNOWN
+
+    def outcome(self, fact: Fact, result: Tensor, name: str, args: list[Arg]) -> Value:
+        """Return an operation's result, in the shape that the fact says."""
+        last = name.rpartition(".")[2]
+        if last in _REDUCTIONS and fact.kind == "view":
+            result = Tensor(result.node, scalar=not args)
+        elif last.endswith("_loss") or last in ("cross_entropy", "binary_cross_entropy"):
+            result = Tensor(result.node, scalar=True)
+        return result
+
+    # -- kinds of functions -----------------------------------------------------------------
+
+    def fact_op(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """An operation whose tensor operands must agree."""
+        last = name.rpartition(".")[2]
+        elementwise = last in _ELEMENTWISE
+        operands: list[tuple[Tensor, Spot]] = []
+        for parameter, given in self.named(fact, args, kwargs).items():
+            agree = parameter in fact.tensors
+            for value, where in given:
+                found = self.tensors_in(value, where)
+                if agree:
+                    operands.extend(found)
+                    if not elementwise:
+                        for tensor, _ in found:
+                            tensor.node.find().sure = True
+                if parameter in fact.host:
+                    self.demand_host(found, where, scope, name)
+        if not operands:
+            if any(v is ARRAY for v, _ in args):
+                return UNKNOWN
+            return self.returned(fact, None, spot)
+        result = self.operate(operands, spot, elementwise)
+        if "out" in kwargs and isinstance(kwargs["out"][0], Tensor):
+            self.graph.meet(
+                result.node, spot, kwargs["out"][0].node, kwargs["out"][1], spot
+            )
+        if last in _HEAVY:
+            self.heavy(result.node, spot, scope)
+        if fact.out in ("scalar", "none"):
+            return SCALAR
+        return self.outcome(fact, result, name, args)
+
+    fact_view = fact_op
+    fact_pack = fact_op
+    fact_random = fact_op
+
+    def fact_query(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A function that gives no tensor, or needs no agreement."""
+        tensors = [p for v, w in args for p in self.tensors_in(v, w)]
+        if fact.out == "tensor" and tensors:
+            return Tensor(tensors[0][0].node, scalar=True)
+        return self.returned(fact, None, spot)
+
+    fact_pure = fact_save = fact_saveimage = fact_context = fact_cudaquiet = fact_query
+    fact_cudaonly = fact_query
+
+    def fact_passthrough(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A function that returns its first argument, wrapped."""
+        return args[0][0] if args else UNKNOWN
+
+    def fact_host(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A function of another library: its tensors must be on the host."""
+        for value, where in (*args, *kwargs.values()):
+            self.demand_host(self.tensors_in(value, where), where, scope, name)
+        return ARRAY if fact.out == "ndarray" else UNKNOWN
+
+    def demand_host(
+        self, tensors: list[tuple[Tensor, Spot]], where: Spot, scope: Scope, name: str
+    ) -> None:
+        """Note tensors that must be on the host here."""
+        for tensor, spot in tensors:
+            site = self.site("host", spot, tensor.node, scope, name)
+            site.detail["whole"] = spot.node is where.node
+            site.detail["tensor"] = tensor
+
+    def fact_availability(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A question whether there is an accelerator."""
+        if name.endswith(("device_count", "get_device_capability", "get_device_name")):
+            return SCALAR
+        return Flag(True)
+
+    def fact_device(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.device(...)`, and the functions that set a default."""
+        last = name.rpartition(".")[2]
+        first = args[0] if args else next(iter(kwargs.values()), None)
+        if last in ("set_default_device", "set_default_tensor_type"):
+            self.default_device = True
+            self.site("default-device", spot, None, scope, last)
+            return NONE
+        if last == "device" and first is not None:
+            value, where = first
+            found = self.as_device(value, where, scope, sure=True)
+            if found is None:
+                return UNKNOWN
+            resolved = found.resolved or self.guarded > 0 or not isinstance(value, Const)
+            return Device(found.node, spot, text=False, resolved=resolved)
+        if last in ("current_accelerator", "current_device", "device"):
+            node = self.graph.node(spot)
+            self.graph.pin(node, Place.CENTRAL, spot)
+            return Device(node, spot, resolved=True)
+        return SCALAR
+
+    # -- creations --------------------------------------------------------------------------
+
+    def created(
+        self, kind: str, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg],
+        spot: Spot, scope: Scope,
+    ) -> Tensor:  # fmt: skip
+        """Return a new tensor, on the device that the call names or else on the host."""
+        scalar = bool(
+            args
+            and name.endswith("tensor")
+            and isinstance(args[0][0], Const)
+            and not isinstance(args[0][0].value, str)
+        )
+        given = kwargs.get("device")
+        if given is None and fact.device and "device" in fact.params:
+            index = fact.params.index("device")
+            given = args[index] if len(args) > index else None
+        device = self.as_device(*given, scope, sure=True) if given is not None else None
+        if device is not None:
+            result = Tensor(device.node, scalar=scalar)
+            if device.node.find().pin is None or device.node.find().pin is Place.HOST:
+                site = self.site("pinned", spot, device.node, scope, name)
+                site.detail["device"] = given
+        else:
+            node = self.graph.node(spot)
+            site = self.site(kind, spot, node, scope, name)
+            site.detail.update(fact=fact, args=args, kwargs=kwargs)
+            self.snapshot(site, scope)
+            result = Tensor(node, scalar=scalar, site=site)
+            if self.default_device or name.startswith("torch.cuda."):
+                self.graph.pin(node, Place.CENTRAL, spot)
+        generator = kwargs.get("generator")
+        if generator is not None and isinstance(generator[0], Obj):
+            made = generator[0]
+            if made.family == "generator" and made.node is not None:
+                self.graph.meet(result.node, spot, made.node, generator[1], spot)
+        wants_grad = kwargs.get("requires_grad")
+        if wants_grad is not None and self.truth(wants_grad[0]) is not False:
+            result.leaf = True
+            self.heavy(result.node, spot, scope)
+        return result
+
+    def fact_create(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A factory."""
+        made = self.created("create", name, fact, args, kwargs, spot, scope)
+        if name == "torch.tensor" and args:
+            source = [t for t, _ in self.tensors_in(*args[0])]
+            if source and source[0].node.find().sure and made.site is not None:
+                made.site.detail["copies"] = True
+        return made
+
+    def fact_legacy(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.FloatTensor(...)` and its kin."""
+        return self.created("legacy", name, fact, args, kwargs, spot, scope)
+
+    def fact_share(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A tensor over an array's memory, or a tensor that is one already."""
+        if args and isinstance(args[0][0], Tensor) and "device" not in kwargs:
+            if args[0][0].node.find().sure:
+                return args[0][0]
+        return self.created("share", name, fact, args, kwargs, spot, scope)
+
+    def fact_like(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A creation that follows a tensor."""
+        if "device" in kwargs and kwargs["device"][0] is not NONE:
+            device = self.as_device(*kwargs["device"], scope, sure=True)
+            if device is not None:
+                return Tensor(device.node)
+        tensors = [p for v, w in args for p in self.tensors_in(v, w)]
+        if not tensors:
+            if name == "torch.normal":
+                return self.created("create", name, fact, args, kwargs, spot, scope)
+            return UNKNOWN
+        if len(tensors) > 1:
+            return self.operate(tensors, spot, True)
+        return Tensor(tensors[0][0].node, scalar=tensors[0][0].scalar)
+
+    def fact_load(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.load` and downloads: what is in the file is not known."""
+        given = kwargs.get("map_location")
+        if given is None and "map_location" in fact.params:
+            index = fact.params.index("map_location")
+            given = args[index] if len(args) > index else None
+        node = self.graph.node(spot)
+        node.sure = False
+        site = self.site("load", spot, node, scope, name)
+        site.detail.update(mapped=given, fact=fact)
+        self.snapshot(site, scope)
+        if given is not None and given[0] is not NONE:
+            device = self.as_device(*given, scope, sure=False)
+            if device is not None:
+                found = Tensor(self.graph.node(spot), site=site)
+                self.graph.batch(device.node, found.node)
+                found.node.sure = False
+                found.packed = True
+                return found
+        made = Tensor(node, site=site)
+        made.packed = True
+        return made
+
+    # -- modules ----------------------------------------------------------------------------
+
+    def fact_module(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Construct a module of a library, or wrap one."""
+        if fact.out == "follows0" and args and isinstance(args[0][0], Obj | Tensor):
+            inner = args[0][0]
+            if isinstance(inner, Obj):
+                wrapped = Obj("module", name, fact=fact, node=inner.node)
+                wrapped.attrs["module"] = inner
+                wrapped.parent = inner
+                wrapped.stateful = inner.stateful
+                wrapped.cls = inner.cls
+                wrapped.attrs.update(inner.attrs)
+                inner.used = True
+                return wrapped
+            return inner
+        made = Obj("module", name, fact=fact, node=self.graph.node(spot))
+        made.stateful = fact.state
+        made.site = self.site("module", spot, made.node, scope, name)
+        made.site.detail["object"] = made
+        self.snapshot(made.site, scope)
+        self.modules.append(made)
+        self.module_arguments(made, args, kwargs)
+        given = kwargs.get("device")
+        if given is not None and fact.device:
+            device = self.as_device(*given, scope, sure=True)
+            if device is not None and made.node is not None:
+                made.moves.append(spot)
+                self.graph.same(made.node, device.node)
+        return made
+
+    def module_arguments(self, made: Obj, args: list[Arg], kwargs: dict[str, Arg]) -> None:
+        """Register what is handed to a module's constructor: modules, and tensors as buffers."""
+        for index, (value, spot) in enumerate((*args, *kwargs.values())):
+            if isinstance(value, Obj) and value.family == "module":
+                self.register(made, value)
+                made.attrs[str(index)] = value
+            elif isinstance(value, Seq | Dict | Iter):
+                members = [value.element] if isinstance(value, Iter) else list(value.members())
+                for number, member in enumerate(members):
+                    if isinstance(member, Obj) and member.family == "module":
+                        self.register(made, member)
+                        made.attrs[str(number)] = member
+                    elif isinstance(member, Seq):
+                        for inner in member.members():
+                            if isinstance(inner, Obj) and inner.family == "module":
+                                self.register(made, inner)
+                                made.attrs.setdefault(str(number), inner)
+                if isinstance(value, Dict):
+                    for key, member in value.items.items():
+                        made.attrs[str(key)] = member
+            elif isinstance(value, Tensor) and made.node is not None and value.node.find().sure:
+                made.stateful = True
+                made.kwargs[str(index)] = value
+                self.graph.batch(value.node, made.node)
+
+    def call_module(
+        self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call a module of a library: its parameters and its inputs must agree."""
+        callee.used = True
+        name = callee.fact.out if callee.fact is not None else ""
+        operands: list[tuple[Tensor, Spot]] = []
+        for value, where in (*args, *kwargs.values()):
+            operands.extend(self.tensors_in(value, where))
+        if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
+            result: Value = args[0][0] if args else UNKNOWN
+            for child in [v for v in callee.attrs.values() if isinstance(v, Obj)]:
+                result = self.apply(child, [(result, args[0][1] if args else spot)], {}, spot,
+                                    scope)  # fmt: skip
+            return result
+        for tensor, _ in operands:
+            tensor.node.find().sure = True
+        if callee.stateful and callee.node is not None:
+            module = Tensor(callee.node)
+            operands.insert(0, (module, Spot(spot.path, getattr(spot.node, "func", spot.node))))
+        if not operands:
+            return UNKNOWN
+        made = self.operate(operands, spot, False)
+        made.scalar = callee.name.endswith("Loss") or name == "loss"
+        return made
+
+    def call_library_object(
+        self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Call an instance of a library's class (a transform, a tokenizer)."""
+        if callee.fact is not None and callee.fact.kind in ("transform", "functional_transform"):
+            return self.transformed(args, spot)
+        return UNKNOWN
+
+    def transformed(self, args: list[Arg], spot: Spot) -> Value:
+        """An image transform: a tensor stays where it is, an image becomes a host tensor."""
+        if args and isinstance(args[0][0], Tensor):
+            return Tensor(args[0][0].node)
+        return Tensor(self.graph.node(spot))
+
+    def fact_transform(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Construct an image transform."""
+        return Obj("transform", name, fact=fact)
+
+    def fact_functional_transform(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Apply an image transform."""
+        return self.transformed(args, spot)
+
+    def module_method(
+        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call a method that every module has."""
+        if owner.node is None:
+            return UNKNOWN
+        match name:
+            case "to" | "cuda" | "xpu" | "cpu" | "npu" | "mps" | "to_empty" | "type":
+                self.move_module(owner, name, args, kwargs, spot, scope)
+                return owner
+            case "eval" | "train" | "apply" | "half" | "float" | "double" | "bfloat16":
+                owner.used = owner.used or name in ("eval", "train")
+                if name == "apply" and args and isinstance(args[0][0], Func):
+                    self.apply(args[0][0], [(self.any_module(owner, spot), spot)], {}, spot, scope)
+                return owner
+            case "requires_grad_" | "share_memory":
+                return owner
+            case "parameters" | "buffers":
+                owner.used = True
+                leaf = Tensor(owner.node)
+                leaf.leaf = True
+                return Iter(leaf, owner)
+            case "named_parameters" | "named_buffers":
+                leaf = Tensor(owner.node)
+                leaf.leaf = True
+                return Iter(Seq("tuple", [SCALAR, leaf]), owner)
+            case "modules" | "children":
+                return Iter(self.any_module(owner, spot), owner)
+            case "named_modules" | "named_children":
+                return Iter(Seq("tuple", [SCALAR, self.any_module(owner, spot)]), owner)
+            case "state_dict":
+                return Dict(element=Tensor(owner.node))
+            case "load_state_dict":
+                owner.used = True
+                if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
+                    args[0][0].site.detail["into_module"] = True
+                return NONE
+            case "register_buffer" | "register_parameter":
+                values = [v for v, _ in args] + [v for v, _ in kwargs.values()]
+                if len(values) > 1 and isinstance(values[0], Const):
+                    owner.stateful = True
+                    if isinstance(values[1], Tensor):
+                        self.graph.batch(values[1].node, owner.node)
+                        owner.attrs[str(values[0].value)] = Tensor(owner.node)
+                return NONE
+            case "add_module" | "register_module":
+                if len(args) == 2 and isinstance(args[1][0], Obj):
+                    self.register(owner, args[1][0])
+                    if isinstance(args[0][0], Const):
+                        owner.attrs[str(args[0][0].value)] = args[1][0]
+                return NONE
+            case "append" | "extend" | "insert" | "update":
+                self.module_arguments(owner, args, kwargs)
+                return NONE
+            case "zero_grad" | "__init__":
+                return NONE
+            case "values":
+                return Iter(self.any_module(owner, spot), owner)
+            case "items":
+                return Iter(Seq("tuple", [SCALAR, self.any_module(owner, spot)]), owner)
+            case "keys":
+                return Iter(SCALAR)
+            case "get_parameter" | "get_buffer":
+                return Tensor(owner.node)
+        if owner.cls is None:
+            # Another method of a library's model (`generate`, `encode`): it computes like a call.
+            return self.call_module(owner, args, kwargs, spot, scope)
+        return UNKNOWN
+
+    def move_module(
+        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> None:  # fmt: skip
+        """`module.to(device)`: all that it holds is there from now on."""
+        device = self.moved_to(name, args, kwargs, spot, scope)
+        if device is None or owner.node is None:
+            return
+        site = self.site("module-move", spot, owner.node, scope, name)
+        site.detail.update(object=owner, device=device)
+        if device.node.find().pin is Place.HOST:
+            return  # for saving or export: it says nothing about where the module computes
+        owner.moves.append(spot)
+        self.graph.same(owner.node, device.node)
+
+    def moved_to(
+        self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Device | None:
+        """Return the device that `.to(...)`, `.cuda(...)`, `.cpu()` or `.type(...)` names."""
+        if name == "cpu":
+            node = self.graph.node(spot)
+            self.graph.pin(node, Place.HOST, spot)
+            return Device(node, spot)
+        given = kwargs.get("device")
+        if name in _ACCELERATORS:
+            first = given or (args[0] if args else None)
+            if first is not None and not (
+                isinstance(first[0], Const) and isinstance(first[0].value, bool | None)
+            ):
+                found = self.as_device(*first, scope, sure=True)
+                if found is not None:
+                    return found
+            node = self.graph.node(spot)
+            self.graph.pin(node, Place.CENTRAL, spot, name)
+            return Device(node, spot)
+        if name == "type":
+            if args and isinstance(args[0][0], Ext) and ".cuda." in args[0][0].name:
+                node = self.graph.node(spot)
+                self.graph.pin(node, Place.CENTRAL, spot)
+                return Device(node, spot)
+            return None
+        if given is not None:
+            return self.as_device(*given, scope, sure=True)
+        if args:
+            return self.as_device(*args[0], scope, sure=False)
+        other = kwargs.get("other")
+        return self.as_device(*other, scope, sure=True) if other is not None else None
+
+    # -- tensors ----------------------------------------------------------------------------
+
+    def tensor_method(
+        self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], callee: Spot,
+        spot: Spot, scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call a method of a tensor."""
+        receiver = Spot(spot.path, getattr(callee.node, "value", callee.node))
+        fact = torchfacts.tensor_method(name)
+        if fact is None:
+            return self.call_parameter_method(owner, name, args, kwargs, receiver, spot, scope)
+        if name in ("size", "view", "unsqueeze", "numel", "backward", "requires_grad_", "cuda",
+                    "long", "float", "contiguous", "detach", "dim"):  # fmt: skip
+            owner.node.find().sure = True
+        match fact.kind:
+            case "move":
+                return self.move_tensor(owner, name, args, kwargs, receiver, spot, scope)
+            case "to_numpy":
+                site = self.site("host", receiver, owner.node, scope, "numpy")
+                site.detail.update(whole=True, tensor=owner, method=True)
+                return ARRAY
+            case "like":
+                if name == "type_as" and args and isinstance(args[0][0], Tensor):
+                    return Tensor(args[0][0].node)
+                if "device" in kwargs:
+                    device = self.as_device(*kwargs["device"], scope, sure=True)
+                    if device is not None:
+                        return Tensor(device.node)
+                return Tensor(owner.node)
+            case "query":
+                if name == "backward":
+                    self.heavy(owner.node, spot, scope)
+                return NONE if fact.out == "none" else SCALAR
+            case "cudaonly":
+                return owner
+        operands = [(owner, receiver)]
+        for parameter, given in self.named(fact, args, kwargs).items():
+            for value, where in given:
+                found = self.tensors_in(value, where)
+                if parameter in fact.tensors:
+                    operands.extend(found)
+                elif parameter in fact.host:
+                    self.demand_host(found, where, scope, name)
+        elementwise = name in _ELEMENTWISE
+        result = self.operate(operands, spot, elementwise, in_place=name.endswith("_"))
+        if name in _HEAVY:
+            self.heavy(result.node, spot, scope)
+        if name == "requires_grad_":
+            owner.leaf = True
+            self.heavy(owner.node, spot, scope)
+            return owner
+        if fact.out in ("scalar", "none"):
+            return SCALAR
+        if fact.out == "self":
+            return owner
+        if len(operands) == 1:
+            result = Tensor(owner.node, scalar=owner.scalar)
+            if owner.packed:
+                result.packed, result.site = True, owner.site
+        return self.outcome(fact, result, name, args)
+
+    def call_parameter_method(
+        self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,
+        spot: Spot, scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call an unknown method of something that may be no tensor at all."""
+        if name in ("items",):
+            return Iter(Seq("tuple", [SCALAR, self.part(owner, None)]))
+        if name in ("values", "get", "pop"):
+            return Iter(self.part(owner, None)) if name == "values" else self.part(owner, None)
+        if name == "keys":
+            return Iter(SCALAR)
+        return Tensor(owner.node) if not owner.packed else self.part(owner, name)
+
+    def move_tensor(
+        self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,
+        spot: Spot, scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`tensor.to(...)`: a new tensor where the argument says."""
+        device = self.moved_to(name, args, kwargs, spot, scope)
+        if device is None:
+            moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+            moved.packed, moved.leaf = owner.packed, owner.leaf
+            return moved
+        site = self.site("move", spot, owner.node, scope, name)
+        site.detail.update(device=device, receiver=receiver, tensor=owner)
+        if owner.site is not None:
+            owner.site.detail["moved"] = True
+        result = Tensor(device.node, scalar=owner.scalar)
+        if owner.packed:
+            result = Tensor(self.graph.node(spot))
+            self.graph.batch(device.node, result.node)
+            result.node.sure = owner.node.find().sure
+            result.site, result.packed = site, True
+        return result
+
+    def dropped(self, statement: ast.Expr, value: Value, scope: Scope) -> None:
+        """Note a statement that moves a tensor and drops the result."""
+        call = statement.value
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            return
+        if call.func.attr not in ("to", "cuda", "cpu") or not isinstance(value, Tensor):
+            return
+        for site in reversed(self.sites):
+            if site.spot.node is call and site.kind == "move":
+                moved = site.detail["tensor"]
+                if moved.node.find().sure:
+                    found = self.site("dropped", Spot(scope.path, statement), moved.node, scope)
+                    found.detail.update(move=site)
+                return
+
+    def fact_parameter(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`nn.Parameter(x)` and `Variable(x)`."""
+        source = args[0] if args else kwargs.get("data")
+        if source is None or not isinstance(source[0], Tensor):
+            return Tensor(self.graph.node(spot))
+        inner = source[0]
+        made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
+        made.leaf = name.endswith("Parameter")
+        made.packed = inner.packed
+        return made
+
+    # -- data, optimizers, random numbers ---------------------------------------------------
+
+    def fact_optimizer(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Construct an optimizer: what it optimizes is trained."""
+        made = Obj("optimizer", name, fact=fact)
+        made.args = [v for v, _ in args]
+        return made
+
+    fact_scheduler = fact_sampler = fact_collate = fact_optimizer
+
+    def fact_distribution(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A distribution: its parameters must agree, and its samples are where they are."""
+        operands = [p for v, w in (*args, *kwargs.values()) for p in self.tensors_in(v, w)]
+        made = Obj("distribution", name, fact=fact)
+        if operands:
+            made.node = self.operate(operands, spot, True).node
+        return made
+
+    def fact_generator(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.Generator(device)`."""
+        made = Obj("generator", name, fact=fact)
+        given = kwargs.get("device") or (args[0] if args else None)
+        device = self.as_device(*given, scope, sure=True) if given is not None else None
+        made.node = device.node if device is not None else self.graph.node(spot)
+        if device is None:
+            made.site = self.site("generator", spot, made.node, scope, name)
+            self.snapshot(made.site, scope)
+        return made
+
+    def fact_dataset(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A dataset: what it holds stays on the host, unless it was put on the device."""
+        made = Obj("dataset", name, fact=fact)
+        last = name.rpartition(".")[2]
+        if last in ("random_split", "Subset", "ConcatDataset"):
+            inner = args[0][0] if args else UNKNOWN
+            if isinstance(inner, Seq):
+                inner = self.iterate(inner, spot, scope)
+            if last == "random_split":
+                return Seq("list", None, inner)
+            return inner
+        if last == "TensorDataset":
+            members = [v for v, _ in args]
+            for value, where in args:
+                for tensor, _ in self.tensors_in(value, where):
+                    self.keep_on_host(tensor, spot)
+            made.attrs["item"] = Seq("tuple", list(members))
+        elif name.startswith("torchvision."):
+            image = Tensor(self.graph.node(spot))
+            made.attrs["item"] = Seq("tuple", [image, SCALAR])
+        return made
+
+    def keep_on_host(self, tensor: Tensor, spot: Spot) -> None:
+        """A dataset's content is read by workers: it stays on the host."""
+        root = tensor.node.find()
+        if root.pin is None and root.wants_host is None:
+            root.wants_host = spot
+
+    def fact_loader(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A loader: its batches have the structure of the dataset's items, stacked."""
+        made = Obj("loader", name, fact=fact)
+        given = kwargs.get("dataset") or (args[0] if args else None)
+        if given is None:
+            return made
+        dataset, where = given
+        item: Value = UNKNOWN
+        if isinstance(dataset, Obj) and dataset.family == "dataset":
+            item = self.raw_item(dataset, where, scope)
+        elif isinstance(dataset, Seq):
+            for tensor, _ in self.tensors_in(dataset, where):
+                self.keep_on_host(tensor, spot)
+            item = self.iterate(dataset, where, scope)
+        elif isinstance(dataset, Tensor):
+            item = dataset
+            if dataset.node.find().sure and not dataset.packed:
+                self.keep_on_host(dataset, spot)
+            else:
+                item = self.packed_unknown(spot)
+        elif isinstance(dataset, Obj) and dataset.cls is not None:
+            item = self.method(dataset, "__getitem__", scope, spot.node, SCALAR)
+        collate = kwargs.get("collate_fn")
+        if collate is None and len(args) > 6:
+            collate = args[6]
+        if collate is not None and isinstance(collate[0], Func | Obj):
+            self.hosted += 1
+            batch = self.apply(
+                collate[0], [(Seq("list", None, item), where)], {}, spot, scope
+            )
+            self.hosted -= 1
+        elif collate is not None and collate[0] is not NONE:
+            batch = self.packed_unknown(spot)
+        else:
+            batch = self.collated(item, spot)
+        made.attrs["batch"] = batch
+        made.attrs["dataset"] = dataset
+        made.kwargs = {k: v for k, (v, _) in kwargs.items()}
+        return made
+
+    def raw_item(self, dataset: Obj, where: Spot, scope: Scope) -> Value:
+        """Return an item as the dataset makes it."""
+        if dataset.cls is None or dataset.cls.lookup("__getitem__") is None:
+            if "item" in dataset.attrs:
+                return dataset.attrs["item"]
+            if dataset.cls is None or dataset.cls.lookup("__iter__") is None:
+                return self.packed_unknown(where)
+        self.hosted += 1
+        if dataset.cls.lookup("__getitem__") is not None:
+            item = self.method(dataset, "__getitem__", scope, where.node, SCALAR)
+        else:
+            found = self.method(dataset, "__iter__", scope, where.node)
+            item = found.element if isinstance(found, Iter) else UNKNOWN
+        self.hosted -= 1
+        for tensor, _ in self.tensors_in(item, where):
+            self.keep_on_host(tensor, where)
+        return item
+
+    def packed_unknown(self, spot: Spot) -> Tensor:
+        """Return tensors in a structure that is not known."""
+        made = Tensor(self.graph.node(spot))
+        made.node.sure = False
+        made.packed = True
+        return made
+
+    def collated(self, item: Value, spot: Spot) -> Value:
+        """Return what torch's default collation makes of an item: arrays and numbers stacked."""
+        if isinstance(item, Seq):
+            items = item.items
+            if items is None:
+                element = self.collated(item.element, spot) if item.element is not None else None
+                return Seq("list", None, element)
+            return Seq("list", [self.collated(v, spot) for v in items])
+        if isinstance(item, Dict):
+            made = Dict({k: self.collated(v, spot) for k, v in item.items.items()})
+            if item.element is not None:
+                made.element = self.collated(item.element, spot)
+            return made
+        if item is SCALAR or item is ARRAY:
+            return Tensor(self.graph.node(spot))
+        if isinstance(item, Const):
+            if isinstance(item.value, str):
+                return Seq("list", None, SCALAR)
+            return Tensor(self.graph.node(spot))
+        if isinstance(item, Tensor):
+            return Tensor(item.node) if not item.packed else item
+        return self.packed_unknown(spot)
+
+    def library_method(
+        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call a method of a library's object."""
+        match owner.family:
+            case "distribution" if owner.node is not None:
+                operands = [p for v, w in args for p in self.tensors_in(v, w)]
+                if operands:
+                    return self.operate([(Tensor(owner.node), spot), *operands], spot, True)
+                return Tensor(owner.node)
+            case "generator":
+                return owner if name == "manual_seed" else SCALAR
+            case "parser":
+                return self.parser_method(owner, name, args, kwargs, spot, scope)
+            case "optimizer":
+                if name == "load_state_dict" and args and isinstance(args[0][0], Tensor):
+                    if args[0][0].site is not None:
+                        args[0][0].site.detail["into_module"] = True
+                if name == "step" and args and isinstance(args[0][0], Func):
+                    return self.apply(args[0][0], [], {}, spot, scope)
+                return NONE
+            case "context":
+                if name == "save_for_backward":
+                    owner.attrs["saved_tensors"] = Seq("tuple", [v for v, _ in args])
+                return NONE
+        return UNKNOWN
+
+    # -- other libraries --------------------------------------------------------------------
+
+    def call_copy_deepcopy(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A copy lives where its original does when it is made."""
+        if not args:
+            return UNKNOWN
+        value = args[0][0]
+        if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+            made = Obj("module", value.name, value.cls, value.fact, self.graph.node(spot))
+            made.attrs = dict(value.attrs)
+            made.stateful = value.stateful
+            made.copied_from = value
+            made.site = self.site("copy", spot, made.node, scope, value.name)
+            made.site.detail.update(object=made, original=value, moves=len(value.moves))
+            made.site.detail["source"] = args[0][1]
+            self.snapshot(made.site, scope)
+            assert made.node is not None
+            self.graph.same(made.node, value.node)
+            made.moves = list(value.moves)
+            return made
+        return value
+
+    call_copy_copy = call_copy_deepcopy
+
+    def call_argparse_ArgumentParser(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A command line's options become attributes."""
+        return Obj("parser", "argparse")
+
+    def parser_method(
+        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`add_argument` and `parse_args`."""
+        if name == "add_argument":
+            names = [v.value for v, _ in args if isinstance(v, Const) and isinstance(v.value, str)]
+            long = [n for n in names if n.startswith("--")] or names
+            if not long:
+                return NONE
+            destination = long[0].lstrip("-").replace("-", "_")
+            given = kwargs.get("dest")
+            if given is not None and isinstance(given[0], Const):
+                destination = str(given[0].value)
+            action = kwargs.get("action")
+            default = kwargs.get("default")
+            value: Value = SCALAR
+            if action is None and default is not None:
+                value = default[0]
+                if isinstance(value, Const) and not (
+                    isinstance(value.value, str)
+                    and (_DEVICE.fullmatch(value.value) or value.value == "cpu")
+                ):
+                    value = SCALAR
+                elif isinstance(value, Const):
+                    node = self.graph.node(spot)
+                    self.graph.pin(node, Place.CENTRAL, spot)
+                    value = Device(node, spot, text=True, resolved=True)
+            owner.attrs[destination] = value
+            return NONE
+        if name in ("parse_args", "parse_known_args"):
+            made = Obj("namespace")
+            made.attrs = dict(owner.attrs)
+            return Seq("tuple", [made, UNKNOWN]) if name == "parse_known_args" else made
+        if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):
+            return owner
+        if name == "add_subparsers":
+            return owner
+        return NONE
+
+    def call_functools_partial(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Partial application: judged as the function itself."""
+        return args[0][0] if args else UNKNOWN
+
+    def call_itertools_chain(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """The members of several iterables, one after the other."""
+        element: Value | None = None
+        for value, where in args:
+            element = self.join(element, self.iterate(value, where, scope))
+        return Iter(element if element is not None else UNKNOWN)
+
+    def call_collections_deque(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A deque is judged as a list."""
+        element = self.iterate(args[0][0], args[0][1], scope) if args else None
+        return Seq("list", None, element) if element is not None else Seq("list", [], spot=spot)
+
+    def call_collections_OrderedDict(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """An ordered dictionary is judged as a dictionary."""
+        made = Dict({k: v for k, (v, _) in kwargs.items()}, spot=spot)
+        if args and isinstance(args[0][0], Seq):
+            for member in args[0][0].members():
+                if isinstance(member, Seq) and member.items and len(member.items) == 2:
+                    key = member.items[0]
+                    if isinstance(key, Const):
+                        made.items[key.value] = member.items[1]
+                    else:
+                        made.element = member.items[1]
+        elif args and isinstance(args[0][0], Dict):
+            made.items.update(args[0][0].items)
+            made.element = args[0][0].element
+        return made
+
+    def call_collections_defaultdict(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A dictionary with a default: its members are what the factory makes."""
+        made = Dict(spot=spot)
+        if args:
+            made.element = self.apply(args[0][0], [], {}, spot, scope)
+        return made
+
+    def call_random_sample(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Some members of a sequence (a replay buffer, say)."""
+        return Seq("list", None, self.iterate(args[0][0], args[0][1], scope)) if args else UNKNOWN
+
+    def call_random_choice(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A member of a sequence."""
+        return self.iterate(args[0][0], args[0][1], scope) if args else UNKNOWN
+
+    def call_collections_namedtuple(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A named tuple's class, as far as its fields are written out."""
+        fields: list[str] = []
+        if len(args) > 1:
+            given = args[1][0]
+            if isinstance(given, Const) and isinstance(given.value, str):
+                fields = given.value.replace(",", " ").split()
+            elif isinstance(given, Seq):
+                fields = [str(m.value) for m in given.members() if isinstance(m, Const)]
+        body: list[Any] = [
+            ast.AnnAssign(ast.Name(field, ast.Store()), ast.Name("object", ast.Load()), None, 1)
+            for field in fields
+        ]
+        node = ast.ClassDef("namedtuple", [], [], body, [])
+        return Klass(node, scope, [])
+
+
+__all__ = ["Library", "Dict"]

@@ -1,0 +1,414 @@
+"""The answer of the inference, as rules ask for it."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from samedevice.finding import Import, Origin, Resolver, Span
+from samedevice.places.graph import Clash, Node, Place, Spot
+from samedevice.places.interpret import Interpreter
+from samedevice.places.values import Const, Device, Func, Obj, Scope, Site, Value
+from samedevice.project import Project
+
+#: Libraries that own a program's devices: what they run is left alone.
+_OWNERS = frozenset(("accelerate", "lightning", "pytorch_lightning"))
+_ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+
+
+@dataclass
+class SiteGroup:
+    """One place in the code, with every evaluation of it."""
+
+    kind: str
+    spot: Spot
+    sites: list[Site] = field(default_factory=list)
+
+    @property
+    def first(self) -> Site:
+        """The first evaluation."""
+        return self.sites[0]
+
+
+@dataclass(frozen=True)
+class Name:
+    """An expression for a device, and what the file needs for it."""
+
+    code: str
+    resolvers: tuple[Resolver, ...] = ()
+    imports: tuple[Import, ...] = ()
+
+
+class Solution:
+    """Where everything in a project lives."""
+
+    def __init__(self, project: Project, interpreter: Interpreter) -> None:
+        self.project = project
+        self.interpreter = interpreter
+        self.graph = interpreter.graph
+        self._groups: dict[str, list[SiteGroup]] = {}
+        self._resolvers: dict[frozenset[str], Resolver | None] = {}
+        self._needy: dict[frozenset[str], set[str]] | None = None
+        self._owned: dict[str, bool] = {}
+        self._group()
+        self._settle()
+
+    # -- solving ----------------------------------------------------------------------------
+
+    def _group(self) -> None:
+        by_place: dict[tuple[str, ast.AST], SiteGroup] = {}
+        for site in self.interpreter.sites:
+            key = (site.kind, site.spot.node)
+            group = by_place.get(key)
+            if group is None:
+                group = by_place[key] = SiteGroup(site.kind, site.spot)
+                self._groups.setdefault(site.kind, []).append(group)
+            group.sites.append(site)
+
+    def _settle(self) -> None:
+        """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
+        active = self._active_programs()
+        for device in self.interpreter.cpu_devices:
+            spot = device.spot
+            if spot is None:
+                continue
+            chosen = self.program(spot.path) not in active and device.node.find() is not None
+            place = Place.CENTRAL if chosen else Place.HOST
+            self.graph.pin(device.node, place, spot, "cpu")
+        self._seed(active)
+        self.graph.solve()
+        changed = False
+        for kind in ("create", "share", "legacy"):
+            for group in self.groups(kind):
+                if len(group.sites) < 2 or self.follow(group) is not None:
+                    continue
+                colors = {self.place(site.node) for site in group.sites}
+                if Place.CENTRAL in colors and Place.UNKNOWN in colors:
+                    for site in group.sites:
+                        if site.node is not None and self.place(site.node) is Place.UNKNOWN:
+                            self.graph.pin(site.node, Place.CENTRAL, group.spot)
+                            changed = True
+        if changed:
+            self.graph.solve()
+
+    def _active_programs(self) -> set[frozenset[str]]:
+        """The programs that already put something on a device."""
+        active: set[frozenset[str]] = set()
+        for kind in ("module-move", "move", "default-device"):
+            for group in self._groups.get(kind, ()):
+                for site in group.sites:
+                    device = site.detail.get("device")
+                    if site.detail.get("symbolic"):
+                        continue
+                    if kind == "default-device" or (
+                        isinstance(device, Device) and device.node.find().pin is Place.CENTRAL
+                    ):
+                        active.add(self.program(site.spot.path))
+        return active
+
+    def _seed(self, active: set[frozenset[str]]) -> None:
+        """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
+        for group in self._groups.get("module", ()):
+            for site in group.sites:
+                made = site.detail["object"]
+                if (
+                    self.program(site.spot.path) not in active
+                    and made.used
+                    and made.node is not None
+                    and not site.constructing
+                    and not site.hosted
+                    and not site.detail.get("symbolic")
+                    and not self.owned(site.spot.path)
+                ):
+                    self.graph.pin(made.node, Place.CENTRAL, None, "seed")
+        for node, spot, scope in self.interpreter.seeds:
+            if self.program(spot.path) in active or self.owned(spot.path):
+                continue
+            if scope.func is not None and scope.func.cls is not None:
+                if scope.func.cls.family in ("module", "function", "dataset"):
+                    continue
+            root = node.find()
+            if root.pin is None and root.wants_host is None:
+                self.graph.pin(root, Place.CENTRAL, None, "seed")
+
+    # -- questions --------------------------------------------------------------------------
+
+    def groups(self, kind: str) -> Iterator[SiteGroup]:
+        """Return the places of a kind that may be changed, in the order of evaluation."""
+        for group in self._groups.get(kind, ()):
+            if group.first.hosted or self.owned(group.spot.path):
+                continue
+            yield group
+
+    def place(self, node: Node | None) -> Place:
+        """Return where a value lives."""
+        if node is None:
+            return Place.UNKNOWN
+        return node.find().color or Place.UNKNOWN
+
+    def on_device(self, node: Node | None) -> bool:
+        """Tell whether a value is, or has to be, on the central device or where its input is."""
+        return self.place(node) in _ON_DEVICE
+
+    def program(self, path: str) -> frozenset[str]:
+        """Return the files that are connected with this one."""
+        return self.project.programs.get(path, frozenset((path,)))
+
+    def owned(self, path: str) -> bool:
+        """Tell whether a library that manages devices itself runs this file."""
+        known = self._owned.get(path)
+        if known is None:
+            tree = self.project.tree(path)
+            known = False
+            for node in tree.body if tree is not None else ():
+                names: list[str] = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    names = [node.module]
+                if any(name.split(".")[0] in _OWNERS for name in names):
+                    known = True
+            self._owned[path] = known
+        return known
+
+    def clashes(self) -> Iterator[Clash]:
+        """Return the values that are firmly elsewhere and enter an operation on the device."""
+        yield from self.graph.clashes
+
+    def span(self, spot: Spot) -> Span:
+        """Return the range of an expression or statement."""
+        return self.project.sources[spot.path].span(spot.node)
+
+    def code(self, spot: Spot) -> str:
+        """Return an expression as it is written."""
+        return self.project.sources[spot.path].segment(spot.node)
+
+    def origin(self, node: Node | None, text: str) -> tuple[Origin, ...]:
+        """Return where a value's place comes from."""
+        if node is None:
+            return ()
+        root = node.find()
+        spot = root.because or root.pin_spot or (root.spots[0] if root.spots else None)
+        if spot is None or spot.path not in self.project.sources:
+            return ()
+        if not hasattr(spot.node, "lineno"):
+            return ()
+        return (Origin(spot.path, self.span(spot), text),)
+
+    # -- names for devices ------------------------------------------------------------------
+
+    def in_module(self, scope: Scope) -> bool:
+        """Tell whether code belongs to a module's or an autograd function's methods."""
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and level.func.cls is not None:
+                return level.func.cls.family in ("module", "function")
+            level = level.outer
+        return False
+
+    def follow(self, group: SiteGroup) -> str | None:
+        """Return the expression of a device that every evaluation of this place can follow."""
+        common: list[str] | None = None
+        for site in group.sites:
+            if not self.on_device(site.node) and len(group.sites) > 1:
+                continue
+            names: list[str] = []
+            near: list[str] = []
+            for name, node in site.tensors:
+                root = node.find()
+                if root.color in _ON_DEVICE and root.sure:
+                    names.append(name)
+                    if site.node is not None and self._adjacent(site.node, root):
+                        near.append(name)
+            ordered = near + [n for n in names if n not in near]
+            common = ordered if common is None else [n for n in common if n in ordered]
+        return f"{common[0]}.device" if common else None
+
+    def _adjacent(self, node: Node, other: Node) -> bool:
+        root = node.find()
+        return any(
+            (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
+        )
+
+    def device_for(self, group: SiteGroup) -> Name | None:
+        """Return how the code at a place names the device it should use.
+
+        Inside modules and helpers with a tensor parameter it follows that; elsewhere it takes the
+        nearest name for the central device, and a resolver where there is none.
+        """
+        followed = self.follow(group)
+        if followed is not None:
+            return Name(followed)
+        return self.central_for(group)
+
+    def central_for(self, group: SiteGroup) -> Name | None:
+        """Return the nearest name for the central device at a place, or a resolver's."""
+        site = group.first
+        for code, value in site.devices:
+            if self._is_central(value):
+                return Name(code)
+        module = self._module_of(site.scope)
+        if module is not None and module.node is not None:
+            if module.stateful:
+                return Name("next(self.parameters()).device")
+            return None
+        if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
+            return None
+        return self.resolver(site.spot.path)
+
+    def _module_of(self, scope: Scope) -> Obj | None:
+        level: Scope | None = scope
+        while level is not None:
+            owner = level.self_value
+            if (
+                isinstance(owner, Obj)
+                and owner.family == "module"
+                and "self" in level.names
+                and level.func is not None
+            ):
+                return owner
+            level = level.outer
+        return None
+
+    def _is_central(self, value: Value) -> bool:
+        if isinstance(value, Device):
+            return self.place(value.node) in _ON_DEVICE
+        if isinstance(value, Const) and value.spot is not None:
+            used = self.interpreter.consumed.get(value.spot.node)
+            return used is not None and self.place(used.node) in _ON_DEVICE
+        return False
+
+    def resolver(self, path: str) -> Name | None:
+        """Return the name of the central device in a file that has none in reach."""
+        program = self.program(path)
+        existing = self._existing(path, program)
+        if existing is not None:
+            return existing
+        needy = self._needy_files().get(program, set()) | {path}
+        name = self._free_name(path, "device")
+        if len(needy) == 1:
+            return Name(name, (Resolver(path, name),))
+        folder = _common_folder(needy)
+        module_path = posixpath.join(folder, "device.py") if folder else "device.py"
+        if module_path in self.project.sources:
+            return Name(name, (Resolver(path, name),))
+        module = self._module_name(path, module_path)
+        return Name(name, (Resolver(path, name, module, module_path),))
+
+    def _existing(self, path: str, program: frozenset[str]) -> Name | None:
+        """Find the program's resolver: a constant that this file has, or one it can import."""
+        for other in sorted(program, key=lambda p: (p != path, p)):
+            scope = self.interpreter.files.get(other)
+            if scope is None:
+                continue
+            for name, value in scope.names.items():
+                if not (isinstance(value, Device) and value.resolved and self._is_central(value)):
+                    continue
+                if other == path:
+                    return Name(name)
+                if path in self._reach(other) or not self._imported(other):
+                    continue
+                module = self._module_name(path, other)
+                return Name(name, imports=(Import(path, module, name),))
+        return None
+
+    def _imported(self, path: str) -> bool:
+        return any(path in targets for targets in self.project.imports.values())
+
+    def _reach(self, path: str) -> set[str]:
+        """The files that a file imports, directly or not."""
+        found: set[str] = set()
+        queue = [path]
+        while queue:
+            for target in self.project.imports.get(queue.pop(), ()):
+                if target not in found:
+                    found.add(target)
+                    queue.append(target)
+        return found
+
+    def _needy_files(self) -> dict[frozenset[str], set[str]]:
+        """The files of each program whose own code has to name the central device."""
+        if self._needy is None:
+            self._needy = {}
+            for kind in ("create", "share", "legacy", "module", "batch", "load", "generator"):
+                for group in self.groups(kind):
+                    site = group.first
+                    if not any(self.on_device(s.node) for s in group.sites) or site.constructing:
+                        continue
+                    if kind == "module":
+                        made = site.detail["object"]
+                        if made.moves or made.parent is not None or not made.stateful:
+                            continue
+                    if self._module_of(site.scope) is not None or self.follow(group):
+                        continue
+                    if any(self._is_central(value) for _, value in site.devices):
+                        continue
+                    path = group.spot.path
+                    bind = site.detail.get("bind")
+                    if bind is not None:
+                        path = bind[1].path
+                    self._needy.setdefault(self.program(path), set()).add(path)
+        return self._needy
+
+    def _free_name(self, path: str, wanted: str) -> str:
+        """Return a name that the file uses for nothing else."""
+        tree = self.project.tree(path)
+        taken = {
+            node.id
+            for node in ast.walk(tree or ast.Module([], []))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        } | {
+            (alias.asname or alias.name).split(".")[0]
+            for node in ast.walk(tree or ast.Module([], []))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        for name in (wanted, f"torch_{wanted}", f"central_{wanted}"):
+            if name not in taken:
+                return name
+        return f"samedevice_{wanted}"
+
+    def _module_name(self, path: str, target: str) -> str:
+        """Return how a file of the project imports another one."""
+        folder = posixpath.dirname(posixpath.normpath(path))
+        place = posixpath.splitext(posixpath.normpath(target))[0]
+        if self.project.is_package(path):
+            tree = self.project.tree(path)
+            relative = any(
+                isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree or
+                                                                                     ast.Module())
+            )
+            if relative:
+                dots, base = 1, folder
+                while base and not place.startswith(base + "/"):
+                    base = posixpath.dirname(base)
+                    dots += 1
+                rest = place[len(base) + 1 :] if base else place
+                return "." * dots + rest.replace("/", ".")
+            base = folder
+            while base and posixpath.join(base, "__init__.py") in self.project.sources:
+                base = posixpath.dirname(base)
+            if not base or place.startswith(base + "/"):
+                return (place[len(base) + 1 :] if base else place).replace("/", ".")
+        base = folder
+        while base and not place.startswith(base + "/"):
+            base = posixpath.dirname(base)
+        return (place[len(base) + 1 :] if base else place).replace("/", ".")
+
+
+def _common_folder(paths: set[str]) -> str:
+    folders = [posixpath.dirname(posixpath.normpath(path)) for path in paths]
+    common = posixpath.commonpath(folders) if all(folders) else ""
+    return common
+
+
+def infer(project: Project) -> Solution:
+    """Find where everything in a project lives. Nothing of it is imported or run."""
+    interpreter = Interpreter(project)
+    interpreter.run()
+    return Solution(project, interpreter)
+
+
+__all__ = ["Func", "Name", "SiteGroup", "Solution", "infer"]

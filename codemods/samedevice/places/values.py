@@ -1,0 +1,324 @@
+"""What an expression may evaluate to, as far as places are concerned.
+
+Everything without a place (numbers, strings, arrays) is kept only as precisely as device handling
+needs it. `Unknown` is an honest answer: it meets nothing and is never edited.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from samedevice.places.graph import Node, Spot
+
+if TYPE_CHECKING:
+    from samedevice.torchfacts import Fact
+
+
+class Value:
+    """Base of all abstract values."""
+
+    __slots__ = ()
+
+
+class Unknown(Value):
+    """Something nothing is known about."""
+
+    __slots__ = ()
+
+
+class Scalar(Value):
+    """A Python number, string or size whose value is not known."""
+
+    __slots__ = ()
+
+
+class Array(Value):
+    """A NumPy array, a PIL image, a data frame: data on the host that is no tensor."""
+
+    __slots__ = ()
+
+
+UNKNOWN = Unknown()
+SCALAR = Scalar()
+ARRAY = Array()
+
+
+class Const(Value):
+    """A constant, with the literal that it came from."""
+
+    __slots__ = ("spot", "value")
+
+    def __init__(self, value: Any, spot: Spot | None = None) -> None:
+        self.value = value
+        self.spot = spot
+
+
+NONE = Const(None)
+
+
+class Flag(Value):
+    """A boolean that is true exactly when the accelerator is used (or when it is not)."""
+
+    __slots__ = ("positive",)
+
+    def __init__(self, positive: bool = True) -> None:
+        self.positive = positive
+
+
+class Device(Value):
+    """A `torch.device`, a device string or index: it is where its node is.
+
+    `text` says that it is a string, so that comparisons and formats can be judged. `resolved`: it
+    is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`).
+    """
+
+    __slots__ = ("node", "resolved", "spot", "text")
+
+    def __init__(
+        self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False
+    ) -> None:
+        self.node = node
+        self.spot = spot
+        self.text = text
+        self.resolved = resolved
+
+
+class Tensor(Value):
+    """A tensor, or a structure of tensors in one place that is not known more closely.
+
+    Its node's `sure` is false for a value that is a tensor only as far as its use suggests (a
+    parameter of a function that nobody calls). `scalar`: it has no dimensions, so it may mix with
+    any device in elementwise operations. `packed`: its structure is not known, each member may be
+    somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
+    """
+
+    __slots__ = ("leaf", "node", "packed", "scalar", "site")
+
+    def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
+        self.node = node
+        self.scalar = scalar
+        self.site = site
+        self.leaf = False
+        self.packed = False
+
+
+class Seq(Value):
+    """A tuple, list or set: known members, or any number of `element`."""
+
+    __slots__ = ("element", "items", "kind", "spot")
+
+    def __init__(
+        self,
+        kind: str,
+        items: list[Value] | None = None,
+        element: Value | None = None,
+        spot: Spot | None = None,
+    ) -> None:
+        self.kind = kind
+        self.items = items
+        self.element = element
+        self.spot = spot
+
+    def members(self) -> Iterable[Value]:
+        """Return every member that is known."""
+        if self.items:
+            yield from self.items
+        if self.element is not None:
+            yield self.element
+
+
+class Dict(Value):
+    """A mapping: members by constant key, and `element` for the others."""
+
+    __slots__ = ("element", "items", "keys", "spot")
+
+    def __init__(
+        self, items: dict[Any, Value] | None = None, element: Value | None = None,
+        spot: Spot | None = None,
+    ) -> None:  # fmt: skip
+        self.items = items if items is not None else {}
+        self.element = element
+        self.keys: Value = SCALAR
+        self.spot = spot
+
+    def members(self) -> Iterable[Value]:
+        """Return every member that is known."""
+        yield from self.items.values()
+        if self.element is not None:
+            yield self.element
+
+
+class Iter(Value):
+    """Something that yields `element`; `source` is what it runs over."""
+
+    __slots__ = ("element", "source")
+
+    def __init__(self, element: Value, source: Value | None = None) -> None:
+        self.element = element
+        self.source = source
+
+
+class Scope:
+    """Names and what they are bound to: a function call, a class body or a file."""
+
+    __slots__ = ("cls", "func", "globals", "names", "node", "outer", "path", "self_value", "writes")
+
+    def __init__(
+        self, path: str, node: ast.AST, outer: Scope | None, globals_: Scope | None = None
+    ) -> None:
+        self.path = path
+        self.node = node
+        self.outer = outer
+        self.globals: Scope = globals_ if globals_ is not None else self
+        self.names: dict[str, Value] = {}
+        self.func: Func | None = None
+        self.cls: Klass | None = None
+        self.self_value: Value | None = None
+        self.writes: set[str] | None = None
+
+
+class Func(Value):
+    """A function or method of the project; `bound` is its `self`."""
+
+    __slots__ = ("bound", "cls", "node", "scope", "static")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        scope: Scope,
+        bound: Value | None = None,
+        cls: Klass | None = None,
+        static: str = "",
+    ) -> None:
+        self.node = node
+        self.scope = scope
+        self.bound = bound
+        self.cls = cls
+        self.static = static
+
+
+class Klass(Value):
+    """A class of the project."""
+
+    __slots__ = ("bases", "family", "fact", "names", "node", "scope", "symbolic", "stateful")
+
+    def __init__(self, node: ast.ClassDef, scope: Scope, bases: list[Value]) -> None:
+        self.node = node
+        self.scope = scope
+        self.bases = bases
+        self.names: dict[str, Value] = {}
+        self.family = ""
+        self.fact: Fact | None = None
+        self.symbolic: Obj | None = None
+        self.stateful: bool | None = None
+
+    def mro(self) -> list[Klass]:
+        """Return this class and the project's classes that it inherits from, nearest first."""
+        found: list[Klass] = [self]
+        for base in self.bases:
+            if isinstance(base, Klass):
+                found.extend(k for k in base.mro() if k not in found)
+        return found
+
+    def lookup(self, name: str) -> Value | None:
+        """Return what the name means in the class or the project's classes above it."""
+        for klass in self.mro():
+            if name in klass.names:
+                return klass.names[name]
+        return None
+
+
+class Obj(Value):
+    """An instance: of a class of the project (`cls`), or of a library's (`fact`).
+
+    A module has a `node`: the place of its parameters. `parent` is the module that registered it.
+    """
+
+    __slots__ = (
+        "args", "attrs", "calls", "cls", "fact", "family", "kwargs", "moves", "name", "node",
+        "parent", "plain", "site", "stateful", "used", "copied_from",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        family: str,
+        name: str = "",
+        cls: Klass | None = None,
+        fact: Fact | None = None,
+        node: Node | None = None,
+    ) -> None:
+        self.family = family
+        self.name = name
+        self.cls = cls
+        self.fact = fact
+        self.node = node
+        self.attrs: dict[str, Value] = {}
+        self.parent: Obj | None = None
+        self.plain = False
+        self.site: Site | None = None
+        self.stateful = False
+        self.used = False
+        self.calls = 0
+        self.moves: list[Spot] = []
+        self.args: list[Value] = []
+        self.kwargs: dict[str, Value] = {}
+        self.copied_from: Obj | None = None
+
+
+class Ext(Value):
+    """A name of a library, by its dotted path; `receiver` is set for a method."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Method(Value):
+    """A method of a tensor, module or container, bound to its receiver."""
+
+    __slots__ = ("name", "receiver", "spot")
+
+    def __init__(self, receiver: Value, name: str, spot: Spot) -> None:
+        self.receiver = receiver
+        self.name = name
+        self.spot = spot
+
+
+class Namespace(Value):
+    """A file of the project as an imported module."""
+
+    __slots__ = ("path", "scope")
+
+    def __init__(self, path: str, scope: Scope) -> None:
+        self.path = path
+        self.scope = scope
+
+
+class Super(Value):
+    """`super()` inside a method."""
+
+    __slots__ = ("cls", "obj")
+
+    def __init__(self, cls: Klass, obj: Value) -> None:
+        self.cls = cls
+        self.obj = obj
+
+
+@dataclass(eq=False)
+class Site:
+    """An expression that decides or demands a place, in one evaluation of its function."""
+
+    kind: str
+    spot: Spot
+    node: Node | None
+    scope: Scope
+    name: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+    devices: list[tuple[str, Value]] = field(default_factory=list)
+    tensors: list[tuple[str, Node]] = field(default_factory=list)
+    constructing: bool = False
+    hosted: bool = False

@@ -1,0 +1,147 @@
+"""Folder -> Project: the files that belong together and how their imports connect them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import posixpath
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from samedevice import source as source_
+from samedevice.source import Source, SourceError
+
+
+class Project:
+    """Sources that are analysed together.
+
+    `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
+    """
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self.sources: dict[str, Source] = {}
+        self.errors: list[SourceError] = []
+        for source in sources:
+            self.sources[source.path] = source
+        self._by_place = {_normal(path): path for path in self.sources}
+        self._folders: dict[str, set[str]] = {}
+        for place in self._by_place:
+            self._folders.setdefault(posixpath.dirname(place), set()).add(place)
+        self._broken: set[str] = set()
+
+    def tree(self, path: str) -> ast.Module | None:
+        """Return the file's tree; None (and an entry in `errors`) when it does not parse."""
+        if path in self._broken:
+            return None
+        try:
+            return self.sources[path].tree
+        except SourceError as error:
+            self._broken.add(path)
+            self.errors.append(error)
+            return None
+
+    def resolve(self, importer: str, module: str, level: int = 0) -> str | None:
+        """Return the file that `import module` means in the file `importer`, if it is one of ours.
+
+        An absolute name is looked for beside the importer and in each folder above it, which
+        covers scripts sharing a folder, packages and `src` layouts alike.
+        """
+        folder = posixpath.dirname(_normal(importer))
+        parts = [part for part in module.split(".") if part]
+        if level:
+            for _ in range(level - 1):
+                folder = posixpath.dirname(folder)
+            return self._file(folder, parts)
+        while True:
+            for base in (folder, posixpath.join(folder, "src") if folder else "src"):
+                found = self._file(base, parts)
+                if found is not None:
+                    return found
+            if not folder or folder == "/":
+                return None
+            folder = posixpath.dirname(folder)
+
+    def _file(self, folder: str, parts: list[str]) -> str | None:
+        place = posixpath.join(folder, *parts) if parts else folder
+        for candidate in (place + ".py", posixpath.join(place, "__init__.py")):
+            if candidate in self._by_place:
+                return self._by_place[candidate]
+        return None
+
+    def is_package(self, path: str) -> bool:
+        """Tell whether the file lies in a package (a folder with `__init__.py`)."""
+        folder = posixpath.dirname(_normal(path))
+        return posixpath.join(folder, "__init__.py") in self._by_place
+
+    def package_folder(self, path: str) -> bool:
+        """Tell whether the file is one of a package rather than a script."""
+        return self.is_package(path)
+
+    @cached_property
+    def imports(self) -> dict[str, set[str]]:
+        """The project's files that each file imports, directly."""
+        found: dict[str, set[str]] = {}
+        for path in self.sources:
+            tree = self.tree(path)
+            if tree is None:
+                continue
+            targets = found.setdefault(path, set())
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Import):
+                    for alias in node.names:
+                        target = self.resolve(path, alias.name)
+                        if target:
+                            targets.add(target)
+                elif isinstance(node, ast.ImportFrom):
+                    module = node.module or ""
+                    target = self.resolve(path, module, node.level)
+                    if target:
+                        targets.add(target)
+                    for alias in node.names:
+                        inner = f"{module}.{alias.name}" if module else alias.name
+                        target = self.resolve(path, inner, node.level)
+                        if target:
+                            targets.add(target)
+            targets.discard(path)
+        return found
+
+    @cached_property
+    def programs(self) -> dict[str, frozenset[str]]:
+        """For each file, the files connected to it by imports in either direction."""
+        neighbours: dict[str, set[str]] = {path: set() for path in self.sources}
+        for path, targets in self.imports.items():
+            for target in targets:
+                neighbours[path].add(target)
+                neighbours[target].add(path)
+        found: dict[str, frozenset[str]] = {}
+        for path in self.sources:
+            if path in found:
+                continue
+            group, queue = {path}, [path]
+            while queue:
+                for other in neighbours[queue.pop()]:
+                    if other not in group:
+                        group.add(other)
+                        queue.append(other)
+            whole = frozenset(group)
+            for member in group:
+                found[member] = whole
+        return found
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path.replace(os.sep, "/"))
+
+
+def load(files: Sequence[str]) -> Project:
+    """Read `files`; what cannot be read is in the result's `errors`."""
+    sources: list[Source] = []
+    errors: list[SourceError] = []
+    for path in files:
+        try:
+            sources.append(source_.read(path))
+        except SourceError as error:
+            errors.append(error)
+    project = Project(sources)
+    project.errors.extend(errors)
+    return project
