@@ -103,7 +103,8 @@ class Calls(Library):
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self.graph.meet(
-                    callee.node, Spot(spot.path, spot.node), value.node, where, spot
+                    callee.node, Spot(spot.path, spot.node), value.node, where, spot,
+                    self.function(),
                 )
         return Tensor(callee.node)
 
@@ -122,11 +123,15 @@ class Calls(Library):
             return self.summary(func, args, kwargs)
         self.contexts[node] = seen + 1
         self.evaluated.add(node)
+        for value, where in (*args, *kwargs.values()):
+            if isinstance(value, Tensor):
+                self.arguments.setdefault(node, []).append((value.node, where, self.function()))
         scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
         scope.func = func
         scope.self_value = func.bound if func.bound is not None else func.scope.self_value
         if func.bound is None and func.cls is None and func.scope.func is not None:
             scope.self_value = func.scope.self_value
+        self.scopes[node] = scope
         self.bind_arguments(func, args, kwargs, scope)
         hosted = self._is_host_code(func)
         self.hosted += hosted

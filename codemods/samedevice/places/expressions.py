@@ -64,6 +64,8 @@ class Expressions:
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
     default_device: bool
+    scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
+    arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]
     _eval: dict[type[ast.AST], Callable[[Any, Scope], Value]]
     _returns: list[list[Value]]
@@ -104,6 +106,10 @@ class Expressions:
             return ""
         parts.append(node.id)
         return ".".join(reversed(parts))
+
+    def function(self) -> ast.AST | None:
+        """Return the function that is being evaluated."""
+        return self.stack[-1] if self.stack else None
 
     def site(self, kind: str, spot: Spot, node: Node | None, scope: Scope, name: str = "") -> Site:
         """Record an expression that decides or demands a place."""
@@ -502,7 +508,7 @@ class Expressions:
                 meeting = operands[:1]
         first, first_spot = meeting[0]
         for other, other_spot in meeting[1:]:
-            self.graph.meet(first.node, first_spot, other.node, other_spot, spot)
+            self.graph.meet(first.node, first_spot, other.node, other_spot, spot, self.function())
         nodes = {id(t.node.find()): t.node for t, _ in meeting}
         if len(nodes) == 1:
             return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))
@@ -790,7 +796,8 @@ class Expressions:
         for value, node in parts:
             if isinstance(value, Tensor):
                 self.graph.index(
-                    owner.node, Spot(spot.path, owner_node), value.node, Spot(spot.path, node), spot
+                    owner.node, Spot(spot.path, owner_node), value.node, Spot(spot.path, node), spot,
+                    self.function(),
                 )
         if owner.packed:
             return self.part(owner, key.value if isinstance(key, Const) else None)

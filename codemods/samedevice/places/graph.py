@@ -85,6 +85,7 @@ class Meet:
     right_spot: Spot
     operation: Spot
     kind: str = "meets"
+    function: ast.AST | None = None
 
 
 @dataclass(eq=False)
@@ -95,6 +96,7 @@ class Clash:
     spot: Spot
     meet: Meet
     other: Node
+    to_host: bool = False
 
 
 @dataclass
@@ -135,11 +137,14 @@ class Graph:
             if moved:
                 getattr(left, attribute).extend(moved)
 
-    def meet(self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot) -> None:
-        """Demand that two operands of `op` share a place."""
+    def meet(
+        self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot,
+        function: ast.AST | None = None,
+    ) -> None:  # fmt: skip
+        """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Meet(left, right, left_spot, right_spot, op)
+        made = Meet(left, right, left_spot, right_spot, op, function=function)
         left.find().meets.append(made)
         right.find().meets.append(made)
 
@@ -154,11 +159,14 @@ class Graph:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
         target.find().batch_from.append(source)
 
-    def index(self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot) -> None:
+    def index(
+        self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot,
+        function: ast.AST | None = None,
+    ) -> None:  # fmt: skip
         """Say that `base` is indexed by the tensor `index`."""
         if base.find() is index.find():
             return
-        made = Meet(base, index, base_spot, index_spot, op, "index")
+        made = Meet(base, index, base_spot, index_spot, op, "index", function)
         base.find().indexed_by.append(made)
         index.find().indexes.append(made)
 
@@ -241,7 +249,7 @@ class Graph:
                 if meet.kind == "index":
                     # cuda[cpu] is allowed, cpu[cuda] is not: the index goes to the host.
                     if right.color in on_device and left.color is Place.HOST:
-                        self.clashes.append(Clash(right, meet.right_spot, meet, left))
+                        self.clashes.append(Clash(right, meet.right_spot, meet, left, True))
                 elif left.color is Place.HOST:
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
                 elif right.color is Place.HOST:

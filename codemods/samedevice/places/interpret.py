@@ -34,6 +34,8 @@ from samedevice.places.values import (
 )
 from samedevice.project import Project
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
 
@@ -61,6 +63,8 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.scopes: dict[FunctionNode, Scope] = {}
+        self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
         self.seeds: list[tuple[Node, Spot, Scope]] = []
         self._returns: list[list[Value]] = []
         self._yields: list[list[Value]] = []
@@ -111,6 +115,17 @@ class Interpreter(Calls):
         self.block(tree.body, scope)
         self.stack, self.hosted, self.constructing, self.guarded = state
         return scope
+
+    def scope_of(self, spot: Spot) -> Scope | None:
+        """Return the names that an expression sees, as its last evaluation left them."""
+        inner: ast.AST | None = None
+        best = -1
+        line = getattr(spot.node, "lineno", 0)
+        for node, scope in self.scopes.items():
+            start = getattr(node, "lineno", 0)
+            if scope.path == spot.path and start <= line <= (node.end_lineno or 0) and start > best:
+                inner, best = node, start
+        return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
     # -- statements: each returns whether control never goes on behind it ------------------
 

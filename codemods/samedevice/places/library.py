@@ -223,7 +223,7 @@ class Library(Expressions):
                         for tensor, _ in found:
                             tensor.node.find().sure = True
                 if parameter in fact.host:
-                    self.demand_host(found, where, scope, name)
+                    self.demand_host(value, where, scope, name)
         if not operands:
             if any(v is ARRAY for v, _ in args):
                 return UNKNOWN
@@ -231,7 +231,7 @@ class Library(Expressions):
         result = self.operate(operands, spot, elementwise)
         if "out" in kwargs and isinstance(kwargs["out"][0], Tensor):
             self.graph.meet(
-                result.node, spot, kwargs["out"][0].node, kwargs["out"][1], spot
+                result.node, spot, kwargs["out"][0].node, kwargs["out"][1], spot, self.function()
             )
         if last in _HEAVY:
             self.heavy(result.node, spot, scope)
@@ -269,16 +269,20 @@ class Library(Expressions):
     ) -> Value:  # fmt: skip
         """A function of another library: its tensors must be on the host."""
         for value, where in (*args, *kwargs.values()):
-            self.demand_host(self.tensors_in(value, where), where, scope, name)
+            self.demand_host(value, where, scope, name)
         return ARRAY if fact.out == "ndarray" else UNKNOWN
 
     def demand_host(
-        self, tensors: list[tuple[Tensor, Spot]], where: Spot, scope: Scope, name: str
+        self, value: Value, where: Spot, scope: Scope, name: str
     ) -> None:
         """Note tensors that must be on the host here."""
+        direct = isinstance(value, Tensor)
+        tensors = self.tensors_in(value, where)
+        kind = "lengths" if name.rpartition(".")[2].startswith("pack_") else "host"
         for tensor, spot in tensors:
-            site = self.site("host", spot, tensor.node, scope, name)
-            site.detail["whole"] = spot.node is where.node
+            site = self.site(kind, spot, tensor.node, scope, name)
+            # An expression that is the tensor itself can be moved; a container of tensors cannot.
+            site.detail["whole"] = spot.node is not where.node or direct
             site.detail["tensor"] = tensor
 
     def fact_availability(
@@ -349,7 +353,7 @@ class Library(Expressions):
         if generator is not None and isinstance(generator[0], Obj):
             made = generator[0]
             if made.family == "generator" and made.node is not None:
-                self.graph.meet(result.node, spot, made.node, generator[1], spot)
+                self.graph.meet(result.node, spot, made.node, generator[1], spot, self.function())
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and self.truth(wants_grad[0]) is not False:
             result.leaf = True
@@ -702,7 +706,7 @@ class Library(Expressions):
                 if parameter in fact.tensors:
                     operands.extend(found)
                 elif parameter in fact.host:
-                    self.demand_host(found, where, scope, name)
+                    self.demand_host(value, where, scope, name)
         elementwise = name in _ELEMENTWISE
         result = self.operate(operands, spot, elementwise, in_place=name.endswith("_"))
         if name in _HEAVY:

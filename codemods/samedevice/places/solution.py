@@ -173,9 +173,30 @@ class Solution:
             self._owned[path] = known
         return known
 
-    def clashes(self) -> Iterator[Clash]:
-        """Return the values that are firmly elsewhere and enter an operation on the device."""
-        yield from self.graph.clashes
+    def clashes(self) -> Iterator[tuple[Clash, Spot]]:
+        """Return the values that are firmly elsewhere and enter an operation on the device.
+
+        Each comes with the outermost expression through which it enters: the argument of a call
+        rather than the parameter inside the function.
+        """
+        for clash in self.graph.clashes:
+            spot = self.entry(clash.node, clash.spot, clash.meet.function)
+            if not self.owned(spot.path):
+                yield clash, spot
+
+    def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
+        """Return the outermost argument through which a value enters an operation."""
+        root = node.find()
+        seen: set[ast.AST] = set()
+        while function is not None and function not in seen:
+            seen.add(function)
+            for passed, where, caller in self.interpreter.arguments.get(function, ()):
+                if passed.find() is root and isinstance(where.node, ast.expr):
+                    spot, function = where, caller
+                    break
+            else:
+                break
+        return spot
 
     def span(self, spot: Spot) -> Span:
         """Return the range of an expression or statement."""
@@ -211,20 +232,25 @@ class Solution:
     def follow(self, group: SiteGroup) -> str | None:
         """Return the expression of a device that every evaluation of this place can follow."""
         common: list[str] | None = None
+        certain: set[str] = set()
+        near: list[str] = []
         for site in group.sites:
             if not self.on_device(site.node) and len(group.sites) > 1:
                 continue
             names: list[str] = []
-            near: list[str] = []
             for name, node in site.tensors:
                 root = node.find()
-                if root.color in _ON_DEVICE and root.sure:
+                # A host tensor may be moved where it is handed in, so one caller is no veto.
+                if root.sure and root.color in (*_ON_DEVICE, Place.HOST):
                     names.append(name)
+                    if root.color in _ON_DEVICE:
+                        certain.add(name)
                     if site.node is not None and self._adjacent(site.node, root):
                         near.append(name)
-            ordered = near + [n for n in names if n not in near]
-            common = ordered if common is None else [n for n in common if n in ordered]
-        return f"{common[0]}.device" if common else None
+            common = names if common is None else [n for n in common if n in names]
+        usable = [n for n in common or () if n in certain]
+        usable.sort(key=lambda name: name not in near)
+        return f"{usable[0]}.device" if usable else None
 
     def _adjacent(self, node: Node, other: Node) -> bool:
         root = node.find()
@@ -257,6 +283,21 @@ class Solution:
         if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
             return None
         return self.resolver(site.spot.path)
+
+    def name_at(self, spot: Spot) -> Name | None:
+        """Return how an operand names the device it has to go to."""
+        scope = self.interpreter.scope_of(spot)
+        if scope is None:
+            return None
+        group = SiteGroup("operand", spot, [Site("operand", spot, None, scope)])
+        self.interpreter.snapshot(group.first, scope)
+        group.first.detail["symbolic"] = False
+        if self.in_module(scope):
+            for name, node in group.first.tensors:
+                root = node.find()
+                if root.color in _ON_DEVICE and root.sure:
+                    return Name(f"{name}.device")
+        return self.central_for(group)
 
     def _module_of(self, scope: Scope) -> Obj | None:
         level: Scope | None = scope

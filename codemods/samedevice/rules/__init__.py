@@ -1,0 +1,46 @@
+"""One file per rule: why it exists, an example, and `find`, which asks the solution.
+
+A rule's name is its file's name. There is no list to edit: the folder is the registry.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule as the command line and the docs show it."""
+
+    name: str
+    summary: str
+    doc: str
+    find: Callable[[Solution], Iterator[Finding]]
+
+
+@cache
+def load() -> dict[str, Rule]:
+    """Return every rule by name, in alphabetical order."""
+    found: dict[str, Rule] = {}
+    for info in pkgutil.iter_modules(__path__):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        doc = inspect.cleandoc(module.__doc__ or "")
+        name = info.name.replace("_", "-")
+        found[name] = Rule(name, doc.partition("\n")[0], doc, module.find)
+    return found
+
+
+def find_all(solution: Solution) -> Iterator[Finding]:
+    """Yield what every rule finds."""
+    for rule in load().values():
+        yield from rule.find(solution)

@@ -1,0 +1,74 @@
+"""What most rules share: a finding about a place in the code, and the edits that move a value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from samedevice.finding import Edit, Finding, Fix, Origin, Verb
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name, SiteGroup, Solution
+
+#: Why a finding without a fix has none.
+NO_NAME = "nothing in reach names the device here, and no parameter is certainly a tensor"
+
+
+def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:
+    """Return an edit of the expression or statement at `spot`."""
+    return Edit(spot.path, solution.span(spot), verb, tuple(args.items()))
+
+
+def fix(name: Name, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
+    """Return a fix whose edits speak of the device by `name`."""
+    return Fix(tuple(edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
+
+
+def finding(
+    solution: Solution,
+    rule: str,
+    spot: Spot,
+    message: str,
+    repair: Fix | None,
+    *,
+    origins: Iterable[Origin] = (),
+    unfixed: str = "",
+) -> Finding:
+    """Return a finding about the expression or statement at `spot`."""
+    return Finding(
+        spot.path,
+        solution.span(spot),
+        rule,
+        message,
+        tuple(origins),
+        repair,
+        unfixed if repair is None else "",
+    )
+
+
+def short(code: str, width: int = 40) -> str:
+    """Return code on one line, cut to a length that fits a message."""
+    line = " ".join(code.split())
+    return line if len(line) <= width else line[: width - 3] + "..."
+
+
+def meeting(solution: Solution, group: SiteGroup) -> list[Origin]:
+    """Return where the value of a site meets the device."""
+    for site in group.sites:
+        if solution.on_device(site.node):
+            return list(solution.origin(site.node, "it meets the device here"))
+    return []
+
+
+def wanted(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether some evaluation of a site has to be on the device."""
+    return any(solution.on_device(site.node) for site in group.sites)
+
+
+def in_dataset_or_init(group: SiteGroup) -> bool:
+    """Tell whether a site is evaluated while a module is built, before anybody can move it."""
+    return all(site.constructing for site in group.sites)
+
+
+def is_expression(spot: Spot) -> bool:
+    """Tell whether an edit of an expression can be made at `spot`."""
+    return isinstance(spot.node, ast.expr)

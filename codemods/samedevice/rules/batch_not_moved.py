@@ -1,0 +1,136 @@
+"""A batch from a loader is used on the device without being moved there.
+
+Why: a DataLoader yields tensors on the CPU. Whatever of a batch meets the model or its output has
+to be moved, once, at the head of the loop; labels are forgotten most often.
+
+Example:
+
+    for images, labels in loader:
+        loss = criterion(model(images), labels)
+
+becomes
+
+    for images, labels in loader:
+        images, labels = images.to(device), labels.to(device)
+        loss = criterion(model(images), labels)
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Edit, Finding, Fix, Verb
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.values import Dict, Seq, Tensor
+from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report batches, and members of batches, that meet the device."""
+    statements: dict[ast.AST, list[tuple[str, Spot, SiteGroup]]] = {}
+    containers: dict[ast.AST, list[tuple[str, Spot, SiteGroup]]] = {}
+    for group in solution.groups("batch"):
+        for site in group.sites:
+            if not solution.on_device(site.node) or site.node is None:
+                continue
+            if not site.node.find().sure or site.hosted:
+                continue
+            single = SiteGroup(group.kind, group.spot, [site])
+            if "bind" in site.detail:
+                name, spot = site.detail["bind"]
+                statements.setdefault(spot.node, []).append((name, spot, single))
+            elif "container" in site.detail:
+                name, spot, _ = site.detail["container"]
+                containers.setdefault(spot.node, []).append((name, spot, single))
+            else:
+                yield from _operands(solution, single)
+    for found in statements.values():
+        yield _names(solution, found)
+    for found in containers.values():
+        yield from _container(solution, found)
+
+
+def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Finding:
+    names = sorted({name for name, _, _ in found}, key=[n for n, _, _ in found].index)
+    _, spot, group = found[0]
+    device = _device(solution, group)
+    repair: Fix | None = None
+    if device is not None:
+        moves = ", ".join(f"{name}.to({device.code})" for name in names)
+        repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
+    listed = " and ".join(f"`{name}`" for name in names)
+    return finding(
+        solution, "batch-not-moved", _head(spot),
+        f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
+        f"{'s' if len(names) == 1 else ''} the device",
+        repair, origins=meeting(solution, group), unfixed=NO_NAME,
+    )  # fmt: skip
+
+
+def _container(
+    solution: Solution, found: list[tuple[str, Spot, SiteGroup]]
+) -> Iterator[Finding]:
+    name, spot, group = found[0]
+    value = group.first.detail["container"][2]
+    if not all(isinstance(member, Tensor) for member in value.members()):
+        for _, _, single in found:
+            yield from _operands(solution, single)
+        return
+    device = _device(solution, group)
+    code = ""
+    if device is not None:
+        if isinstance(value, Dict):
+            code = f"{name} = {{k: v.to({device.code}) for k, v in {name}.items()}}"
+        elif isinstance(value, Seq):
+            code = f"{name} = [t.to({device.code}) for t in {name}]"
+    repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
+    yield finding(
+        solution, "batch-not-moved", _head(spot),
+        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        repair, origins=meeting(solution, group), unfixed=NO_NAME,
+    )  # fmt: skip
+
+
+def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """A member that never gets a name is moved where it enters the operation."""
+    site = group.first
+    assert site.node is not None
+    root = site.node.find()
+    for meet in root.meets:
+        left = meet.left.find() is root
+        other = meet.right if left else meet.left
+        if not solution.on_device(other):
+            continue
+        spot = solution.entry(root, meet.left_spot if left else meet.right_spot, meet.function)
+        if not isinstance(spot.node, ast.expr):
+            continue
+        device = _device(solution, group)
+        repair = None
+        if device is not None:
+            repair = fix(device, edit(solution, spot, "method", code=f".to({device.code})"))
+        yield finding(
+            solution, "batch-not-moved", spot,
+            f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",
+            repair, origins=meeting(solution, group), unfixed=NO_NAME,
+        )  # fmt: skip
+
+
+def _device(solution: Solution, group: SiteGroup) -> Name | None:
+    return solution.central_for(group)
+
+
+def _insert(solution: Solution, spot: Spot, code: str) -> Edit:
+    verb: Verb = "head" if isinstance(spot.node, ast.For | ast.AsyncFor | ast.With) else "after"
+    return edit(solution, spot, verb, code=code)
+
+
+def _head(spot: Spot) -> Spot:
+    """Point at a loop's target rather than at the whole loop."""
+    if isinstance(spot.node, ast.For | ast.AsyncFor):
+        return Spot(spot.path, spot.node.target)
+    return spot

@@ -1,0 +1,49 @@
+"""A checkpoint is loaded without saying where its tensors go.
+
+Why: a checkpoint remembers the device each tensor was saved from. Without `map_location`, a file
+written on a GPU machine cannot be opened on a machine without one ("Attempting to deserialize
+object on a CUDA device"), and all ranks of a distributed program load to the same GPU.
+
+Example:
+
+    model.load_state_dict(torch.load("model.pt"))
+
+becomes
+
+    model.load_state_dict(torch.load("model.pt", map_location=device))
+
+Fix safety: safe. On a CPU-only machine a file that could be loaded before loads as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report loads of weights without `map_location`."""
+    for group in solution.groups("load"):
+        site = group.first
+        if site.detail["mapped"] is not None or site.constructing:
+            continue
+        fact = site.detail["fact"]
+        if "map_location" not in fact.params:
+            continue
+        if not any(s.detail.get("into_module") or solution.on_device(s.node) for s in group.sites):
+            continue
+        name = solution.central_for(group)
+        repair: Fix | None = None
+        if name is not None:
+            repair = fix(
+                name, edit(solution, group.spot, "keyword", name="map_location", value=name.code)
+            )
+        yield finding(
+            solution, "load-without-map-location", group.spot,
+            f"`{short(solution.code(group.spot))}` puts tensors where they were saved, which may "
+            "be a device that this machine does not have",
+            repair, unfixed=NO_NAME,
+        )  # fmt: skip

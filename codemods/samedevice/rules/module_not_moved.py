@@ -1,0 +1,74 @@
+"""A module is built and used but never moved to the device.
+
+Why: a module's parameters are created on the CPU. Inputs on the device then fail with "Expected
+all tensors to be on the same device" or "Input type and weight type should be the same", and a
+program without any device never uses the accelerator.
+
+Example:
+
+    model = Net()
+    optimizer = torch.optim.Adam(model.parameters())
+
+becomes
+
+    model = Net().to(device)
+    optimizer = torch.optim.Adam(model.parameters())
+
+Fix safety: safe. On a CPU-only machine moving a module changes nothing, and random numbers are
+drawn in the same order. Modules without parameters or buffers are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.places.solution import SiteGroup
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report modules in driver code that have to be on the device."""
+    for group, holds in unmoved(solution):
+        if not holds:
+            yield report(solution, "module-not-moved", group)
+
+
+def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
+    """Yield constructions of modules that nobody moves, and whether they are losses."""
+    for group in solution.groups("module"):
+        objects = [site.detail["object"] for site in group.sites]
+        if any(o.moves or o.parent is not None for o in objects):
+            continue
+        if any(site.constructing for site in group.sites):
+            continue
+        if solution.in_module(group.first.scope):
+            continue
+        if not any(
+            o.stateful
+            and solution.place(o.node) is Place.CENTRAL
+            and (o.node.find().pin is None or o.node.find().name == "seed")
+            for o in objects
+        ):
+            continue
+        made = objects[0]
+        yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
+
+
+def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
+    """Return the finding for a module that is not moved."""
+    name = solution.central_for(group)
+    repair: Fix | None = None
+    if name is not None:
+        repair = fix(name, edit(solution, group.spot, "method", code=f".to({name.code})"))
+    made = group.first.detail["object"]
+    return finding(
+        solution, rule, group.spot,
+        f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "
+        "the device",
+        repair,
+        origins=solution.origin(made.node, "it is used together with the device here"),
+        unfixed=NO_NAME,
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+"""Data that enters from NumPy or Python stays on the CPU and later meets the device.
+
+Why: `torch.from_numpy` and `torch.as_tensor` share the array's memory, so their result is on the
+CPU. It has to be moved once, where it enters.
+
+Example:
+
+    x = torch.from_numpy(features).float()
+    y = model(x)
+
+becomes
+
+    x = torch.from_numpy(features).to(device).float()
+    y = model(x)
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.rules._create import placed, unplaced
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report tensors over host memory that meet the device."""
+    for group, _ in unplaced(solution, "share"):
+        yield placed(
+            solution, "numpy-boundary", group,
+            "`{}` lives in host memory but meets tensors on the device",
+        )  # fmt: skip

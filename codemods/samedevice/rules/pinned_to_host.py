@@ -1,0 +1,55 @@
+"""A tensor that is on the CPU for a reason meets the device.
+
+Why: what a dataset holds, what `.cpu()` returned or what was created with `device="cpu"` stays on
+the host. Where such a tensor enters an operation on the device, it has to be moved.
+
+Example:
+
+    data = TensorDataset(x, y)
+    score = model(x[:100])
+
+becomes
+
+    data = TensorDataset(x, y)
+    score = model(x[:100].to(device))
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.places.solution import Name
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report host tensors where they enter an operation on the device."""
+    seen: set[ast.AST] = set()
+    for clash, spot in solution.clashes():
+        if spot.node in seen or not isinstance(spot.node, ast.expr):
+            continue
+        if solution.place(clash.node) is Place.FIXED or solution.place(clash.other) is Place.FIXED:
+            continue
+        seen.add(spot.node)
+        repair: Fix | None = None
+        if clash.to_host:
+            repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
+        else:
+            name = solution.name_at(spot)
+            if name is not None:
+                repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
+        yield finding(
+            solution, "pinned-to-host", spot,
+            f"`{short(solution.code(spot))}` is "
+            + ("on the device but indexes a tensor on the CPU" if clash.to_host
+               else "on the CPU but meets tensors on the device"),
+            repair,
+            origins=solution.origin(clash.node, "its place was decided here"),
+            unfixed=NO_NAME,
+        )  # fmt: skip

@@ -1,0 +1,73 @@
+"""A module keeps a tensor in a plain attribute, so it stays behind when the module moves.
+
+Why: `Module.to` moves parameters and buffers, nothing else. A mask, a positional table or a set of
+anchors in a plain attribute stays on the CPU and fails in `forward`. As a buffer it moves along;
+`persistent=False` keeps it out of the state dict, so that old checkpoints still load.
+
+Example:
+
+    self.mask = torch.tril(torch.ones(n, n))
+
+becomes
+
+    self.register_buffer("mask", torch.tril(torch.ones(n, n)), persistent=False)
+
+Fix safety: safe. The attribute has the same value under the same name, and the state dict keeps
+its keys.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.values import Obj
+from samedevice.rules._build import edit, finding, fix, meeting, wanted
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report tensors in plain attributes of modules that meet the device."""
+    for group in solution.groups("plain-tensor"):
+        if not wanted(solution, group):
+            continue
+        repair = _register(solution, group)
+        yield finding(
+            solution, "tensor-not-a-buffer", group.spot,
+            f"`self.{group.first.name}` is a plain attribute: it stays on the CPU when the module "
+            "moves",
+            repair, origins=meeting(solution, group),
+            unfixed="the attribute is assigned in more than one place, or not by a plain statement",
+        )  # fmt: skip
+
+
+def _register(solution: Solution, group: SiteGroup) -> Fix | None:
+    site = group.first
+    statement = group.spot.node
+    owner = site.detail["owner"]
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
+        return None
+    if _stores(owner, site.name) != 1:
+        return None
+    receiver = target.value.id
+    from samedevice.places.graph import Spot
+
+    value = solution.code(Spot(group.spot.path, statement.value))
+    code = f'{receiver}.register_buffer("{site.name}", {value}, persistent=False)'
+    return fix(Name(""), edit(solution, group.spot, "replace_statement", code=code))
+
+
+def _stores(owner: Obj, attr: str) -> int:
+    """Count the statements of the class that assign the attribute."""
+    if owner.cls is None:
+        return 0
+    return sum(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for klass in owner.cls.mro()
+        for node in ast.walk(klass.node)
+    )
