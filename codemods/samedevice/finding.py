@@ -101,6 +101,9 @@ class Fix:
 
     `safe`: on a CPU-only machine the program computes bit for bit what it computed before. When it
     is not, `reason` says why.
+
+    `erasure` names what the fix changes beside device handling ("legacy-constructor", ...; see
+    `erase.DECLARED`), which the rewrite's proof then leaves out of account.
     """
 
     edits: tuple[Edit, ...]
@@ -108,6 +111,7 @@ class Fix:
     reason: str = ""
     imports: tuple[Import, ...] = ()
     resolvers: tuple[Resolver, ...] = ()
+    erasure: str = ""
 
 
 @dataclass(frozen=True)

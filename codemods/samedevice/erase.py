@@ -1,0 +1,729 @@
+"""Device erasure: the proof that a rewrite changed device handling and nothing else.
+
+`erase` turns a tree into a normal form in which nothing speaks of devices: what names a device
+becomes one name, moves become their receivers, device arguments and parameters go, and so do
+statements that then do nothing. Two programs that are `equivalent` differ in device handling only.
+(black's `assert_equivalent` is the same idea for formatting.)
+
+The normal form is for comparison only: it is applied to both sides, so that taking an unrelated
+word for a device makes the net coarser at that word, never wrong anywhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Sequence
+from typing import TypeVar, cast
+
+_DEVICE = "a device"  # no identifier, so no program has it
+_PREDICATE = "a question about devices"
+_RUNTIME = "an accelerator's runtime"
+
+_DEVICE_NAME = re.compile(r"(?i).*device")
+_DEVICE_TEXT = re.compile(r"(?:cpu|cuda|gpu|mps|xpu|hpu|npu|xla|meta|privateuseone)(?::\d*)?\Z")
+_MOVES = frozenset({"cuda", "cpu", "npu", "xpu", "mps", "hpu", "pin_memory"})
+_MOVE_ARGUMENTS = frozenset({"map_location", "non_blocking", "async", "pin_memory"})
+_HELPERS = re.compile(
+    r"(?i)_*(?:to_?(?:device|cuda|gpu|var)|(?:move|send|batch|put)_?(?:to|on)(?:_?(?:device|gpu|cuda))?"
+    r"|cuda|gpu)\Z"
+)
+_BACKENDS = frozenset({"cuda", "accelerator", "xpu", "mps", "npu", "hpu"})
+_CONTAINERS = {
+    "ModuleList": ast.List,
+    "ParameterList": ast.List,
+    "ModuleDict": ast.Dict,
+    "ParameterDict": ast.Dict,
+}
+_PURE_CALLS = frozenset(
+    {
+        "isinstance",
+        "hasattr",
+        "getattr",
+        "len",
+        "is_tensor",
+        "type",
+        "range",
+        "items",
+        "keys",
+        "values",
+        "enumerate",
+    }
+)
+_DTYPES = frozenset(
+    {"float", "float16", "float32", "float64", "half", "double", "bfloat16", "bool"}
+    | {"int", "int8", "int16", "int32", "int64", "uint8", "long", "short"}
+    | {"cfloat", "cdouble", "complex64", "complex128"}
+)
+_LEGACY = {
+    "FloatTensor": "float32",
+    "Tensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+}
+
+# What a fix may change beside device handling when it says so in `Fix.erasure`.
+DECLARED = frozenset({"legacy-constructor", "amp", "variable"})
+
+
+def equivalent(
+    before: ast.Module,
+    after: ast.Module,
+    *,
+    names: Collection[str] = (),
+    declared: Collection[str] = (),
+) -> str | None:
+    """Return None when two programs differ in device handling only, else the first difference.
+
+    `names` are those that a new resolver or new imports define. `declared` are normal forms of
+    `DECLARED`; raises `ValueError` for another.
+    """
+    known = frozenset(names) | _device_names(before) | _device_names(after)
+    return _difference(
+        erase(before, names=known, declared=declared), erase(after, names=known, declared=declared)
+    )
+
+
+def erase(
+    tree: ast.Module, *, names: Collection[str] = (), declared: Collection[str] = ()
+) -> ast.Module:
+    """Return a new tree with all that speaks of devices removed (see `equivalent`)."""
+    unknown = set(declared) - DECLARED
+    if unknown:
+        raise ValueError(f"no such normal form: {', '.join(sorted(unknown))}")
+    eraser = _Eraser(
+        frozenset(names) | _device_names(tree), _torch_names(tree), frozenset(declared)
+    )
+    return ast.Module(eraser.body(tree.body), [])
+
+
+def _device_names(tree: ast.Module) -> frozenset[str]:
+    """Return the names that are only ever given devices."""
+    eraser = _Eraser()
+    given: set[str] = set()
+    other: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    (given if eraser.is_device(node.value) else other).add(target.id)
+        elif isinstance(node, ast.arg):
+            other.add(node.arg)
+    return frozenset(given - other)
+
+
+def _last_name(node: ast.AST) -> str:
+    """Return the last part of a dotted name, "" for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _torch_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names under which a program imports torch."""
+    aliases = {
+        alias.asname or "torch"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "torch"
+    }
+    return frozenset({"torch", *aliases})
+
+
+class _Eraser:
+    """Builds the normal form; the tree it is given stays as it is."""
+
+    def __init__(
+        self,
+        names: frozenset[str] = frozenset(),
+        torch: frozenset[str] = frozenset({"torch"}),
+        declared: frozenset[str] = frozenset(),
+    ) -> None:
+        self._names = names
+        self._torch = torch
+        self._legacy = "legacy-constructor" in declared
+        self._amp = "amp" in declared
+        self._variable = "variable" in declared
+
+    # What is a device
+
+    def _is_torch(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._torch
+
+    def is_device(self, node: ast.AST | None) -> bool:
+        """Tell whether an expression (not erased yet) names a device."""
+        match node:
+            case ast.Constant(value=str(text)):
+                return _DEVICE_TEXT.match(text) is not None
+            case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+                return text.startswith(("cuda:", "cuda"))
+            case ast.Name(id=name):
+                return name in self._names or self._is_device_name(name)
+            case ast.Attribute(value=value, attr=attr):
+                return self._is_device_name(attr) or (
+                    attr in {"type", "index"} and self.is_device(value)
+                )
+            case ast.Call(func=ast.Name(id="str" | "int"), args=[argument]):
+                return self.is_device(argument)
+            case ast.Call(func=func):
+                name = _last_name(func)
+                return name == "current_accelerator" or (
+                    self._is_device_name(name) and not _HELPERS.match(name)
+                )
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.is_device(body) and self.is_device(orelse)
+            case ast.BoolOp(values=values):
+                return all(self.is_device(value) for value in values)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
+                return self.is_device(left)
+            case ast.Subscript(value=value):
+                return self.is_device(value)
+        return False
+
+    @staticmethod
+    def _is_device_name(name: str) -> bool:
+        return _DEVICE_NAME.match(name) is not None
+
+    def _is_predicate(self, node: ast.AST) -> bool:
+        """Tell whether an expression asks which device there is."""
+        match node:
+            case ast.Call(func=func):
+                return _last_name(func) in {"is_available", "device_count", "is_built"}
+            case ast.Attribute(attr="is_cuda"):
+                return True
+            case ast.Compare(left=left, comparators=[right]):
+                sides = (left, right)
+                return any(self.is_device(side) or self._is_predicate(side) for side in sides)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._is_predicate(operand)
+            case ast.BoolOp(values=values):
+                return all(self._is_predicate(value) for value in values)
+        return False
+
+    def _is_about_devices(self, test: ast.AST) -> bool:
+        """Tell whether a test may go with the moves that it guards."""
+        for node in ast.walk(test):
+            if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)):
+                return False
+            if isinstance(node, ast.Call):
+                name = _last_name(node.func)
+                if name not in _PURE_CALLS and not self._is_predicate(node):
+                    return self.is_device(node)
+        return True
+
+    # Statements
+
+    def body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Erase the statements of a body."""
+        out: list[ast.stmt] = []
+        for statement in statements:
+            out += self._statement(statement)
+        return [node for node in out if not isinstance(node, ast.Pass)]
+
+    def _statement(self, node: ast.stmt) -> list[ast.stmt]:
+        match node:
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                return self._assignment(node)
+            case ast.Expr(value=value):
+                return self._expression_statement(node, value)
+            case ast.If():
+                return self._if(node)
+            case ast.For() | ast.AsyncFor():
+                return self._for(node)
+            case ast.With() | ast.AsyncWith():
+                return self._with(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return self._function(node)
+            case ast.Import() | ast.ImportFrom():
+                return self._import(node)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                kept = [name for name in names if not self.is_device(ast.Name(name))]
+                return [_like(node, names=kept)] if kept else []
+            case ast.Assert(test=test) if self._is_predicate(test):
+                return []
+        return [cast(ast.stmt, self._rebuild(node))]
+
+    def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.stmt]:
+        value = node.value
+        if value is not None and not isinstance(node, ast.AugAssign):
+            if self.is_device(value) or self._asks(value):
+                return []
+            if isinstance(value, ast.Constant) and value.value is None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if all(self.is_device(target) for target in targets):
+                    return []
+        new = self._rebuild(node)
+        if isinstance(new, ast.Assign) and _is_identity(new):
+            return []
+        return [cast(ast.stmt, new)]
+
+    def _asks(self, value: ast.expr) -> bool:
+        """Tell whether a value is a flag such as `args.cuda and torch.cuda.is_available()`."""
+        match value:
+            case ast.IfExp(test=test, body=ast.Constant(), orelse=ast.Constant()):
+                return self._asks(test)
+            case ast.BoolOp(values=values):
+                return any(self._asks(each) for each in values)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._asks(operand)
+            case ast.Call(func=func):
+                return _last_name(func) == "is_available"
+        return False
+
+    def _expression_statement(self, node: ast.Expr, value: ast.expr) -> list[ast.stmt]:
+        if isinstance(value, ast.Constant):
+            return [node] if isinstance(value.value, str) else []
+        if isinstance(value, ast.Call):
+            name = _last_name(value.func)
+            if name in {"set_default_device", "set_default_tensor_type"}:
+                return []
+            buffer = self._buffer(node, value)
+            if buffer is not None:
+                return [buffer]
+        new = self.expression(value)
+        if isinstance(new, (ast.Name, ast.Attribute, ast.Subscript)):
+            return []
+        if isinstance(new, ast.Call) and _is_runtime(new.func):
+            return []
+        if isinstance(new, (ast.ListComp, ast.GeneratorExp)) and isinstance(new.elt, ast.Name):
+            return []  # `[net.to(device) for net in nets]`
+        return [_like(node, value=new)]
+
+    def _buffer(self, node: ast.Expr, call: ast.Call) -> ast.stmt | None:
+        """Read `self.register_buffer("name", value)` as `self.name = value`."""
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="register_buffer"),
+                args=[ast.Constant(value=str(name)), *rest],
+                keywords=keywords,
+            ):
+                values = [*rest, *(each.value for each in keywords if each.arg == "tensor")]
+                if not values:
+                    return None
+                target = ast.Attribute(self.expression(owner), name, ast.Store())
+                return _at(ast.Assign([_at(target, node)], self.expression(values[0])), node)
+        return None
+
+    def _if(self, node: ast.If) -> list[ast.stmt]:
+        body, orelse = self.body(node.body), self.body(node.orelse)
+        if self._is_about_devices(node.test) and _same(body, orelse):
+            return body
+        return [_like(node, test=self.expression(node.test), body=body, orelse=orelse)]
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
+        new = cast("ast.For | ast.AsyncFor", self._rebuild(node))
+        if not new.orelse and (not new.body or _moves_items(new)) and self._is_pure(node.iter):
+            return []
+        return [new]
+
+    def _is_pure(self, node: ast.expr) -> bool:
+        return all(
+            _last_name(each.func) in _PURE_CALLS | {"modules", "children", "parameters"}
+            for each in ast.walk(node)
+            if isinstance(each, ast.Call)
+        )
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> list[ast.stmt]:
+        items = [
+            cast(ast.withitem, self._rebuild(item))
+            for item in node.items
+            if not self.is_device(item.context_expr)
+            and not (self._variable and _is_call_of(item.context_expr, "no_grad"))
+        ]
+        body = self.body(node.body)
+        return [_like(node, items=items, body=body)] if items else body
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        if _HELPERS.match(node.name) or node.name in self._names:
+            return []
+        returns = [
+            each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value
+        ]
+        if returns and all(self.is_device(value) for value in returns):
+            return []
+        return [cast(ast.stmt, self._rebuild(node))]
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
+        kept = []
+        for alias in node.names:
+            bound = alias.asname or alias.name
+            plain_torch = isinstance(node, ast.Import) and alias.name == "torch"
+            gone = bound in self._names or self._is_device_name(bound) or plain_torch
+            if self._variable and bound == "Variable":
+                gone = True
+            if self._amp and bound in {"autocast", "GradScaler", "amp"}:
+                gone = True
+            if not gone:
+                kept.append(alias)
+        # one statement for each name: a name added to a statement is no change to the others
+        return [_like(node, names=[alias]) for alias in kept]
+
+    # Expressions
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """Erase an expression."""
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+            return node
+        if self.is_device(node):
+            return _at(ast.Name(_DEVICE, ast.Load()), node)
+        if self._is_predicate(node):
+            return _at(ast.Name(_PREDICATE, ast.Load()), node)
+        match node:
+            case ast.Call():
+                return self._call(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.IfExp():
+                body, orelse = self.expression(node.body), self.expression(node.orelse)
+                if _same([body], [orelse]) and self._is_about_devices(node.test):
+                    return body
+                test = self.expression(node.test)
+                return _like(node, test=test, body=body, orelse=orelse)
+            case ast.Lambda():
+                return _like(node, args=self._arguments(node.args), body=self.expression(node.body))
+            case ast.Dict(keys=keys, values=values):
+                pairs = [
+                    (key and self.expression(key), self.expression(value))
+                    for key, value in zip(keys, values, strict=True)
+                    if not self.is_device(value)
+                ]
+                return _like(node, keys=[key for key, _ in pairs], values=[v for _, v in pairs])
+            case ast.Subscript() if self._variable and _is_data(node.value):
+                value = cast(ast.Attribute, node.value).value
+                item = _at(ast.Attribute(self.expression(value), "item", ast.Load()), node)
+                return _at(ast.Call(item, [], []), node)
+        return cast(ast.expr, self._rebuild(node))
+
+    def _attribute(self, node: ast.Attribute) -> ast.expr:
+        value = node.value
+        if (
+            isinstance(value, ast.Attribute)
+            and self._is_torch(value.value)
+            and value.attr in _BACKENDS
+        ):
+            if node.attr.endswith("Tensor"):  # torch.cuda.FloatTensor
+                return _like(node, value=self.expression(value.value))
+            if node.attr != "amp":
+                runtime = _at(ast.Name(_RUNTIME, ast.Load()), node)
+                return _like(node, value=runtime)
+        if self._variable and node.attr == "data":
+            return self.expression(value)
+        return _like(node, value=self.expression(value))
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        func, name = node.func, _last_name(node.func)
+        receiver = func.value if isinstance(func, ast.Attribute) else None
+        if receiver is not None and name in _MOVES and not self._is_torch(receiver):
+            return self.expression(receiver)
+        if receiver is not None and name == "to":
+            return self._move(node, receiver)
+        if _HELPERS.match(name) and node.args:
+            return self.expression(node.args[0])
+        if self._variable and name == "Variable" and node.args:
+            return self.expression(node.args[0])
+        if self._amp and name in {"autocast", "GradScaler"}:
+            return self._amp_call(node, name)
+        if self._legacy:
+            legacy = self._legacy_call(node, name, receiver)
+            if legacy is not None:
+                return legacy
+        if name in _CONTAINERS and len(node.args) + len(node.keywords) <= 1:
+            if node.args:
+                return self.expression(node.args[0])
+            if not node.keywords:
+                kind = _CONTAINERS[name]
+                empty = ast.List([], ast.Load()) if kind is ast.List else ast.Dict([], [])
+                return _at(empty, node)
+        args = [each for each in node.args if not self.is_device(each)]
+        if name == "load" and receiver is not None and self._is_torch(receiver):
+            args = args[:1]  # the second one is map_location
+        new_args = [self.expression(each) for each in args]
+        return _like(node, func=self.expression(func), args=new_args, keywords=self._keywords(node))
+
+    def _keywords(self, node: ast.Call) -> list[ast.keyword]:
+        return [
+            _like(each, value=self.expression(each.value))
+            for each in node.keywords
+            if each.arg is None
+            or not (each.arg in _MOVE_ARGUMENTS or self._is_device_name(each.arg))
+        ]
+
+    def _move(self, node: ast.Call, receiver: ast.expr) -> ast.expr:
+        """Erase `receiver.to(...)`, of which a dtype or a memory format stays."""
+        args = [each for each in node.args if self._is_dtype(each)]
+        odd = [each for each in node.args if not self._is_dtype(each) and self._is_odd(each)]
+        keywords = [each for each in self._keywords(node) if each.arg not in {"other", "copy"}]
+        if args or odd or keywords:
+            if self._legacy and len(args) + len(keywords) == 1 and not odd:
+                dtype = args[0] if args else keywords[0].value
+                return self._cast(node, receiver, _last_name(dtype))
+            func = _at(ast.Attribute(self.expression(receiver), "to", ast.Load()), node)
+            new_args = [self.expression(each) for each in (*args, *odd)]
+            return _at(ast.Call(func, new_args, keywords), node)
+        return self.expression(receiver)
+
+    @staticmethod
+    def _is_dtype(node: ast.expr) -> bool:
+        name = _last_name(node)
+        return "dtype" in name or (isinstance(node, ast.Attribute) and name in _DTYPES)
+
+    @staticmethod
+    def _is_odd(node: ast.expr) -> bool:
+        """Tell whether an argument of `.to` is neither a device nor a tensor."""
+        if not isinstance(node, ast.Constant) or isinstance(node.value, (int, bool)):
+            return False
+        return not (isinstance(node.value, str) and _DEVICE_TEXT.match(node.value))
+
+    # Declared normal forms
+
+    def _amp_call(self, node: ast.Call, name: str) -> ast.expr:
+        """Read every spelling of `autocast` and `GradScaler` alike, whatever turns them on."""
+        keywords = [
+            each
+            for each in self._keywords(node)
+            if each.arg not in {"device_type", "enabled", "cache_enabled"}
+        ]
+        func = _at(ast.Name(name, ast.Load()), node)
+        return _at(ast.Call(func, [], keywords), node)
+
+    def _legacy_call(self, node: ast.Call, name: str, receiver: ast.expr | None) -> ast.expr | None:
+        """Read `torch.FloatTensor(x)` as `torch.tensor(x, dtype=torch.float32)`, casts alike."""
+        if receiver is None:
+            return None
+        if name == "type" and len(node.args) == 1:
+            kind = _last_name(node.args[0])
+            dtype = _LEGACY.get(kind, kind)
+            if kind in _LEGACY or self._is_dtype(node.args[0]):
+                return self._cast(node, receiver, dtype)
+        if name in _ALIASES and not node.args and not self._is_torch(receiver):
+            return self._cast(node, receiver, name)
+        torch_owner = self._is_torch(receiver) or (
+            isinstance(receiver, ast.Attribute) and self._is_torch(receiver.value)
+        )
+        if not torch_owner:
+            return None
+        if name in _LEGACY:
+            return self._creation(node, _LEGACY[name])
+        if name in {"tensor", "as_tensor", "empty", "from_numpy"}:
+            dtype = next(
+                (_last_name(each.value) for each in node.keywords if each.arg == "dtype"), "float32"
+            )
+            if dtype in {"", "get_default_dtype"}:
+                dtype = "float32"
+            return self._creation(node, dtype)
+        return None
+
+    def _creation(self, node: ast.Call, dtype: str) -> ast.expr:
+        args = [each for each in node.args if not self.is_device(each)]
+        if len(args) == 1 and isinstance(args[0], ast.Tuple):
+            args = list(args[0].elts)
+        kind = _at(ast.Constant(_ALIASES.get(dtype, dtype)), node)
+        func = _at(ast.Name("a new tensor", ast.Load()), node)
+        keywords = [each for each in self._keywords(node) if each.arg != "dtype"]
+        new = [self.expression(each) for each in args]
+        return _at(ast.Call(func, [*new, kind], keywords), node)
+
+    def _cast(self, node: ast.Call, receiver: ast.expr, dtype: str) -> ast.expr:
+        kind = _at(ast.Constant(_ALIASES.get(dtype, dtype)), node)
+        func = _at(ast.Name("a cast", ast.Load()), node)
+        return _at(ast.Call(func, [self.expression(receiver), kind], []), node)
+
+    # Everything else
+
+    def _arguments(self, node: ast.arguments) -> ast.arguments:
+        """Drop the parameters that take devices, with their defaults."""
+        positional = [*node.posonlyargs, *node.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
+        defaults += node.defaults
+        kept = [
+            (arg, default)
+            for arg, default in zip(positional, defaults, strict=True)
+            if not self._is_device_name(arg.arg) and arg.arg not in self._names
+        ]
+        only = [
+            (arg, default)
+            for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True)
+            if not self._is_device_name(arg.arg) and arg.arg not in self._names
+        ]
+        return ast.arguments(
+            posonlyargs=[],
+            args=[cast(ast.arg, self._rebuild(arg)) for arg, _ in kept],
+            vararg=node.vararg,
+            kwonlyargs=[cast(ast.arg, self._rebuild(arg)) for arg, _ in only],
+            kw_defaults=[default and self.expression(default) for _, default in only],
+            kwarg=node.kwarg,
+            defaults=[self.expression(default) for _, default in kept if default is not None],
+        )
+
+    def _rebuild(self, node: ast.AST) -> ast.AST:
+        """Return a copy of a node with everything under it erased."""
+        fields: dict[str, object] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                if value and isinstance(value[0], ast.stmt):
+                    fields[name] = self.body(value)
+                else:
+                    fields[name] = [self._child(each) for each in value]
+            else:
+                fields[name] = self._child(value)
+        new = type(node)(**fields)
+        return ast.copy_location(new, node) if hasattr(node, "lineno") else new
+
+    def _child(self, value: object) -> object:
+        if isinstance(value, ast.expr):
+            return self.expression(value)
+        if isinstance(value, ast.arguments):
+            return self._arguments(value)
+        return self._rebuild(value) if isinstance(value, ast.AST) else value
+
+
+def _is_call_of(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and _last_name(node.func) == name
+
+
+def _is_data(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "data"
+
+
+def _is_runtime(func: ast.expr) -> bool:
+    return (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Name)
+        and func.value.id == _RUNTIME
+    )
+
+
+def _is_identity(node: ast.Assign) -> bool:
+    """Tell whether an erased assignment gives a name what it has: `x = x`, or item by item."""
+    if len(node.targets) != 1:
+        return False
+    target, value = node.targets[0], node.value
+    if isinstance(value, ast.Call) and _last_name(value.func) in {"tuple", "list", "dict"}:
+        if len(value.args) != 1 or value.keywords:
+            return False
+        value = value.args[0]
+        if isinstance(value, ast.Call) and _last_name(value.func) == "map":
+            match value.args:
+                case [ast.Lambda(args=ast.arguments(args=[arg]), body=ast.Name(id=name)), over]:
+                    return arg.arg == name and _same([target], [over])
+            return False
+    if _same([target], [value]):
+        return True
+    match value:
+        case (
+            ast.ListComp(elt=element, generators=[loop])
+            | ast.GeneratorExp(elt=element, generators=[loop])
+        ):
+            return not loop.ifs and _same([element, loop.iter], [loop.target, target])
+        case ast.DictComp(key=key, value=item, generators=[loop]):
+            if loop.ifs or not _is_call_of(loop.iter, "items"):
+                return False
+            owner = cast(ast.Attribute, cast(ast.Call, loop.iter).func).value
+            pair = ast.Tuple([key, item], ast.Load())
+            return _same([pair, owner], [loop.target, target])
+    return False
+
+
+def _moves_items(node: ast.For | ast.AsyncFor) -> bool:
+    """Tell whether an erased loop only gives a dictionary or a list the items that it has."""
+    match node:
+        case (
+            ast.For(
+                target=ast.Tuple(elts=[key, value]),
+                iter=ast.Call(func=ast.Attribute(value=owner, attr="items")),
+                body=[ast.Assign(targets=[ast.Subscript(value=into, slice=at)], value=item)],
+            )
+            | ast.For(
+                target=ast.Tuple(elts=[key, value]),
+                iter=ast.Call(func=ast.Name(id="enumerate"), args=[owner]),
+                body=[ast.Assign(targets=[ast.Subscript(value=into, slice=at)], value=item)],
+            )
+        ):
+            return _same([owner, key, value], [into, at, item])
+    return False
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def _like(node: _Node, **changes: object) -> _Node:
+    """Return a copy of `node` with some of its fields changed."""
+    fields = {**dict(ast.iter_fields(node)), **changes}
+    return _at(type(node)(**fields), node)
+
+
+def _at(new: _Node, node: ast.AST) -> _Node:
+    """Give a new node the place of an old one, for messages."""
+    return ast.copy_location(new, node)
+
+
+# Fields that say nothing about what a program does.
+_IGNORED = frozenset({"ctx", "type_comment", "kind", "type_ignores"})
+
+
+def _same(left: Sequence[ast.AST], right: Sequence[ast.AST]) -> bool:
+    return _first_difference(list(left), list(right)) is None
+
+
+def _first_difference(left: object, right: object) -> tuple[object, object] | None:
+    """Return the innermost pair of nodes at which two trees first differ."""
+    if isinstance(left, list) and isinstance(right, list):
+        for one, other in zip(left, right, strict=False):
+            found = _first_difference(one, other)
+            if found is not None:
+                return found
+        if len(left) == len(right):
+            return None
+        extra = (left if len(left) > len(right) else right)[min(len(left), len(right))]
+        return (extra, None) if len(left) > len(right) else (None, extra)
+    if not isinstance(left, ast.AST) or not isinstance(right, ast.AST):
+        same = type(left) is type(right) and left == right
+        return None if same else (left, right)
+    if type(left) is not type(right):
+        return left, right
+    for name in left._fields:
+        if name in _IGNORED:
+            continue
+        found = _first_difference(getattr(left, name, None), getattr(right, name, None))
+        if found is not None:
+            return found if any(isinstance(each, ast.AST) for each in found) else (left, right)
+    return None
+
+
+def _difference(before: ast.Module, after: ast.Module) -> str | None:
+    """Describe the first difference of two erased trees, with its line."""
+    found = _first_difference(before.body, after.body)
+    if found is None:
+        return None
+    old, new = found
+    line = getattr(new, "lineno", None) or getattr(old, "lineno", None)
+    place = f"line {line}: " if line else ""
+    if old is None:
+        return f"{place}`{_code(new)}` is new"
+    if new is None:
+        return f"{place}`{_code(old)}` is gone"
+    return f"{place}`{_code(old)}` became `{_code(new)}`"
+
+
+def _code(node: object) -> str:
+    """Return the first line of a node's code."""
+    if not isinstance(node, ast.AST):
+        return str(node)
+    text = ast.unparse(ast.fix_missing_locations(node)).split("\n")[0]
+    return text if len(text) <= 80 else f"{text[:77]}..."

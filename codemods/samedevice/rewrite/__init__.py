@@ -1,0 +1,249 @@
+"""Fixes -> new text. The only room that parses with libcst.
+
+`rewrite` makes the edits of one file in one pass over its libcst tree and then proves two things
+of the result: that it parses, and that it differs from the old text in device handling only (see
+`erase`). A fix whose edits do not pass is refused with a reason; the others are made.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..erase import equivalent
+from ..finding import Edit, Fix, Span
+from ..source import Source, SourceError
+from . import resolver
+from .engine import Tree
+from .expressions import Refused
+from .imports import Plan, plan
+from .resolver import Style
+
+__all__ = ["Rewritten", "Style", "rewrite"]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What became of a file: its new text, the fixes in it, and those refused with a reason.
+
+    `new_files` are the resolver modules that the new text imports, as (path, text); whether they
+    exist already is for the caller to look up.
+    """
+
+    text: str
+    applied: tuple[Fix, ...] = ()
+    refused: tuple[tuple[Fix, str], ...] = ()
+    new_files: tuple[tuple[str, str], ...] = ()
+
+
+def rewrite(
+    source: Source,
+    fixes: Sequence[Fix],
+    *,
+    line_length: int | None = None,
+    style: Style = "cuda",
+) -> Rewritten:
+    """Make the edits, imports and resolvers that `fixes` have for this file.
+
+    A fix is made as a whole (as far as this file goes) or refused. `line_length` is the project's;
+    without it, the longest line of the file counts, and at least 79. `style` is that of a new
+    resolver. Raises `SourceError` when the source does not parse.
+    """
+    return _Rewriter(source, fixes, line_length, style).run()
+
+
+class _Rewriter:
+    """One file's rewrite: what is refused so far, and what is left."""
+
+    def __init__(
+        self, source: Source, fixes: Sequence[Fix], line_length: int | None, style: Style
+    ) -> None:
+        self._source = source
+        self._fixes = [fix for fix in dict.fromkeys(fixes) if _concerns(fix, source.path)]
+        self._style = style
+        longest = max(map(len, source.text.split("\n")))
+        self._limit = line_length or max(79, longest)
+        self._refused: dict[Fix, str] = {}
+
+    def run(self) -> Rewritten:
+        before = self._source.tree
+        active = self._without_conflicts()
+        text = self._source.text
+        try:
+            if active:
+                self._tree = Tree(self._source, self._edits(active), self._limit)
+                active, text = self._safe(before, active)
+        except (Refused, RecursionError) as error:
+            reason = str(error) if isinstance(error, Refused) else "the code is nested too deeply"
+            self._refused.update(dict.fromkeys(active, reason))
+            active, text = [], self._source.text
+        return Rewritten(
+            text,
+            tuple(active),
+            tuple((fix, self._refused[fix]) for fix in self._fixes if fix in self._refused),
+            self._new_files(active),
+        )
+
+    def _edits(self, fixes: Iterable[Fix]) -> list[Edit]:
+        """Return the edits for this file, each once."""
+        path = self._source.path
+        return list(dict.fromkeys(e for fix in fixes for e in fix.edits if e.path == path))
+
+    def _without_conflicts(self) -> list[Fix]:
+        """Refuse every fix that wants something else at a place than a fix before it."""
+        taken: dict[tuple[Span, str], Edit] = {}
+        gone: list[tuple[Span, Fix]] = []
+        active: list[Fix] = []
+        for fix in self._fixes:
+            edits = self._edits([fix])
+            slots = [((edit.span, slot), edit) for edit in edits if (slot := _slot(edit))]
+            if any(taken.setdefault(key, edit) != edit for key, edit in slots):
+                self._refused[fix] = "it conflicts with another fix at the same place"
+                for key, edit in slots:
+                    if taken[key] is edit and not any(edit in other.edits for other in active):
+                        del taken[key]
+                continue
+            active.append(fix)
+            gone += [(edit.span, fix) for edit in edits if _discards(edit)]
+        if not gone:
+            return active
+        kept = []
+        for fix in active:
+            spans = [edit.span for edit in self._edits([fix])]
+            if any(
+                other is not fix and _inside(span, outer) for span in spans for outer, other in gone
+            ):
+                self._refused[fix] = "another fix removes the code that it would change"
+            else:
+                kept.append(fix)
+        return kept
+
+    def _safe(self, before: ast.Module, active: list[Fix]) -> tuple[list[Fix], str]:
+        """Return the fixes that may stay, and the text with them; the others are refused.
+
+        Halves are tried when the whole is not safe, so that a wrong fix goes alone.
+        """
+        active, text = self._attempt(active)
+        reason = self._objection(before, text, active)
+        if reason is None:
+            return active, text
+        if len(active) == 1:
+            self._refused[active[0]] = reason
+            return [], self._source.text
+        middle = len(active) // 2
+        left, _ = self._safe(before, active[:middle])
+        right, _ = self._safe(before, active[middle:])
+        both, text = self._attempt([*left, *right])
+        reason = self._objection(before, text, both)
+        if reason is None:
+            return both, text
+        self._refused.update(dict.fromkeys(right, reason))  # each is safe, but not together
+        return self._attempt(left)
+
+    def _attempt(self, active: list[Fix]) -> tuple[list[Fix], str]:
+        """Make the fixes; those with an edit that does not fit are refused, the others made."""
+        while active:
+            try:
+                additions = self._plan(active)
+            except Refused:
+                for fix in active:
+                    try:
+                        self._plan([fix])
+                    except Refused as error:
+                        self._refused[fix] = str(error)
+                left = [fix for fix in active if fix not in self._refused]
+                if len(left) == len(active):  # they need different things by one name
+                    self._refused[left.pop()] = "it needs a name that another fix gives otherwise"
+                active = left
+                continue
+            text, refused = self._tree.apply(self._edits(active), additions)
+            if not refused:
+                return active, text
+            for fix in active:
+                reasons = [refused[edit] for edit in fix.edits if edit in refused]
+                if reasons:
+                    self._refused[fix] = reasons[0]
+            active = [fix for fix in active if fix not in self._refused]
+        return [], self._source.text
+
+    def _plan(self, fixes: Iterable[Fix]) -> Plan:
+        path = self._source.path
+        fixes = list(fixes)
+        imports = [item for fix in fixes for item in fix.imports if item.path == path]
+        resolvers = [item for fix in fixes for item in fix.resolvers if item.path == path]
+        if not imports and not resolvers:
+            return Plan()
+        return plan(
+            self._tree.module,
+            self._tree.line_of,
+            imports,
+            resolvers,
+            needed_at=min(
+                (e.span.line for e in self._edits(fixes)), default=len(self._source.text)
+            ),
+            style=self._style,
+            limit=self._limit,
+        )
+
+    def _objection(self, before: ast.Module, text: str, fixes: Sequence[Fix]) -> str | None:
+        """Return why a new text may not be written, or None."""
+        if not fixes:
+            return None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                after = ast.parse(text)
+            cst.parse_module(text)
+            self._source.encode(text)
+        except (SyntaxError, ValueError, cst.ParserSyntaxError) as error:
+            return f"the result would not parse: {str(error).splitlines()[0]}"
+        except SourceError as error:
+            return error.message
+        names = {item.name for fix in fixes for item in fix.resolvers}
+        declared = {fix.erasure for fix in fixes if fix.erasure}
+        difference = equivalent(before, after, names=names, declared=declared)
+        return difference and f"more than device handling would change: {difference}"
+
+    def _new_files(self, fixes: Iterable[Fix]) -> tuple[tuple[str, str], ...]:
+        files: dict[str, str] = {}
+        for fix in fixes:
+            for item in fix.resolvers:
+                if item.path == self._source.path and item.module_path is not None:
+                    files.setdefault(item.module_path, resolver.module(item.name, self._style))
+        return tuple(files.items())
+
+
+def _concerns(fix: Fix, path: str) -> bool:
+    paths = (item.path for items in (fix.edits, fix.imports, fix.resolvers) for item in items)
+    return path in paths
+
+
+def _slot(edit: Edit) -> str | None:
+    """Return what an edit decides at its place, when only one edit can; else None."""
+    if edit.verb in ("keyword", "drop_keyword", "parameter"):
+        return f"argument {dict(edit.args).get('name')}"
+    if edit.verb == "callee":
+        return "callee"
+    if edit.verb in ("before", "after", "head", "method"):
+        return None
+    return "whole"
+
+
+def _discards(edit: Edit) -> bool:
+    """Tell whether nothing is left of what stood at the place of an edit."""
+    if edit.verb in ("delete", "replace_statement"):
+        return True
+    return edit.verb == "replace" and "{}" not in dict(edit.args).get("code", "")
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    start, end = (inner.line, inner.column), (inner.end_line, inner.end_column)
+    return (
+        (outer.line, outer.column) <= start
+        and end <= (outer.end_line, outer.end_column)
+        and inner != outer
+    )

@@ -1,0 +1,223 @@
+"""Where new imports and the resolver go: beside the imports at the top, before they are needed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..finding import Import, Resolver
+from . import resolver as texts
+from .expressions import Refused, code_of
+from .statements import Statement, parse
+
+_BLANK = cst.EmptyLine(indent=False)
+
+
+@dataclass
+class Plan:
+    """What is added: names to existing imports, and statements after one at the top level."""
+
+    merged: dict[cst.ImportFrom, list[str]] = field(default_factory=dict)
+    after: cst.CSTNode | None = None  # a top-level statement; None: at the start of the module
+    statements: list[Statement] = field(default_factory=list)
+    gap_above: cst.CSTNode | None = None  # a statement that gets a blank line above it
+
+
+def plan(
+    module: cst.Module,
+    line_of: Callable[[cst.CSTNode], int],
+    imports: Iterable[Import],
+    resolvers: Iterable[Resolver],
+    *,
+    needed_at: int,
+    style: texts.Style,
+    limit: int,
+) -> Plan:
+    """Plan what `imports` and `resolvers` need in `module`.
+
+    Only imports above line `needed_at` are looked at. Raises `Refused` when a name is taken.
+    """
+    region = list(_region(module.body, line_of, needed_at))
+    bound = _bound(region)
+    lines: dict[str, None] = {}
+    result = Plan()
+
+    def add(item: Import) -> None:
+        name = item.name or item.module
+        if name in bound:
+            if bound[name] == (item.module, item.name):
+                return
+            raise Refused(f"the name {name!r} is taken in this file")
+        if item.name is None:
+            lines[f"import {item.module}"] = None
+            return
+        beside = _mergeable(region, item.module, limit - len(item.name) - 2)
+        if beside is None:
+            lines[f"from {item.module} import {item.name}"] = None
+        elif item.name not in result.merged.setdefault(beside, []):
+            result.merged[beside].append(item.name)
+
+    for item in dict.fromkeys(imports):
+        add(item)
+    definitions: list[Statement] = []
+    for wanted in dict.fromkeys(resolvers):
+        if wanted.module is not None:
+            add(Import(wanted.path, wanted.module, wanted.name))
+            continue
+        torch = next((name for name, what in bound.items() if what == ("torch", None)), None)
+        torch = torch or "torch"
+        existing = _value_of(module.body, wanted.name)
+        if existing is not None and _same(existing, texts.expression(torch, style)):
+            continue
+        if existing is not None or _is_defined(module.body, wanted.name) or wanted.name in bound:
+            raise Refused(f"the name {wanted.name!r} is taken in this file")
+        if torch not in bound:
+            add(Import(wanted.path, "torch"))
+        definitions += parse(texts.definition(wanted.name, torch, style, limit))
+    result.statements = [*(parse(line)[0] for line in lines), *definitions]
+    if not result.statements:
+        return result
+    result.after = _anchor(module.body, region)
+    _space(result, module, definitions)
+    return result
+
+
+def _region(
+    body: Sequence[cst.CSTNode], line_of: Callable[[cst.CSTNode], int], needed_at: int
+) -> Iterator[cst.CSTNode]:
+    """Yield the top-level statements among which a module's imports stand."""
+    for statement in body:
+        if line_of(statement) >= needed_at:
+            return
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield statement
+        elif isinstance(statement, (cst.If, cst.Try)) and any(_imports_in(statement)):
+            yield statement  # imports under a condition
+        else:
+            return
+
+
+def _imports_in(statement: cst.CSTNode) -> Iterator[cst.Import | cst.ImportFrom]:
+    """Yield the imports of a statement, also those in the bodies of a top-level `if` or `try`."""
+    if isinstance(statement, cst.SimpleStatementLine):
+        for small in statement.body:
+            if isinstance(small, (cst.Import, cst.ImportFrom)):
+                yield small
+    elif isinstance(statement, (cst.If, cst.Try)) and isinstance(statement.body, cst.IndentedBlock):
+        for inner in statement.body.body:
+            yield from _imports_in(inner)
+
+
+def _dotted(node: cst.CSTNode | None) -> str:
+    return "" if node is None else code_of(node).replace(" ", "")
+
+
+def _module_of(node: cst.ImportFrom) -> str:
+    return "." * len(node.relative) + _dotted(node.module)
+
+
+def _bound(region: Iterable[cst.CSTNode]) -> Mapping[str, tuple[str, str | None]]:
+    """Return what each imported name is: (module, name), with None for a module itself."""
+    bound: dict[str, tuple[str, str | None]] = {}
+    for statement in region:
+        for node in _imports_in(statement):
+            if isinstance(node, cst.ImportFrom):
+                if isinstance(node.names, cst.ImportStar):
+                    continue
+                for alias in node.names:
+                    name = _dotted(alias.name)
+                    bound[alias.evaluated_alias or name] = (_module_of(node), name)
+                continue
+            for alias in node.names:
+                module = _dotted(alias.name)
+                if alias.asname is not None:
+                    bound[str(alias.evaluated_alias)] = (module, None)
+                    continue
+                bound[module] = (module, None)
+                root = module.partition(".")[0]
+                bound.setdefault(root, (root, None))  # `import a.b` binds `a`
+    return bound
+
+
+def _mergeable(region: Sequence[cst.CSTNode], module: str, limit: int) -> cst.ImportFrom | None:
+    """Return a plain top-level `from module import ...` that a name can be added to.
+
+    One without brackets must not be longer than `limit`.
+    """
+    for statement in region:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for node in statement.body:
+            if (
+                isinstance(node, cst.ImportFrom)
+                and not isinstance(node.names, cst.ImportStar)
+                and _module_of(node) == module
+                and (node.lpar is not None or len(code_of(node)) <= limit)
+            ):
+                return node
+    return None
+
+
+def _value_of(body: Sequence[cst.CSTNode], name: str) -> cst.BaseExpression | None:
+    """Return what a top-level assignment gives to `name`."""
+    for statement in body:
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if isinstance(small, cst.Assign):
+                for target in small.targets:
+                    if isinstance(target.target, cst.Name) and target.target.value == name:
+                        return small.value
+    return None
+
+
+def _is_defined(body: Sequence[cst.CSTNode], name: str) -> bool:
+    return any(
+        isinstance(statement, (cst.FunctionDef, cst.ClassDef)) and statement.name.value == name
+        for statement in body
+    )
+
+
+def _same(node: cst.BaseExpression, code: str) -> bool:
+    mine = code_of(node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]))
+    return ast.dump(ast.parse(mine, mode="eval")) == ast.dump(ast.parse(code, mode="eval"))
+
+
+def _anchor(body: Sequence[cst.CSTNode], region: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+    """Return the last statement with imports, else the module's docstring, else None."""
+    for statement in reversed(region):
+        if any(_imports_in(statement)):
+            return statement
+    first = body[0] if body else None
+    if isinstance(first, cst.SimpleStatementLine) and isinstance(first.body[0], cst.Expr):
+        value = first.body[0].value
+        if isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
+            return first
+    return None
+
+
+def _space(result: Plan, module: cst.Module, definitions: Sequence[Statement]) -> None:
+    """Put blank lines where a person would: between imports and code, as the file does."""
+    following = _next(module.body, result.after)
+    spaced = following is None or any(line.comment is None for line in following.leading_lines)
+    beside_imports = result.after is not None and any(_imports_in(result.after))
+    if not beside_imports and following is not None and not spaced:
+        result.gap_above, spaced = following, True
+    for index, statement in enumerate(result.statements):
+        below_docstring = index == 0 and result.after is not None and not beside_imports
+        below_imports = bool(definitions) and statement is definitions[0]
+        if below_docstring or (below_imports and spaced and (index or result.after is not None)):
+            result.statements[index] = statement.with_changes(leading_lines=[_BLANK])
+
+
+def _next(body: Sequence[cst.CSTNode], after: cst.CSTNode | None) -> Statement | None:
+    index = 0
+    for at, statement in enumerate(body):
+        if statement is after:
+            index = at + 1
+    if index >= len(body):
+        return None
+    following = body[index]
+    assert isinstance(following, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+    return following

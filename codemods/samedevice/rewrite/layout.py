@@ -1,0 +1,152 @@
+"""Where a new argument, parameter or imported name goes, so that it looks as always there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar, cast
+
+import libcst as cst
+
+Item = TypeVar("Item", bound=cst.Arg | cst.Param | cst.ImportAlias)
+_Space: TypeAlias = cst.SimpleWhitespace | cst.ParenthesizedWhitespace
+
+_NO_SPACE = cst.SimpleWhitespace("")
+_ONE_SPACE = cst.SimpleWhitespace(" ")
+_PLAIN_END = cst.TrailingWhitespace()
+
+# Says whether the new item still fits on the line, given the white space to be put before it.
+Fits = Callable[[str], bool]
+
+
+def append(
+    items: Sequence[Item],
+    new: Item,
+    opening: cst.BaseParenthesizableWhitespace,
+    *,
+    fits: Fits,
+    wrapped: cst.ParenthesizedWhitespace | None = None,
+) -> list[Item]:
+    """Return `items` with `new` after the last one, in the layout of those before it.
+
+    `opening` is the white space after the opening bracket. `wrapped` is what starts a new line when
+    a one-line list would grow too long with the new item; without it the line just grows.
+    """
+    if not items:
+        return [new]
+    last = items[-1]
+    separator = _separator(items, opening, fits)
+    if isinstance(separator, cst.SimpleWhitespace) and wrapped is not None:
+        closing = _after(last)
+        if not isinstance(closing, cst.ParenthesizedWhitespace) and not fits(separator.value):
+            separator = wrapped
+    if isinstance(last.comma, cst.Comma):
+        closing = cast(_Space, last.comma.whitespace_after)
+        comma = last.comma.with_changes(whitespace_after=_join(closing, separator, opening))
+        after = _changed(
+            new, comma=last.comma.with_changes(whitespace_after=_without_comments(closing))
+        )
+        return [*items[:-1], _changed(last, comma=comma), after]
+    closing = _after(last)
+    comma = cst.Comma(whitespace_after=_join(closing, separator, opening))
+    before = _changed(_with_after(last, _NO_SPACE), comma=comma)
+    return [*items[:-1], before, _with_after(new, _without_comments(closing))]
+
+
+def insert_before(items: Sequence[Item], index: int, new: Item) -> list[Item]:
+    """Return `items` with `new` before `items[index]`, separated as its neighbours are."""
+    space: cst.BaseParenthesizableWhitespace = _ONE_SPACE
+    if index > 0 and isinstance(items[index - 1].comma, cst.Comma):
+        previous = cast(cst.Comma, items[index - 1].comma)
+        space = _without_comments(cast(_Space, previous.whitespace_after))
+    return [
+        *items[:index],
+        _changed(new, comma=cst.Comma(whitespace_after=space)),
+        *items[index:],
+    ]
+
+
+def remove(items: Sequence[Item], index: int) -> list[Item]:
+    """Return `items` without `items[index]`; what closed the list goes on closing it."""
+    gone, rest = items[index], [*items[:index], *items[index + 1 :]]
+    if not rest or index == 0:
+        return rest
+    previous = rest[index - 1]
+    if index == len(items) - 1:
+        rest[index - 1] = _changed(_with_after(previous, _after(gone)), comma=gone.comma)
+    elif isinstance(gone.comma, cst.Comma) and isinstance(previous.comma, cst.Comma):
+        here, there = previous.comma.whitespace_after, gone.comma.whitespace_after
+        if isinstance(here, cst.ParenthesizedWhitespace) and isinstance(
+            there, cst.ParenthesizedWhitespace
+        ):  # comments on lines of their own belong to what follows
+            kept = here.with_changes(empty_lines=[*here.empty_lines, *there.empty_lines])
+            rest[index - 1] = _changed(
+                previous, comma=previous.comma.with_changes(whitespace_after=kept)
+            )
+    return rest
+
+
+def _separator(
+    items: Sequence[Item], opening: cst.BaseParenthesizableWhitespace, fits: Fits
+) -> _Space:
+    """Return the white space between items as this list writes it."""
+    spaces = [
+        cast(_Space, item.comma.whitespace_after)
+        for item in items[:-1]
+        if isinstance(item.comma, cst.Comma)
+    ]
+    broken = [space for space in spaces if isinstance(space, cst.ParenthesizedWhitespace)]
+    inline = [space for space in spaces if isinstance(space, cst.SimpleWhitespace)]
+    if not spaces:
+        if isinstance(opening, cst.ParenthesizedWhitespace):
+            return _without_comments(opening)
+        return _ONE_SPACE
+    if broken and (not inline or not fits(inline[-1].value)):
+        return _without_comments(broken[-1])
+    return inline[-1]
+
+
+def _join(closing: _Space, separator: _Space, opening: cst.BaseParenthesizableWhitespace) -> _Space:
+    """Return what stands after the old last item: its comments, then the start of the new one."""
+    if not isinstance(closing, cst.ParenthesizedWhitespace):
+        return separator
+    if not isinstance(separator, cst.ParenthesizedWhitespace):
+        if not _comments(closing):
+            return separator
+        if isinstance(opening, cst.ParenthesizedWhitespace):
+            separator = opening
+        else:  # a comment ends the line: go on in the next one
+            return closing
+    return closing.with_changes(indent=separator.indent, last_line=separator.last_line)
+
+
+def _comments(space: cst.ParenthesizedWhitespace) -> bool:
+    return space.first_line.comment is not None or any(
+        line.comment is not None for line in space.empty_lines
+    )
+
+
+def _without_comments(space: cst.BaseParenthesizableWhitespace) -> _Space:
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        return space.with_changes(first_line=_PLAIN_END, empty_lines=())
+    return cast(_Space, space)
+
+
+def _after(item: cst.Arg | cst.Param | cst.ImportAlias) -> _Space:
+    """Return the white space between an item and the comma or bracket that follows."""
+    if isinstance(item, cst.Arg):
+        return cast(_Space, item.whitespace_after_arg)
+    if isinstance(item, cst.Param):
+        return cast(_Space, item.whitespace_after_param)
+    return _NO_SPACE
+
+
+def _with_after(item: Item, space: cst.BaseParenthesizableWhitespace) -> Item:
+    if isinstance(item, cst.Arg):
+        return _changed(item, whitespace_after_arg=space)
+    if isinstance(item, cst.Param):
+        return _changed(item, whitespace_after_param=space)
+    return item
+
+
+def _changed(item: Item, **changes: object) -> Item:
+    return cast(Item, item.with_changes(**changes))

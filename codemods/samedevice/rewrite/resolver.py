@@ -1,0 +1,60 @@
+"""What a new resolver looks like, in a script and as a module of its own."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+# "cuda" looks for CUDA only; "accelerator" for whatever torch.accelerator (torch >= 2.6) finds.
+Style = Literal["cuda", "accelerator"]
+
+_CUDA = '{torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
+# `current_accelerator` is None on a CPU build, and raised there in torch 2.6: ask first.
+_ACCELERATOR = (
+    "{torch}.accelerator.current_accelerator() "
+    "if {torch}.accelerator.is_available() "
+    'else {torch}.device("cpu")'
+)
+
+_MODULE = '''"""The device that this project computes on."""
+
+import torch
+
+
+def get_device():
+    """Return {what} when there is one, else the CPU."""
+{body}
+
+{name} = get_device()
+'''
+
+
+def expression(torch: str, style: Style) -> str:
+    """Return the expression that decides the device; `torch` is torch's name in the file."""
+    return (_ACCELERATOR if style == "accelerator" else _CUDA).format(torch=torch)
+
+
+def definition(name: str, torch: str, style: Style, limit: int) -> str:
+    """Return the assignment that a script gets, broken where longer than `limit` characters."""
+    value = expression(torch, style)
+    code = f"{name} = {value}"
+    if style == "cuda" or len(code) <= limit:
+        return code
+    value = value.replace(" if ", "\n    if ").replace(" else ", "\n    else ")
+    return f"{name} = (\n    {value}\n)"
+
+
+def module(name: str, style: Style) -> str:
+    """Return the text of a resolver module that defines `get_device()` and the constant `name`."""
+    constant = "device" if name == "get_device" else name
+    if style == "cuda":
+        what = "the current CUDA device"
+        body = f"    return {_CUDA.format(torch='torch')}\n"
+    else:
+        what = "this machine's accelerator (CUDA, MPS, XPU, ...)"
+        body = (
+            '    accelerator = getattr(torch, "accelerator", None)  # since torch 2.6\n'
+            "    if accelerator is not None and accelerator.is_available():\n"
+            "        return accelerator.current_accelerator()\n"
+            f"    return {_CUDA.format(torch='torch')}\n"
+        )
+    return _MODULE.format(what=what, body=body, name=constant)
