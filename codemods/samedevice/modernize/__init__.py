@@ -1,0 +1,68 @@
+"""Python 2 and pre-3.7 text -> the same program in Python 3, with the smallest diff.
+
+Needs the extra `samedevice[modernize]`: Bowler's queries and fissix's parser read what neither
+`ast` nor libcst can. Everything happens in memory; only `command` writes files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..source import SourceError, from_text
+
+
+@dataclass(frozen=True)
+class Modernized:
+    """What became of a text.
+
+    `changes` are (line, what), by lines of the old text; `notes` are (line, what to look at by
+    hand), by lines of the new one; with `errors`, (line, why), the text is the old one.
+    """
+
+    text: str
+    changes: tuple[tuple[int, str], ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
+    errors: tuple[tuple[int, str], ...] = ()
+
+
+def modernize(text: str, path: str, everything: bool = False) -> Modernized:
+    """Return `text` as Python 3.
+
+    A text that parses as Python 3 comes back as it is. With `everything`, it is changed too if
+    it uses names that Python 3 does not have. `path` is only asked for what lies beside it, to
+    tell a relative import. Raises `ImportError` where Bowler is not installed and needed.
+    """
+    source = from_text(text)
+    failure = _failure(source.text)
+    if failure is None and not everything:
+        return Modernized(text)
+    from . import convert
+
+    try:
+        result = convert.convert(source.text, path)
+    except convert.NotParsed as error:
+        if failure is None:  # newer than fissix's grammar: nothing of Python 2 can be in it
+            return Modernized(text)
+        place = (failure.line or 1, f"not Python 3 ({failure.message})")
+        return Modernized(text, errors=(place, (error.line, f"not Python 2 either ({error.what})")))
+    except RecursionError:
+        return Modernized(text, errors=((1, "the code is nested too deeply to convert"),))
+    if result.text == source.text:
+        return Modernized(text, errors=_as_errors(failure))
+    broken = _failure(result.text)
+    if broken is not None:
+        return Modernized(text, errors=_as_errors(broken, "no way to convert it: "))
+    new = source.encode(result.text).decode()
+    return Modernized(new, tuple(sorted(set(result.changes))), tuple(result.notes))
+
+
+def _failure(text: str) -> SourceError | None:
+    try:
+        _ = from_text(text).tree
+    except SourceError as error:
+        return error
+    return None
+
+
+def _as_errors(error: SourceError | None, intro: str = "") -> tuple[tuple[int, str], ...]:
+    return () if error is None else ((error.line or 1, intro + error.message),)
