@@ -69,7 +69,12 @@ from samedevice.prove.clash import device_of, read_message
             [("", "cuda"), ("target", "cpu")],
             "",
         ),
-        ("expected device cuda:0 but got device cpu", "mismatch", [("", "cuda:0"), ("", "cpu")], ""),
+        (
+            "expected device cuda:0 but got device cpu",
+            "mismatch",
+            [("", "cuda:0"), ("", "cpu")],
+            "",
+        ),
         (
             "expected type torch.cuda.FloatTensor but got torch.FloatTensor",
             "mismatch",
@@ -84,8 +89,8 @@ from samedevice.prove.clash import device_of, read_message
             "addmm",
         ),
         (
-            "Tensor for 'out' is on CPU, Tensor for argument #1 'self' is on CPU, but expected them "
-            "to be on GPU (while checking arguments for addmm)",
+            "Tensor for 'out' is on CPU, Tensor for argument #1 'self' is on CPU, but expected "
+            "them to be on GPU (while checking arguments for addmm)",
             "mismatch",
             [("out", "cpu"), ("self", "cpu")],
             "addmm",
@@ -149,8 +154,8 @@ from samedevice.prove.clash import device_of, read_message
             "",
         ),
         (
-            "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found "
-            "one of them on device: cpu",
+            "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but "
+            "found one of them on device: cpu",
             "replicas",
             [("", "cuda:0"), ("", "cpu")],
             "",
@@ -186,9 +191,7 @@ from samedevice.prove.clash import device_of, read_message
         ("CUDA out of memory. Tried to allocate 20.00 MiB", "memory", [("", "cuda")], ""),
     ],
 )
-def test_message(
-    text: str, kind: str, operands: list[tuple[str, str]], operation: str
-) -> None:
+def test_message(text: str, kind: str, operands: list[tuple[str, str]], operation: str) -> None:
     message = read_message(text)
     assert message is not None
     assert message.kind == kind
@@ -197,8 +200,10 @@ def test_message(
 
 
 def test_wrapped_lines_are_one_message() -> None:
-    message = read_message("Expected all tensors to be on\n  the same device, but found at least two"
-                           "\ndevices, cuda:0 and cpu!")
+    message = read_message(
+        "Expected all tensors to be on\n  the same device, but found at least "
+        "two\ndevices, cuda:0 and cpu!"
+    )
     assert message is not None
     assert [operand.device for operand in message.operands] == ["cuda:0", "cpu"]
 

@@ -50,8 +50,12 @@ class Message:
 
 @dataclass(frozen=True)
 class Step:
-    """One step in a tensor's life: where and by which line it got to `device`."""
+    """One step in a tensor's life: how and by which line it got to `device`.
 
+    `how` is "created", "computed" (the result of an operation on others), "loaded" or "moved".
+    """
+
+    how: Literal["created", "computed", "loaded", "moved"]
     device: str
     text: str
     file: str
@@ -124,7 +128,8 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
         "mismatch",  # the argument it names is the second of the two devices
         rf"Expected all tensors to be on the same device, but found at least two devices, "
         rf"(?P<device>{_DEVICE}) and (?P<device2>{_DEVICE})!"
-        r"(?: \(when checking arg?ument for argument (?P<name2>\w+) in method (?P<operation>\w+)\))?",
+        r"(?: \(when checking arg?ument for argument (?P<name2>\w+) "
+        r"in method (?P<operation>\w+)\))?",
     ),
     ("mismatch", r"Expected all tensors to be on the same device"),
     (
@@ -139,8 +144,8 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "mismatch",
-        rf"Expected object of (?:device type|backend) (?P<device>\w+) but got "
-        rf"(?:device type|backend) (?P<device2>\w+) for argument #\d+ '(?P<name2>\w+)'"
+        r"Expected object of (?:device type|backend) (?P<device>\w+) but got "
+        r"(?:device type|backend) (?P<device2>\w+) for argument #\d+ '(?P<name2>\w+)'"
         r"(?: in call to (?P<operation>\w+))?",
     ),
     (
@@ -177,6 +182,11 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
         rf"Expected condition, x and y to be on the same device, but condition is on "
         rf"(?P<device>{_DEVICE}) and x and y are on (?P<device2>{_DEVICE})",
     ),
+    (
+        "mismatch",
+        rf"Tensor on device (?P<device>{_DEVICE}) is not on the expected device "
+        rf"(?P<device2>{_DEVICE})!",
+    ),
     ("mismatch", r"Placeholder storage has not been allocated on (?P<device2>MPS) device!"),
     (
         "mismatch",
@@ -186,7 +196,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "numpy",
-        rf"can't convert (?P<device>[\w:]+) (?:device type )?tensor to numpy",
+        r"can't convert (?P<device>[\w:]+) (?:device type )?tensor to numpy",
     ),
     (
         "lengths",
@@ -205,7 +215,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "generator",
-        rf"Expected an? '?(?P<device2>\w+)'? generator(?: device)? but found '?(?P<device>\w+)'?",
+        r"Expected an? '?(?P<device2>\w+)'? generator(?: device)? but found '?(?P<device>\w+)'?",
     ),
     (
         "storage",

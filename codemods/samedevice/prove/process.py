@@ -125,14 +125,14 @@ def supervise(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     interactive: bool = False,
-    before_end: Callable[[int], None] | None = None,
+    before_end: Callable[[int, str, Callable[[], bool]], None] | None = None,
 ) -> Ended:
     """Run `command` until it ends or a limit ends it, and then end all that it started.
 
     `interactive` gives it this process's stdin and repeats its output here as it comes; else it
-    reads nothing. `before_end(pid)` is called when the time is up or Ctrl-C was pressed, before the
-    command is ended: it may ask the command for a last word. `limits.memory` is the command's to
-    set on itself (`prove.child` does).
+    reads nothing. `before_end(pid, cause, has_ended)` is called when the time is up or Ctrl-C was
+    pressed, before the command is ended: it may ask the command for a last word. `limits.memory`
+    is the command's to set on itself (`prove.child` does).
 
     Raises OSError when the command cannot be started. An exception here ends the command as well.
     """
@@ -161,7 +161,7 @@ def supervise(
             if cause == "exit":
                 left_behind = _count_left(process, mark)
             elif before_end is not None and cause != "output":
-                before_end(process.pid)
+                before_end(process.pid, cause, lambda: _exited(process))
     finally:
         _end(process, mark)
     seconds = time.monotonic() - started

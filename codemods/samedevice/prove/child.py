@@ -1,0 +1,389 @@
+"""The process that runs a program: `python child.py JOB.json`.
+
+It prepares what the job asks for (limits, device, seed), runs the program as `python` would, and
+leaves a report. What the program prints, and its traceback, look as ever; everything of ours goes
+to the report.
+"""
+
+import os
+import sys
+
+# Python put this folder on the path. The package's own parent stands there while ours is imported,
+# and nothing when the program runs.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import atexit  # noqa: E402
+import contextlib  # noqa: E402
+import faulthandler  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import linecache  # noqa: E402
+import signal  # noqa: E402
+import traceback  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
+from dataclasses import asdict  # noqa: E402
+from pathlib import Path  # noqa: E402
+from types import FrameType, ModuleType, TracebackType  # noqa: E402
+from typing import Any  # noqa: E402
+
+from samedevice.prove import notebook  # noqa: E402
+from samedevice.prove.clash import Clash, Frame, Message, Step, read_message  # noqa: E402
+from samedevice.prove.frames import is_users, source_line, tracebacks  # noqa: E402
+from samedevice.prove.job import Job  # noqa: E402
+
+del sys.path[0]
+
+_OUT_OF_MEMORY = ("can't allocate memory", "Cannot allocate memory", "not enough memory")
+
+
+class Refused(Exception):
+    """The program cannot be started; the text says why."""
+
+
+class _Report:
+    """What the parent reads. It is written as often as there is news, whole or not at all."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._owner = os.getpid()  # a forked child of the program reports nothing
+        self.data: dict[str, Any] = {"status": "started"}
+        self.record: Callable[[], dict[str, Any]] | None = None
+
+    def write(self) -> None:
+        if os.getpid() != self._owner:
+            return
+        if self.record is not None:
+            self.data["record"] = self.record()
+        new = f"{self._path}.new"
+        Path(new).write_text(json.dumps(self.data), "utf-8")
+        os.replace(new, self._path)
+
+
+def main() -> None:
+    """Run the job named on the command line and exit as the program does."""
+    job = Job.read(Path(sys.argv[1]))
+    report = _Report(job.report)
+    atexit.register(report.write)  # the first one in is the last one out: after the program's own
+    _limit(job)
+    _listen(job, report)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # nothing lost at a kill
+    try:
+        code = _prepare(job)
+        with _device(job, report) as steps_of:
+            _seed(job.seed)
+            status = _run(code, report, steps_of)
+            report.write()
+    except Refused as refusal:
+        report.data.update(status="refused", message=str(refusal))
+        status = 2
+    sys.exit(status)
+
+
+def _limit(job: Job) -> None:
+    """Set the memory limit, and end with the parent where the system offers it."""
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if job.memory is not None and os.name == "posix":
+        import resource
+
+        # Data, not address space: CUDA and allocators reserve far more addresses than they use.
+        kind = resource.RLIMIT_DATA if sys.platform.startswith("linux") else resource.RLIMIT_AS
+        _, most = resource.getrlimit(kind)
+        limit = job.memory if most == resource.RLIM_INFINITY else min(job.memory, most)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (limit, limit))
+
+
+def _listen(job: Job, report: _Report) -> None:
+    """On SIGUSR1, say where the program is and what it did so far; on a crash, say where."""
+    crash = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # open as long as the process
+    faulthandler.enable(crash)
+    if os.name != "posix":
+        return
+
+    def last_word(signum: int, frame: FrameType | None) -> None:
+        report.data["frames"] = [asdict(one) for one in _stack(frame)]
+        report.write()
+
+    signal.signal(signal.SIGUSR1, last_word)
+    # Python's handler waits for the interpreter; this one speaks from the middle of C code, too.
+    faulthandler.register(signal.SIGUSR1, crash, all_threads=False, chain=True)
+
+
+def _stack(frame: FrameType | None) -> Iterator[Frame]:
+    """Yield the user's frames of a running stack, the innermost last."""
+    entries = traceback.extract_stack(frame)
+    for entry in entries:
+        if is_users(entry.filename) and entry.lineno is not None:
+            yield Frame(entry.filename, entry.lineno, entry.name, entry.line or "")
+
+
+# The program
+
+
+class _Code:
+    """Code objects to run in order, and the `__main__` that they run in."""
+
+    def __init__(self, file: str, spec: Any = None, package: str | None = None) -> None:
+        self.main = ModuleType("__main__")
+        self.main.__dict__.update(
+            __file__=file,
+            __spec__=spec,
+            __package__=package,
+            __loader__=getattr(spec, "loader", None),
+            __cached__=None,
+            __builtins__=__builtins__,
+        )
+        self.parts: list[Any] = []
+
+
+def _prepare(job: Job) -> _Code:
+    """Read and compile the program; set `sys.path` and `sys.argv` as Python does for it."""
+    if job.kind == "module":
+        sys.path.insert(0, os.getcwd())
+        return _module(job.target, job.arguments)
+    path = os.path.abspath(job.target)
+    if os.path.isdir(path):
+        sys.path.insert(0, path)
+        path = os.path.join(path, "__main__.py")
+    else:
+        sys.path.insert(0, os.path.dirname(path))
+    sys.argv = [job.target, *job.arguments]
+    code = _Code(path)
+    try:
+        content = Path(path).read_bytes()
+        if job.kind == "notebook":
+            text, parts = notebook.read(content.decode("utf-8-sig"))
+            linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+            code.parts = [compile(tree, path, mode) for tree, mode in notebook.trees(parts, path)]
+            code.main.__dict__["display"] = print
+        else:
+            code.parts = [compile(content, path, "exec", dont_inherit=True)]
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    except SyntaxError as error:
+        place = f"{path}:{error.lineno}" if error.lineno else path
+        raise Refused(f"{place}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Refused(f"{path}: {error}") from None
+    return code
+
+
+def _module(name: str, arguments: list[str]) -> _Code:
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+        source = spec.loader.get_code(spec.name) if spec and spec.loader else None  # type: ignore
+    except (ImportError, ValueError) as error:
+        raise Refused(f"module {name}: {error}") from None
+    except SyntaxError as error:
+        raise Refused(f"{error.filename}:{error.lineno}: {error.msg}") from None
+    if spec is None or source is None:
+        raise Refused(f"module {name}: no such module, or one that cannot be run")
+    file = spec.origin or name
+    sys.argv = [file, *arguments]
+    code = _Code(file, spec, spec.parent)
+    code.parts = [source]
+    return code
+
+
+def _run(code: _Code, report: _Report, steps_of: Callable[[Any], tuple[Step, ...]]) -> Any:
+    """Run it; return what `sys.exit` is to be called with."""
+    sys.modules["__main__"] = code.main
+    try:
+        for part in code.parts:
+            exec(part, code.main.__dict__)
+    except SystemExit as error:
+        report.data["status"] = "exited"
+        return error.code
+    except BaseException as error:
+        if os.getpid() != report._owner:
+            raise
+        _explain(error, report, steps_of)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    report.data["status"] = "passed"
+    return 0
+
+
+# A failure
+
+
+def _explain(
+    error: BaseException, report: _Report, steps_of: Callable[[Any], tuple[Step, ...]]
+) -> None:
+    """Print the traceback as Python would, and put it into the report."""
+    trace = _without_ours(error)
+    sys.excepthook(type(error), error, trace)
+    users = [entry for entry in tracebacks(trace) if is_users(entry.tb_frame.f_code.co_filename)]
+    frames = [_frame(entry) for entry in users]
+    name = type(error).__qualname__
+    if type(error).__module__ not in ("builtins", "__main__"):
+        name = f"{type(error).__module__}.{name}"
+    report.data.update(
+        status="interrupted" if isinstance(error, KeyboardInterrupt) else "raised",
+        exception=name,
+        message=_text(error),
+        frames=[asdict(frame) for frame in frames],
+    )
+    if isinstance(error, MemoryError) or any(word in _text(error) for word in _OUT_OF_MEMORY):
+        report.data["status"] = "memory"
+        return
+    told = _told(error)
+    if told is not None:
+        cause, message = told
+        report.data["status"] = "clash"
+        report.data["clash"] = asdict(_clash(cause, message, steps_of))
+
+
+def _without_ours(error: BaseException) -> TracebackType | None:
+    """Cut what is ours out of a traceback, so that it reads as without us.
+
+    Where torch calls us and we call it again, nothing below is the program's: it ends there.
+    """
+    entries = list(tracebacks(error.__traceback__))
+    users = [is_users(entry.tb_frame.f_code.co_filename) for entry in entries]
+    last = max((at for at, user in enumerate(users) if user), default=-1)
+    kept = [entry for entry in entries[: last + 1] if not _is_ours(entry)]
+    for entry in entries[last + 1 :]:
+        if _is_ours(entry):
+            break
+        kept.append(entry)
+    for entry, follower in zip(kept, [*kept[1:], None], strict=True):
+        entry.tb_next = follower
+    error.__traceback__ = kept[0] if kept else None
+    return error.__traceback__
+
+
+def _is_ours(entry: TracebackType) -> bool:
+    return entry.tb_frame.f_code.co_filename.startswith(os.path.dirname(__file__))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception of the program's with a broken __str__
+        return ""
+
+
+def _told(error: BaseException) -> tuple[BaseException, Message] | None:
+    """Return the exception that speaks of devices: this one, or one that it was raised from."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        if message := read_message(_text(one)):
+            return one, message
+        one = one.__cause__ or one.__context__
+    return None
+
+
+def _clash(
+    error: BaseException, message: Message, steps_of: Callable[[Any], tuple[Step, ...]]
+) -> Clash:
+    from samedevice.prove import operands
+
+    users = [
+        entry
+        for entry in tracebacks(error.__traceback__)
+        if is_users(entry.tb_frame.f_code.co_filename)
+    ]
+    frames = tuple(_frame(entry) for entry in users)
+    at = frames[-1] if frames else Frame("", 0)
+    parties = operands.parties(users[-1], steps_of) if users else ()
+    where = operands.position(users[-1]) if users else None
+    end_line, column, end_column = (
+        (where[1], *_characters(at.file, where)) if where else (None, None, None)
+    )
+    return Clash(
+        message.kind,
+        _text(error),
+        type(error).__name__,
+        at.file,
+        where[0] if where else at.line,
+        at.text,
+        at.function,
+        parties,
+        frames,
+        end_line,
+        column,
+        end_column,
+    )
+
+
+def _characters(file: str, where: tuple[int, int, int, int]) -> tuple[int, int]:
+    """Turn columns in UTF-8 bytes into columns in characters."""
+    line, end_line, column, end_column = where
+    first, last = (linecache.getline(file, number).encode() for number in (line, end_line))
+    return (
+        len(first[:column].decode("utf-8", "replace")),
+        len(last[:end_column].decode("utf-8", "replace")),
+    )
+
+
+def _frame(entry: TracebackType) -> Frame:
+    code = entry.tb_frame.f_code
+    text = source_line(code.co_filename, entry.tb_lineno)
+    return Frame(code.co_filename, entry.tb_lineno, code.co_name, text)
+
+
+# Device and seed
+
+
+def _seed(seed: int | None) -> None:
+    if seed is None:
+        return
+    import random
+
+    random.seed(seed)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(seed)
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.manual_seed(seed)
+
+
+@contextlib.contextmanager
+def _device(job: Job, report: _Report) -> Iterator[Callable[[Any], tuple[Step, ...]]]:
+    """Bring up the device that the job wants; yields what tells a tensor's steps."""
+    try:
+        import torch
+    except ImportError as error:
+        raise Refused(f"running on {job.on} needs torch: {error}") from None
+    on = job.on
+    if on == "auto":
+        on = "cuda" if torch.cuda.is_available() else "virtual"
+    report.data.update(torch=str(torch.__version__), on=on, device="cpu")
+    if on == "virtual":
+        from samedevice.prove import virtual
+
+        try:
+            virtual.install(job.device_type, job.devices)
+        except (RuntimeError, ValueError) as error:
+            raise Refused(str(error)) from None
+        os.environ[virtual.VARIABLE] = f"{job.device_type}:{job.devices}"
+        paths = [virtual.hook_directory(), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+        report.data["device"] = job.device_type
+    elif on == "cuda":
+        if not torch.cuda.is_available():
+            raise Refused("no CUDA device on this machine (on a virtual one: --on virtual)")
+        report.data.update(device="cuda", name=torch.cuda.get_device_name())
+    if not job.record:
+        yield lambda tensor: ()
+        return
+    from samedevice.prove.watch import watching
+
+    with watching(timed=on == "cuda") as watch:
+        report.record = lambda: watch.record().to_json()
+        yield watch.lives.steps
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Show how a run went, on a terminal or in a log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from samedevice.prove.clash import Clash, Kind, Party
+from samedevice.prove.record import Record, Transfer
+from samedevice.prove.run import RunResult
+
+_WIDTH_OF_LOGS = 120
+_MEANINGS: dict[Kind, str] = {
+    "mismatch": "two operands of one operation are on two devices",
+    "numpy": "NumPy reads host memory only",
+    "lengths": "this argument must be on the host",
+    "indices": "a tensor on the host is indexed with one that is not",
+    "generator": "a generator draws for tensors on its own device only",
+    "storage": "a tensor cannot take the storage of one on another device",
+    "replicas": "DataParallel's module must be on its first device",
+    "load": "a checkpoint remembers a device that is not here: torch.load needs map_location",
+    "fork": "a forked process cannot use the accelerator of its parent",
+    "pin": "only host memory can be pinned",
+    "missing": "the program asks for an accelerator that is not here",
+    "ordinal": "the program asks for more accelerators than there are",
+    "memory": "the accelerator's memory is full",
+}
+_ARROWS = {"value": "value read", "size": "size read", "data": "from Python", "index": "as index"}
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console: as wide as the terminal, and of a fixed width in a log."""
+    found = Console(stderr=stderr, highlight=False)
+    if not found.is_terminal:
+        found = Console(stderr=stderr, highlight=False, width=_WIDTH_OF_LOGS)
+    return found
+
+
+def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
+    """Print how a run went: what stopped it, and what it did, with at most `transfers` lines."""
+    on = result.on if result.on in ("cpu", result.device) else f"{result.on} {result.device}"
+    head = [result.program, on, *([f"torch {result.torch}"] if result.torch else [])]
+    to.rule(Text(" · ".join([*head, _seconds(result.seconds)])), style="dim")
+    if result.clash is not None:
+        to.print(render_clash(result.clash))
+    elif result.message:
+        to.print(Text(f"{result.status}: {result.message}", "bold red"))
+        if result.frames:
+            last = result.frames[-1]
+            to.print(Padding(_code(last.file, last.line, last.text), (0, 2)))
+    if result.left_behind:
+        to.print(
+            f"{result.left_behind} process(es) that it had left behind were ended", style="red"
+        )
+    if result.record is not None:
+        to.print(render_record(result.record, result.on == "virtual", transfers))
+    if result.passed:
+        to.print("passed", style="bold green")
+
+
+def render_clash(clash: Clash) -> RenderableType:
+    """Return torch's message, the user's line, and where each operand got its place."""
+    # On one device, an operand is no news; but all of them are when no two devices are seen.
+    parts: list[RenderableType] = [
+        Text.assemble(("clash: ", "bold red"), (_MEANINGS[clash.kind], "bold")),
+        Padding(Text(f"{clash.exception}: {clash.message}"), (0, 2)),
+    ]
+    if clash.file:
+        where = f"{shorten(clash.file)}:{clash.line}"
+        inside = f" in {clash.function}" if clash.function not in ("", "<module>") else ""
+        parts.append(Text(f"{where}{inside}", "bold"))
+        parts.append(Padding(_code(clash.file, clash.line, clash.text), (0, 2)))
+    for party in clash.operands:
+        parts.append(Padding(_party(party), (0, 2)))
+    return Group(*parts)
+
+
+def _party(party: Party) -> RenderableType:
+    head = Text.assemble(
+        (party.expression or "(unnamed)", "bold"), " is on ", (party.device, "bold cyan")
+    )
+    if party.what:
+        head.append(f"   {party.what}", "dim")
+    table = Table.grid(padding=(0, 2))
+    for step in party.steps:
+        place = f"{shorten(step.file)}:{step.line}" if step.file else "(not in your code)"
+        verb = f"moved to {step.device}" if step.how == "moved" else f"{step.how} on {step.device}"
+        table.add_row(Text(verb, "cyan"), Text(place), Text(step.text, "dim"))
+    return Group(head, Padding(table, (0, 4)))
+
+
+def _code(file: str, line: int, text: str) -> RenderableType:
+    return Syntax(
+        text,
+        "python",
+        line_numbers=True,
+        start_line=line,
+        theme="ansi_dark",
+        background_color="default",
+        word_wrap=True,
+    )
+
+
+def render_record(record: Record, virtual: bool, transfers: int = 10) -> RenderableType:
+    """Return what a run did: operations, optimizers, losses, and the dearest transfers."""
+    lines = Table.grid(padding=(0, 2))
+    operations = {device: sum(names.values()) for device, names in record.operations.items()}
+    if operations:
+        counts = [f"{device} {count:,}" for device, count in sorted(operations.items())]
+        lines.add_row("operations", " · ".join(counts))
+    for optimizer in record.optimizers:
+        places = ", ".join(f"{count} on {device}" for device, count in optimizer.devices.items())
+        steps = f"{optimizer.steps:,} step{'s' if optimizer.steps != 1 else ''}"
+        lines.add_row("optimizer", f"{optimizer.name}: {steps}, parameters: {places or 'none'}")
+    if record.losses.count:
+        lines.add_row("losses", describe_losses(record))
+    parts: list[RenderableType] = [lines]
+    if record.transfers:
+        parts.append(render_transfers(record.transfers, virtual, transfers))
+    return Group(*parts)
+
+
+def describe_losses(record: Record) -> str:
+    """Return one line about the losses of a run."""
+    losses = record.losses
+    finite = [value for value in losses.values if value is not None]
+    way = f" {finite[0]:.6g} → {finite[-1]:.6g}," if finite else ""
+    bad = f"{losses.infinite} NOT FINITE" if losses.infinite else "all finite"
+    return f"{losses.count:,}:{way} {bad}"
+
+
+def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -> RenderableType:
+    """Return a table of the dearest transfers by line, with what would make them cheaper."""
+    ranked = sorted(transfers, key=lambda one: -one.cost)
+    measured = any(one.seconds is not None for one in ranked)
+    cost = "time" if measured and not virtual else "estimate"
+    table = Table(
+        title="Transfers between host and device, the dearest lines first",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    for name in (cost, "count", "bytes", "waits"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("way", no_wrap=True)
+    table.add_column("line", overflow="fold")
+    for one in ranked[:most]:
+        how = f" ({_ARROWS[one.how]})" if one.how in _ARROWS else ""
+        place = f"{shorten(one.file)}:{one.line}" if one.file else "(not in your code)"
+        line = Text.assemble((place, "bold"), "  ", (one.text, "dim"))
+        if one.advice:
+            line.append(f"\n↳ {one.advice}", "yellow")
+        table.add_row(
+            _seconds(one.cost),
+            f"{one.count:,}",
+            _bytes(one.nbytes),
+            f"{one.waits:,}",
+            f"{one.source} → {one.target}{how}",
+            line,
+        )
+    total = (
+        f"in all {sum(one.count for one in ranked):,} transfers from {len(ranked)} lines, "
+        f"{_bytes(sum(one.nbytes for one in ranked))}, {_seconds(sum(one.cost for one in ranked))}"
+    )
+    if cost == "estimate":
+        total += " (estimated for a PCIe 3.0 x16 link: 10 µs each and 12 GB/s)"
+    return Group(table, Text(total, "dim"))
+
+
+def shorten(path: str) -> str:
+    """Return a path as seen from here, if it is under here."""
+    with_here = os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
+    return with_here
+
+
+def _seconds(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def _bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.3g} {unit}" if unit != "B" else f"{count} B"
+        size /= 1000
+    raise AssertionError
+
+
+def lines_of(text: str, most: int = 20) -> Iterator[str]:
+    """Yield the last lines of an output."""
+    yield from text.rstrip("\n").split("\n")[-most:]

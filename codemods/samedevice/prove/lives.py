@@ -1,0 +1,91 @@
+"""How every tensor got its place: by which line it was made, and by which ones it was moved.
+
+Kept by storage, not by tensor: a parameter, its `.data`, a view and a detached tensor are different
+tensors in one place. Needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from samedevice.prove.clash import Step
+from samedevice.prove.frames import source_line
+
+_MOST_STEPS = 8  # of one tensor: the first and the last ones
+_MOST_STORAGES = 1_000_000
+
+
+class _Life(NamedTuple):
+    """Steps as (how, device, file, line); `born` orders lives by their last creation or move."""
+
+    born: int
+    steps: tuple[tuple[Any, str, str, int], ...]
+
+
+_UNKNOWN = _Life(0, ())
+
+
+class Lives:
+    """The lives of all storages that were seen.
+
+    Torch gives a freed storage's address to the next one, whose first operation then overwrites
+    what was known here; a storage that is made out of our sight may inherit a stranger's life.
+    """
+
+    def __init__(self) -> None:
+        self._lives: dict[int, _Life] = {}
+        self._born = 0
+
+    def made(self, tensor: Any, how: str, at: tuple[str, int]) -> None:
+        """Note that `tensor` was created or loaded at a line (`how`)."""
+        self._begin(tensor, ((how, str(tensor.device), *at),))
+
+    def moved(self, source: Any, target: Any, at: tuple[str, int]) -> None:
+        """Note that `target` is `source` on another device."""
+        before = self._lives.get(storage_of(source), _UNKNOWN).steps
+        self._begin(target, (*before, ("moved", str(target.device), *at)))
+
+    def computed(self, tensor: Any, operands: Iterable[Any], at: tuple[str, int]) -> None:
+        """Note that `tensor` is the result of an operation.
+
+        Its place is its operands'; of these the one that got there last is told, for that is the
+        data rather than a parameter.
+        """
+        lives = (self._lives.get(storage_of(operand), _UNKNOWN) for operand in operands)
+        origin = max(lives, key=lambda life: life.born, default=_UNKNOWN)
+        steps = origin.steps
+        if steps and steps[-1][0] == "computed":
+            steps = steps[:-1]
+        self._keep(tensor, _Life(origin.born, (*steps, ("computed", str(tensor.device), *at))))
+
+    def knows(self, tensor: Any) -> bool:
+        """Tell whether the storage of `tensor` has a life."""
+        return storage_of(tensor) in self._lives
+
+    def steps(self, tensor: Any) -> tuple[Step, ...]:
+        """Return how a tensor got where it is, its creation first; () when that was not seen."""
+        return tuple(
+            Step(how, device, source_line(file, line), file, line)
+            for how, device, file, line in self._lives.get(storage_of(tensor), _UNKNOWN).steps
+        )
+
+    def _begin(self, tensor: Any, steps: tuple[tuple[Any, str, str, int], ...]) -> None:
+        if len(steps) > _MOST_STEPS:
+            steps = steps[:1] + steps[1 - _MOST_STEPS :]
+        self._born += 1
+        self._keep(tensor, _Life(self._born, steps))
+
+    def _keep(self, tensor: Any, life: _Life) -> None:
+        if len(self._lives) >= _MOST_STORAGES:  # a program that never frees: forget the oldest half
+            for key in list(self._lives)[: _MOST_STORAGES // 2]:
+                del self._lives[key]
+        self._lives[storage_of(tensor)] = life
+
+
+def storage_of(tensor: Any) -> int:
+    """Return the number of a tensor's storage; 0 for tensors that have none (sparse ones)."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError):
+        return 0

@@ -1,0 +1,272 @@
+"""Watch a running program: fills a `Record` and the `Lives` of its tensors. Needs torch.
+
+One dispatch mode below the program sees every operation after autograd, those of the backward pass
+included, on any device. Optimizers and losses are seen through torch's own global hook and by
+wrapping `torch.autograd.backward`. Threads of the program's own are not watched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakIdKeyDictionary
+
+from samedevice.prove.frames import source_line, user_line
+from samedevice.prove.lives import Lives
+from samedevice.prove.record import KEPT_LOSSES, Losses, Optimizer, Record, Transfer
+
+_aten = torch.ops.aten
+
+# What an operation does to places, where its schema does not tell.
+_DEEDS = {
+    _aten._to_copy: "move",
+    # torch.tensor(data, device=...) and torch.from_numpy end in this one. The copy to the device
+    # happens below any mode, so it has no time of its own.
+    _aten.lift_fresh: "lift",
+    _aten.copy_: "copy",
+    _aten.set_: "set",
+    _aten._local_scalar_dense: "read",
+    _aten.index: "index",
+    _aten.index_put_: "put",
+    _aten._index_put_impl_: "put",
+    # These make the host wait, for the size of their result depends on values.
+    _aten.nonzero: "size",
+    _aten.masked_select: "size",
+    _aten._unique2: "size",
+    _aten.unique_dim: "size",
+    _aten.unique_consecutive: "size",
+    _aten.equal: "size",
+    _aten.detach: "view",
+    _aten.alias: "view",
+}
+
+
+def _deed(function: Any) -> str:
+    """Name what an operation does: one of `_DEEDS`, "change", "create" or "compute"."""
+    packet = getattr(function, "overloadpacket", None)
+    if packet is None:  # a higher-order operation: its parts are seen
+        return "view"
+    if packet in _DEEDS:
+        return _DEEDS[packet]
+    returns = function._schema.returns
+    aliases = [one.alias_info for one in returns if one.alias_info is not None]
+    if aliases and not any(alias.is_write for alias in aliases):
+        return "view"
+    if aliases or not returns:
+        return "change"
+    name = str(packet)
+    return "create" if name.endswith("_like") or name.startswith("aten.new_") else "compute"
+
+
+class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-checked here
+    """The mode. `timed` also measures how long transfers take, which a real device tells."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, timed: bool) -> None:
+        super().__init__()
+        self.lives = Lives()
+        self._timed = timed
+        self._counts: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+        self._transfers: dict[tuple[str, str, str, str, int], Transfer] = {}
+        self._moved = WeakIdKeyDictionary()
+        self._optimizers: dict[int, Optimizer] = {}
+        self._losses = Losses()
+        self._pause = False
+        self._deeds: dict[Any, str] = {}
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Else torch imports its compiler at the first operation: a second for every program.
+        return False
+
+    def record(self) -> Record:
+        """Return what was seen so far. Safe to call from a signal handler."""
+        operations: dict[str, dict[str, int]] = {}
+        for device, counts in list(self._counts.items()):
+            names: Counter[str] = Counter()
+            for function, count in list(counts.items()):
+                names[str(function.overloadpacket).removeprefix("aten.")] += count
+            operations[device] = dict(names.most_common())
+        transfers = sorted(list(self._transfers.values()), key=lambda one: -one.cost)
+        for transfer in transfers:
+            transfer.text = source_line(transfer.file, transfer.line)
+        return Record(operations, transfers, list(self._optimizers.values()), self._losses)
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Run the operation and note what it did."""
+        kwargs = kwargs or {}
+        if self._pause:
+            return func(*args, **kwargs)
+        started = time.perf_counter() if self._timed else 0.0
+        result = func(*args, **kwargs)
+        deed = self._deeds.get(func)
+        if deed is None:
+            deed = self._deeds[func] = _deed(func)
+        if deed == "view":
+            return result
+        seconds = time.perf_counter() - started if self._timed else None
+        operands = list(_tensors(args))
+        subject = operands[0] if operands else next(_tensors((result,)), None)
+        if subject is not None and not self._crossed(deed, subject, result, args, kwargs, seconds):
+            self._counts[str(subject.device)][func] += 1
+            if deed not in ("change", "put", "read", "copy"):
+                at = user_line()
+                for tensor in _tensors((result,)):
+                    if deed == "create" or not operands:
+                        self.lives.made(tensor, "created", at)
+                    else:
+                        self.lives.computed(tensor, operands, at)
+        return result
+
+    def _crossed(
+        self,
+        deed: str,
+        subject: Any,
+        result: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        seconds: float | None,
+    ) -> bool:
+        """Note the transfers in an operation; tell whether it was nothing else than one."""
+        device = str(subject.device)
+        match deed:
+            case "move":
+                target = str(result.device)
+                if target == device:
+                    return False
+                waits = not kwargs.get("non_blocking", False)
+                at = self._transfer(device, target, "copy", result, seconds, subject, waits)
+                self.lives.moved(subject, result, at)
+            case "copy":
+                if not isinstance(args[1], torch.Tensor) or args[1].device == subject.device:
+                    return False
+                waits = not (args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
+                source = str(args[1].device)
+                self._transfer(source, device, "copy", args[1], seconds, args[1], waits)
+            case "lift":
+                at = user_line()
+                self.lives.made(result, "created", at)
+                if device not in ("cpu", "meta"):
+                    self._transfer("cpu", device, "data", result, None)
+            case "set":
+                if not self.lives.knows(subject):
+                    self.lives.made(subject, "loaded", user_line())
+            case "read" if device != "cpu":
+                self._transfer(device, "cpu", "value", subject, seconds)
+            case "size" if device != "cpu":
+                self._transfer(device, "cpu", "size", None, seconds)
+                return False
+            case "index" | "put" if device != "cpu":
+                for index in _tensors((args[1],)):
+                    if index.device != subject.device:
+                        self._transfer(str(index.device), device, "index", index, None, index)
+                    if deed == "index" and index.dtype in (torch.bool, torch.uint8):
+                        self._transfer(device, "cpu", "size", None, seconds)
+                return False
+            case _:
+                return False
+        return True
+
+    def _transfer(
+        self,
+        source: str,
+        target: str,
+        how: str,
+        data: Any,
+        seconds: float | None,
+        moved: Any = None,
+        waits: bool = True,
+    ) -> tuple[str, int]:
+        """Count a transfer for the user's line, and return that."""
+        at = user_line()
+        key = (source, target, how, *at)
+        transfer = self._transfers.get(key)
+        if transfer is None:
+            transfer = self._transfers[key] = Transfer(source, target, how, *at)
+        transfer.count += 1
+        transfer.nbytes += 0 if data is None else data.numel() * data.element_size()
+        transfer.waits += waits and "meta" not in (source, target)
+        if seconds is not None:
+            transfer.seconds = (transfer.seconds or 0.0) + seconds
+        if moved is not None and not moved.is_inference():  # those carry no version
+            state = (moved._version, key)
+            transfer.again += self._moved.get(moved) == state
+            self._moved[moved] = state
+        return at
+
+    def stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Note where the parameters are that an optimizer steps (called by torch)."""
+        seen = self._optimizers.get(id(optimizer))
+        if seen is None:
+            seen = self._optimizers[id(optimizer)] = Optimizer(type(optimizer).__name__)
+        seen.steps += 1
+        seen.devices = dict(
+            Counter(
+                str(parameter.device)
+                for group in optimizer.param_groups
+                for parameter in group["params"]
+                if parameter.grad is not None
+            )
+        )
+
+    def lost(self, tensors: Any) -> None:
+        """Note the values that `backward` starts from."""
+        for tensor in _tensors((tensors,)):
+            if tensor.numel() == 0:
+                continue
+            device = str(tensor.device)
+            self._losses.devices[device] = self._losses.devices.get(device, 0) + 1
+            self._losses.count += 1
+            self._pause = True
+            try:
+                value = float(tensor.detach().sum().real)
+            finally:
+                self._pause = False
+            finite = math.isfinite(value)
+            self._losses.infinite += not finite
+            if len(self._losses.values) < KEPT_LOSSES:
+                self._losses.values.append(value if finite else None)
+
+
+@contextlib.contextmanager
+def watching(timed: bool) -> Iterator[Watch]:
+    """Watch all that runs inside; the program's own modes work as ever."""
+    watch = Watch(timed)
+    handle = register_optimizer_step_pre_hook(watch.stepped)
+    backward = torch.autograd.backward
+
+    def backward_of(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        watch.lost(tensors)
+        return backward(tensors, *args, **kwargs)
+
+    torch.autograd.backward = backward_of
+    try:
+        with watch:
+            yield watch
+    finally:
+        torch.autograd.backward = backward
+        handle.remove()
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tensors among arguments or results, those in lists included."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
