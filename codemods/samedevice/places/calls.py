@@ -72,7 +72,14 @@ class Calls(Library):
                 kwargs[keyword.arg] = (value, spot)
             elif isinstance(value, Dict):
                 kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
-        return self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
+        result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
+        if isinstance(callee, Func) and isinstance(result, Obj) and result.site is not None:
+            if result.family == "module" and not result.moves and not result.site.constructing:
+                # A module that a function builds and returns is moved by the one who asked for it.
+                result.site.detail["returned"] = Spot(scope.path, node)
+                self.snapshot(result.site, scope)
+                result.site.scope = scope
+        return result
 
     def apply(
         self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -230,17 +237,22 @@ class Calls(Library):
         if func.bound is not None:
             defaults = defaults[1:]
         path = func.scope.path
+        # What flows backward through an autograd function is a tensor.
+        sure = func.cls is not None and func.cls.family == "function"
+        sure = sure and _name(func.node) == "backward"
         args = [
-            (self.parameter(argument, default, path), Spot(path, argument))
+            (self.parameter(argument, default, path, sure), Spot(path, argument))
             for argument, default in zip(positional, defaults, strict=True)
         ]
         kwargs = {
-            argument.arg: (self.parameter(argument, default, path), Spot(path, argument))
+            argument.arg: (self.parameter(argument, default, path, False), Spot(path, argument))
             for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
         }
         return self.call_func(func, args, kwargs, Spot(path, func.node))
 
-    def parameter(self, argument: ast.arg, default: ast.expr | None, path: str) -> Value:
+    def parameter(
+        self, argument: ast.arg, default: ast.expr | None, path: str, sure: bool
+    ) -> Value:
         """Return what stands for a parameter: a tensor, as far as its use shows it to be one."""
         note = self.dotted(argument.annotation) if argument.annotation is not None else ""
         last = note.rpartition(".")[2]
@@ -253,7 +265,7 @@ class Calls(Library):
                 return SCALAR
         spot = Spot(path, argument)
         node = self.graph.node(spot)
-        node.sure = last in ("Tensor", "FloatTensor", "LongTensor")
+        node.sure = sure or last in ("Tensor", "FloatTensor", "LongTensor")
         self.graph.pin(node, Place.FOLLOWS, spot)
         if last == "device" or argument.arg == "device":
             return Device(node, spot, resolved=True)

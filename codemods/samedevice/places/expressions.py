@@ -142,7 +142,7 @@ class Expressions:
             if isinstance(value, Device) or (
                 isinstance(value, Const) and isinstance(value.value, str)
             ):
-                site.devices.append((name, value))
+                site.devices.append((name, value, level.outer is None))
             elif isinstance(value, Tensor):
                 if name in parameters:
                     site.tensors.append((name, value.node))
@@ -151,7 +151,7 @@ class Expressions:
                     if isinstance(inner, Device) or (
                         isinstance(inner, Const) and isinstance(inner.value, str)
                     ):
-                        site.devices.append((f"{name}.{attr}", inner))
+                        site.devices.append((f"{name}.{attr}", inner, level.outer is None))
 
     # -- atoms ------------------------------------------------------------------------------
 
@@ -394,7 +394,13 @@ class Expressions:
             self.graph.batch(value.node, node)
             made = Tensor(node, site=self.site(kind, spot, node, scope))
             made.packed = value.packed
+            if made.site is not None:
+                made.site.detail["pinned"] = value.pinned
             return made
+        if isinstance(value, Obj) and value.family == "" and value.attrs:
+            copied = Obj(value.family, value.name, value.cls, value.fact)
+            copied.attrs = {k: self.fresh(v, spot, scope, kind) for k, v in value.attrs.items()}
+            return copied
         if isinstance(value, Seq):
             items = (
                 [self.fresh(v, spot, scope, kind) for v in value.items]
@@ -505,10 +511,21 @@ class Expressions:
             meeting = [o for i, o in enumerate(operands)
                        if not o[0].scalar or (in_place and i == 0)]  # fmt: skip
             if not meeting:
-                meeting = operands[:1]
+                meeting = operands
         first, first_spot = meeting[0]
+        if meeting is not operands:
+            # The other way is an error: what is computed with a number on the device is there.
+            for other, other_spot in operands:
+                if other.scalar and other is not first:
+                    self.graph.index(
+                        first.node, first_spot, other.node, other_spot, spot, self.function()
+                    )
+        elif elementwise and all(t.scalar for t, _ in operands):
+            meeting = operands[:1]
         for other, other_spot in meeting[1:]:
             self.graph.meet(first.node, first_spot, other.node, other_spot, spot, self.function())
+        if elementwise and all(t.scalar for t, _ in operands):
+            meeting = operands
         nodes = {id(t.node.find()): t.node for t, _ in meeting}
         if len(nodes) == 1:
             return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))

@@ -212,11 +212,13 @@ class Graph:
     def _spread_demand(self, roots: list[Node], place: Place) -> None:
         """Colour what has no place of its own and meets `place`."""
         queue = deque(node for node in roots if node.color is place)
+        demanded: set[int] = set()
 
         def demand(other: Node, because: Spot | None) -> None:
             other = other.find()
             if other.color is None:
                 other.color, other.because = place, because
+                demanded.add(id(other))
                 queue.append(other)
 
         while queue:
@@ -231,8 +233,21 @@ class Graph:
                 if result.color is None or result.weak_host:
                     result.color, result.because, result.weak_host = place, node.because, False
                     queue.append(result)
-            for source in node.flows_from:
-                demand(source, node.because)
+            # One branch on the device says nothing about the other; being used there does.
+            if node.flows_from and (id(node) in demanded or self._meets(node)):
+                for source in node.flows_from:
+                    demand(source, node.because)
+
+    @staticmethod
+    def _meets(node: Node) -> bool:
+        """Tell whether a node is used together with something on the device."""
+        for meet in node.meets:
+            other = (meet.right if meet.left.find() is node else meet.left).find()
+            if other.color in (Place.CENTRAL, Place.FOLLOWS):
+                return True
+        return any(
+            meet.right.find().color in (Place.CENTRAL, Place.FOLLOWS) for meet in node.indexed_by
+        )
 
     def _find_clashes(self, roots: list[Node]) -> None:
         seen: set[int] = set()

@@ -254,15 +254,27 @@ class Interpreter(Calls):
 
     def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
         source = self.eval(node.iter, scope)
-        if isinstance(source, Seq) and source.items and len(source.items) <= _UNROLLED:
-            elements = list(source.items)
-        else:
+        elements = self.unrolled(source)
+        if not elements:
             elements = [self.iterate(source, Spot(scope.path, node.iter), scope)]
         self.loop(node.target, elements, lambda: self.block(node.body, scope), scope, node)
         self.block(node.orelse, scope)
         return False
 
     exec_AsyncFor = exec_For
+
+    def unrolled(self, source: Value) -> list[Value]:
+        """Return the members of a short literal container that a loop runs over, one by one."""
+        if isinstance(source, Seq) and source.items and len(source.items) <= _UNROLLED:
+            return list(source.items)
+        if isinstance(source, Iter) and isinstance(source.source, Dict):
+            items = source.source.items
+            if items and source.source.element is None and len(items) <= _UNROLLED:
+                if source.element is SCALAR:
+                    return [Const(key) for key in items]
+                pairs = isinstance(source.element, Seq)
+                return [Seq("tuple", [Const(k), v]) if pairs else v for k, v in items.items()]
+        return []
 
     def exec_While(self, node: ast.While, scope: Scope) -> bool:
         self.eval(node.test, scope)
@@ -434,8 +446,14 @@ class Interpreter(Calls):
             if site is not None and site.kind == "batch" and "bind" not in site.detail:
                 site.detail["bind"] = (name, Spot(scope.path, statement))
                 self.snapshot(site, scope)
-        elif isinstance(value, Seq | Dict):
-            for member in value.members():
+        elif isinstance(value, Seq | Dict | Obj):
+            if isinstance(value, Obj):
+                if value.family or value.cls is None or value.cls.lookup("to") is None:
+                    return
+                members = list(value.attrs.values())
+            else:
+                members = list(value.members())
+            for member in members:
                 if (
                     isinstance(member, Tensor)
                     and member.site is not None

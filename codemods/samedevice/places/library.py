@@ -194,11 +194,13 @@ class Library(Expressions):
                 return ARRAY
         return UNKNOWN
 
-    def outcome(self, fact: Fact, result: Tensor, name: str, args: list[Arg]) -> Value:
+    def outcome(
+        self, fact: Fact, result: Tensor, name: str, args: list[Arg], plain: bool
+    ) -> Value:
         """Return an operation's result, in the shape that the fact says."""
         last = name.rpartition(".")[2]
         if last in _REDUCTIONS and fact.kind == "view":
-            result = Tensor(result.node, scalar=not args)
+            result = Tensor(result.node, scalar=not args and not plain)
         elif last.endswith("_loss") or last in ("cross_entropy", "binary_cross_entropy"):
             result = Tensor(result.node, scalar=True)
         return result
@@ -237,7 +239,8 @@ class Library(Expressions):
             self.heavy(result.node, spot, scope)
         if fact.out in ("scalar", "none"):
             return SCALAR
-        return self.outcome(fact, result, name, args)
+        given = args[1:] if fact.parameter(0) in ("input", "self") else args
+        return self.outcome(fact, result, name, given, bool(kwargs.keys() & {"dim", "axis"}))
 
     fact_view = fact_op
     fact_pack = fact_op
@@ -558,14 +561,12 @@ class Library(Expressions):
                 self.move_module(owner, name, args, kwargs, spot, scope)
                 return owner
             case "eval" | "train" | "apply" | "half" | "float" | "double" | "bfloat16":
-                owner.used = owner.used or name in ("eval", "train")
                 if name == "apply" and args and isinstance(args[0][0], Func):
                     self.apply(args[0][0], [(self.any_module(owner, spot), spot)], {}, spot, scope)
                 return owner
             case "requires_grad_" | "share_memory":
                 return owner
             case "parameters" | "buffers":
-                owner.used = True
                 leaf = Tensor(owner.node)
                 leaf.leaf = True
                 return Iter(leaf, owner)
@@ -580,7 +581,6 @@ class Library(Expressions):
             case "state_dict":
                 return Dict(element=Tensor(owner.node))
             case "load_state_dict":
-                owner.used = True
                 if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
                     args[0][0].site.detail["into_module"] = True
                 return NONE
@@ -627,7 +627,10 @@ class Library(Expressions):
         site = self.site("module-move", spot, owner.node, scope, name)
         site.detail.update(object=owner, device=device)
         if device.node.find().pin is Place.HOST:
-            return  # for saving or export: it says nothing about where the module computes
+            if owner.copied_from is not None or not (owner.moves or owner.used):
+                owner.node = self.graph.node(spot)
+                self.graph.pin(owner.node, Place.HOST, spot)
+            return  # for saving or export: it says nothing about where the module computed
         owner.moves.append(spot)
         self.graph.same(owner.node, device.node)
 
@@ -723,7 +726,7 @@ class Library(Expressions):
             result = Tensor(owner.node, scalar=owner.scalar)
             if owner.packed:
                 result.packed, result.site = True, owner.site
-        return self.outcome(fact, result, name, args)
+        return self.outcome(fact, result, name, args, bool(kwargs.keys() & {"dim", "axis"}))
 
     def call_parameter_method(
         self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,
@@ -899,6 +902,10 @@ class Library(Expressions):
         made.attrs["batch"] = batch
         made.attrs["dataset"] = dataset
         made.kwargs = {k: v for k, (v, _) in kwargs.items()}
+        pinned = kwargs.get("pin_memory")
+        if pinned is not None and self.truth(pinned[0]) is not False:
+            for tensor, _ in self.tensors_in(batch, spot):
+                tensor.pinned = True
         return made
 
     def raw_item(self, dataset: Obj, where: Spot, scope: Scope) -> Value:
@@ -996,7 +1003,8 @@ class Library(Expressions):
             made.site.detail["source"] = args[0][1]
             self.snapshot(made.site, scope)
             assert made.node is not None
-            self.graph.same(made.node, value.node)
+            self.graph.flow(value.node, made.node)
+            self.graph.flow(made.node, value.node)
             made.moves = list(value.moves)
             return made
         return value

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from samedevice import torchfacts
 from samedevice.finding import Import, Origin, Resolver, Span
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
@@ -52,6 +53,7 @@ class Solution:
         self._resolvers: dict[frozenset[str], Resolver | None] = {}
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
+        self._parents: dict[str, dict[ast.AST, ast.AST]] = {}
         self._group()
         self._settle()
 
@@ -206,6 +208,35 @@ class Solution:
         """Return an expression as it is written."""
         return self.project.sources[spot.path].segment(spot.node)
 
+    def parents(self, path: str) -> dict[ast.AST, ast.AST]:
+        """Return the parent of every node of a file."""
+        known = self._parents.get(path)
+        if known is None:
+            known = self._parents[path] = {
+                child: node
+                for node in ast.walk(self.project.tree(path) or ast.Module([], []))
+                for child in ast.iter_child_nodes(node)
+            }
+        return known
+
+    def chain_end(self, spot: Spot) -> Spot:
+        """Return the end of a chain of methods that only look at or convert the value."""
+        parents = self.parents(spot.path)
+        node = spot.node
+        while True:
+            attribute = parents.get(node)
+            call = parents.get(attribute) if attribute is not None else None
+            if not (
+                isinstance(attribute, ast.Attribute)
+                and isinstance(call, ast.Call)
+                and call.func is attribute
+            ):
+                return Spot(spot.path, node)
+            fact = torchfacts.tensor_method(attribute.attr)
+            if fact is None or fact.kind != "view" or fact.out not in ("tensor", "self"):
+                return Spot(spot.path, node)
+            node = call
+
     def origin(self, node: Node | None, text: str) -> tuple[Origin, ...]:
         """Return where a value's place comes from."""
         if node is None:
@@ -272,10 +303,10 @@ class Solution:
     def central_for(self, group: SiteGroup) -> Name | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
         site = group.first
-        for code, value in site.devices:
-            if self._is_central(value):
-                return Name(code)
         module = self._module_of(site.scope)
+        for code, value, is_global in site.devices:
+            if self._is_central(value) and not (is_global and module is not None):
+                return Name(code)
         if module is not None and module.node is not None:
             if module.stateful:
                 return Name("next(self.parameters()).device")
@@ -384,7 +415,7 @@ class Solution:
                             continue
                     if self._module_of(site.scope) is not None or self.follow(group):
                         continue
-                    if any(self._is_central(value) for _, value in site.devices):
+                    if any(self._is_central(value) for _, value, _ in site.devices):
                         continue
                     path = group.spot.path
                     bind = site.detail.get("bind")

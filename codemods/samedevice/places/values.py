@@ -95,7 +95,7 @@ class Tensor(Value):
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     """
 
-    __slots__ = ("leaf", "node", "packed", "scalar", "site")
+    __slots__ = ("leaf", "node", "packed", "pinned", "scalar", "site")
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
         self.node = node
@@ -103,6 +103,7 @@ class Tensor(Value):
         self.site = site
         self.leaf = False
         self.packed = False
+        self.pinned = False
 
 
 class Seq(Value):
@@ -318,7 +319,7 @@ class Site:
     scope: Scope
     name: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    devices: list[tuple[str, Value]] = field(default_factory=list)
+    devices: list[tuple[str, Value, bool]] = field(default_factory=list)
     tensors: list[tuple[str, Node]] = field(default_factory=list)
     constructing: bool = False
     hosted: bool = False

@@ -27,7 +27,8 @@ def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Fin
         if fact.device and group.kind != "legacy":
             change = edit(solution, group.spot, "keyword", name="device", value=name.code)
         else:
-            change = edit(solution, group.spot, "method", code=f".to({name.code})")
+            end = solution.chain_end(group.spot)
+            change = edit(solution, end, "method", code=f".to({name.code})")
         repair = fix(name, change)
     return finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,

@@ -61,7 +61,8 @@ def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Find
     device = _device(solution, group)
     repair: Fix | None = None
     if device is not None:
-        moves = ", ".join(f"{name}.to({device.code})" for name in names)
+        how = ", non_blocking=True" if group.first.detail.get("pinned") else ""
+        moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
         repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
     listed = " and ".join(f"`{name}`" for name in names)
     return finding(
@@ -77,7 +78,9 @@ def _container(
 ) -> Iterator[Finding]:
     name, spot, group = found[0]
     value = group.first.detail["container"][2]
-    if not all(isinstance(member, Tensor) for member in value.members()):
+    if isinstance(value, Seq | Dict) and not all(
+        isinstance(member, Tensor) for member in value.members()
+    ):
         for _, _, single in found:
             yield from _operands(solution, single)
         return
@@ -88,6 +91,8 @@ def _container(
             code = f"{name} = {{k: v.to({device.code}) for k, v in {name}.items()}}"
         elif isinstance(value, Seq):
             code = f"{name} = [t.to({device.code}) for t in {name}]"
+        else:
+            code = f"{name} = {name}.to({device.code})"
     repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
     yield finding(
         solution, "batch-not-moved", _head(spot),

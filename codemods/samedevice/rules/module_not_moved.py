@@ -60,12 +60,13 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     """Return the finding for a module that is not moved."""
     name = solution.central_for(group)
+    spot = group.first.detail.get("returned", group.spot)
     repair: Fix | None = None
     if name is not None:
-        repair = fix(name, edit(solution, group.spot, "method", code=f".to({name.code})"))
+        repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
     made = group.first.detail["object"]
     return finding(
-        solution, rule, group.spot,
+        solution, rule, spot,
         f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "
         "the device",
         repair,
