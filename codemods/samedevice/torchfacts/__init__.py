@@ -101,11 +101,12 @@ def library(prefix: str) -> bool:
 
 
 def accelerator_names(version: str) -> frozenset[str]:
-    """Return the names of `torch.accelerator`, `torch.amp` and `torch.cuda` in a torch release.
+    """Return the names in torch.accelerator, torch.amp, torch.cuda, torch.mps and torch.xpu.
 
-    `version` is "2.6" or "2.6.0+cu124"; each name is dotted ("torch.accelerator.is_available").
-    Releases newer than the newest known one answer as that does.
+    `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is dotted
+    ("torch.accelerator.is_available"). A release that is not known answers as the one before it,
+    one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
     """
-    from samedevice.torchfacts import store
+    from samedevice.torchfacts import releases
 
-    return store.accelerator_names(version)
+    return releases.names_in(version)

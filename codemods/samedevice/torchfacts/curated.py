@@ -1,8 +1,9 @@
 """Facts about torch that neither its schemas nor its signatures tell; `generate.py` merges them.
 
-Each entry is (kind, names separated by blanks, other fields of `Fact`). An entry here wins over what
-the generator reads off torch. Sources: the documentation of torch 2.13 of the function named, and
-runs on torch 2.13 (tests/torchfacts/test_semantics.py repeats those that can run without a GPU).
+Each entry is (kind, names separated by blanks, other fields of `Fact`). An entry here wins over
+what the generator reads off torch, and a later entry over an earlier one. Sources: the
+documentation of torch 2.13 of the function named, and runs on torch 2.13, which
+tests/torchfacts/test_semantics.py repeats where they need no GPU.
 """
 
 from __future__ import annotations
@@ -55,22 +56,33 @@ FUNCTIONS: list[Entry] = [
         {"device": True, "params": ("mean", "std", "size"), "tensors": ("mean", "std")},
     ),
     # -- which one of the arguments decides ---------------------------------------------------
-    ("view", "torch.clone torch.detach torch.alias_copy", {"params": ("input",), "tensors": ("input",)}),
+    (
+        "view",
+        "torch.clone torch.detach torch.alias_copy",
+        {"params": ("input",), "tensors": ("input",)},
+    ),
     ("op", "torch.einsum", {"params": ("equation", "*operands"), "tensors": ("operands",)}),
     (
         "op",
-        "torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag torch.broadcast_tensors "
-        "torch.meshgrid torch.cartesian_prod",
+        "torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag "
+        "torch.broadcast_tensors torch.meshgrid torch.cartesian_prod",
         {"params": ("*tensors",), "tensors": ("tensors",), "out": "tensors"},
     ),
-    ("op", "torch.block_diag torch.cartesian_prod", {"params": ("*tensors",), "tensors": ("tensors",)}),
+    (
+        "op",
+        "torch.block_diag torch.cartesian_prod",
+        {"params": ("*tensors",), "tensors": ("tensors",)},
+    ),
     ("op", "torch.chain_matmul", {"params": ("*matrices",), "tensors": ("matrices",)}),
     ("op", "torch.cdist", {"params": ("x1", "x2", "p"), "tensors": ("x1", "x2")}),
     ("view", "torch.norm", {"params": ("input", "p", "dim", "keepdim"), "tensors": ("input",)}),
     (
         "view",
         "torch.unique torch.unique_consecutive",
-        {"params": ("input", "sorted", "return_inverse", "return_counts", "dim"), "tensors": ("input",)},
+        {
+            "params": ("input", "sorted", "return_inverse", "return_counts", "dim"),
+            "tensors": ("input",),
+        },
     ),
     (
         "view",
@@ -80,10 +92,10 @@ FUNCTIONS: list[Entry] = [
     ),
     (
         "view",
-        "torch.nn.functional.max_pool1d torch.nn.functional.max_pool2d torch.nn.functional.max_pool3d "
-        "torch.nn.functional.adaptive_max_pool1d torch.nn.functional.adaptive_max_pool2d "
-        "torch.nn.functional.adaptive_max_pool3d torch.nn.functional.fractional_max_pool2d "
-        "torch.nn.functional.fractional_max_pool3d",
+        "torch.nn.functional.max_pool1d torch.nn.functional.max_pool2d "
+        "torch.nn.functional.max_pool3d torch.nn.functional.adaptive_max_pool1d "
+        "torch.nn.functional.adaptive_max_pool2d torch.nn.functional.adaptive_max_pool3d "
+        "torch.nn.functional.fractional_max_pool2d torch.nn.functional.fractional_max_pool3d",
         {"params": ("input", "kernel_size", "stride", "padding"), "tensors": ("input",)},
     ),
     (
@@ -124,7 +136,11 @@ FUNCTIONS: list[Entry] = [
             "host": ("lengths",),
         },
     ),
-    ("pack", "torch.nn.utils.rnn.pack_sequence", {"params": ("sequences",), "tensors": ("sequences",)}),
+    (
+        "pack",
+        "torch.nn.utils.rnn.pack_sequence",
+        {"params": ("sequences",), "tensors": ("sequences",)},
+    ),
     (
         "view",
         "torch.nn.utils.rnn.pad_packed_sequence",
@@ -149,14 +165,36 @@ FUNCTIONS: list[Entry] = [
             "out": "tensors",
         },
     ),
+    (
+        "pack",
+        "torch.nn.utils.rnn.PackedSequence",
+        {"params": ("data", "batch_sizes"), "tensors": ("data",), "host": ("batch_sizes",)},
+    ),
+    # The first parameter is filled where it is; these names are the older ones.
+    (
+        "view",
+        "torch.nn.init.constant torch.nn.init.dirac torch.nn.init.eye "
+        "torch.nn.init.kaiming_normal torch.nn.init.kaiming_uniform torch.nn.init.normal "
+        "torch.nn.init.orthogonal torch.nn.init.sparse torch.nn.init.uniform "
+        "torch.nn.init.xavier_normal torch.nn.init.xavier_uniform",
+        {"params": ("tensor",), "tensors": ("tensor",)},
+    ),
     # -- parameters, gradients ----------------------------------------------------------------
-    ("parameter", "torch.nn.Parameter torch.nn.parameter.Parameter torch.nn.Buffer", {"params": ("data",), "tensors": ("data",)}),
+    (
+        "parameter",
+        "torch.nn.Parameter torch.nn.parameter.Parameter torch.nn.Buffer",
+        {"params": ("data",), "tensors": ("data",)},
+    ),
     ("parameter", "torch.autograd.Variable", {"params": ("data",), "tensors": ("data",)}),
     ("parameter", "torch.nn.UninitializedParameter torch.nn.UninitializedBuffer", {"device": True}),
     (
         "query",
         "torch.autograd.backward",
-        {"params": ("tensors", "grad_tensors"), "tensors": ("tensors", "grad_tensors"), "out": "none"},
+        {
+            "params": ("tensors", "grad_tensors"),
+            "tensors": ("tensors", "grad_tensors"),
+            "out": "none",
+        },
     ),
     (
         "op",
@@ -178,7 +216,11 @@ FUNCTIONS: list[Entry] = [
         "torch.nn.utils.clip_grad_value_",
         {"params": ("parameters", "clip_value"), "free": ("parameters",), "out": "none"},
     ),
-    ("view", "torch.nn.utils.parameters_to_vector", {"params": ("parameters",), "tensors": ("parameters",)}),
+    (
+        "view",
+        "torch.nn.utils.parameters_to_vector",
+        {"params": ("parameters",), "tensors": ("parameters",)},
+    ),
     (
         "op",
         "torch.nn.utils.vector_to_parameters",
@@ -186,14 +228,19 @@ FUNCTIONS: list[Entry] = [
     ),
     (
         "passthrough",
-        "torch.nn.utils.spectral_norm torch.nn.utils.weight_norm torch.nn.utils.remove_spectral_norm "
-        "torch.nn.utils.remove_weight_norm torch.nn.utils.parametrizations.spectral_norm "
+        "torch.nn.utils.spectral_norm torch.nn.utils.weight_norm "
+        "torch.nn.utils.remove_spectral_norm torch.nn.utils.remove_weight_norm "
+        "torch.nn.utils.parametrizations.spectral_norm "
         "torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.orthogonal "
-        "torch.jit.script torch.jit.trace torch.compile torch.jit.freeze torch.jit.optimize_for_inference "
-        "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+        "torch.jit.script torch.jit.trace torch.compile torch.jit.freeze "
+        "torch.jit.optimize_for_inference torch.nn.SyncBatchNorm.convert_sync_batchnorm",
         {"params": ("module",), "out": "follows0"},
     ),
-    ("module", "torch.nn.utils.skip_init", {"params": ("module_cls", "*args"), "out": "module", "state": True, "device": True}),
+    (
+        "module",
+        "torch.nn.utils.skip_init",
+        {"params": ("module_cls", "*args"), "out": "module", "state": True, "device": True},
+    ),
     # -- loading and saving -------------------------------------------------------------------
     ("load", "torch.load torch.jit.load", _LOAD),
     (
@@ -201,14 +248,26 @@ FUNCTIONS: list[Entry] = [
         "torch.hub.load_state_dict_from_url torch.utils.model_zoo.load_url",
         {"params": ("url", "model_dir", "map_location"), "out": "unknown"},
     ),
-    ("module", "torch.hub.load", {"params": ("repo_or_dir", "model", "*args"), "out": "module", "state": True}),
+    (
+        "module",
+        "torch.hub.load",
+        {"params": ("repo_or_dir", "model", "*args"), "out": "module", "state": True},
+    ),
     ("save", "torch.save torch.jit.save", {"params": ("obj", "f"), "out": "none"}),
     ("pure", "torch.hub.download_url_to_file torch.hub.set_dir", _NONE),
     ("pure", "torch.hub.list torch.hub.help torch.hub.get_dir", _SCALAR),
     # -- randomness ---------------------------------------------------------------------------
     ("generator", "torch.Generator", {"device": True, "params": ("device",), "out": "generator"}),
-    ("random", "torch.manual_seed torch.random.manual_seed", {"params": ("seed",), "out": "generator"}),
-    ("random", "torch.seed torch.random.seed torch.initial_seed torch.random.initial_seed", _SCALAR),
+    (
+        "random",
+        "torch.manual_seed torch.random.manual_seed",
+        {"params": ("seed",), "out": "generator"},
+    ),
+    (
+        "random",
+        "torch.seed torch.random.seed torch.initial_seed torch.random.initial_seed",
+        _SCALAR,
+    ),
     ("random", "torch.get_rng_state torch.random.get_rng_state", {"out": "host"}),
     (
         "random",
@@ -221,11 +280,23 @@ FUNCTIONS: list[Entry] = [
         "loader",
         "torch.utils.data.DataLoader",
         {
-            "params": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn"),
+            "params": (
+                "dataset",
+                "batch_size",
+                "shuffle",
+                "sampler",
+                "batch_sampler",
+                "num_workers",
+                "collate_fn",
+            ),
             "out": "loader",
         },
     ),
-    ("dataset", "torch.utils.data.TensorDataset", {"params": ("*tensors",), "free": ("tensors",), "out": "dataset"}),
+    (
+        "dataset",
+        "torch.utils.data.TensorDataset",
+        {"params": ("*tensors",), "free": ("tensors",), "out": "dataset"},
+    ),
     ("dataset", "torch.utils.data.Dataset torch.utils.data.IterableDataset", {"out": "dataset"}),
     (
         "dataset",
@@ -233,19 +304,28 @@ FUNCTIONS: list[Entry] = [
         "torch.utils.data.StackDataset",
         {"params": ("dataset",), "out": "dataset"},
     ),
-    ("dataset", "torch.utils.data.random_split", {"params": ("dataset", "lengths"), "out": "datasets"}),
+    (
+        "dataset",
+        "torch.utils.data.random_split",
+        {"params": ("dataset", "lengths"), "out": "datasets"},
+    ),
     (
         "sampler",
-        "torch.utils.data.Sampler torch.utils.data.RandomSampler torch.utils.data.SequentialSampler "
-        "torch.utils.data.BatchSampler torch.utils.data.SubsetRandomSampler "
-        "torch.utils.data.distributed.DistributedSampler torch.utils.data.DistributedSampler",
+        "torch.utils.data.Sampler torch.utils.data.RandomSampler "
+        "torch.utils.data.SequentialSampler torch.utils.data.BatchSampler "
+        "torch.utils.data.SubsetRandomSampler torch.utils.data.distributed.DistributedSampler "
+        "torch.utils.data.DistributedSampler",
         {"out": "unknown"},
     ),
     # It turns its weights into a list (checked with weights on another device).
     (
         "sampler",
         "torch.utils.data.WeightedRandomSampler",
-        {"params": ("weights", "num_samples", "replacement"), "free": ("weights",), "out": "unknown"},
+        {
+            "params": ("weights", "num_samples", "replacement"),
+            "free": ("weights",),
+            "out": "unknown",
+        },
     ),
     (
         "collate",
@@ -255,10 +335,19 @@ FUNCTIONS: list[Entry] = [
     ("collate", "torch.utils.data.default_convert", {"params": ("data",), "tensors": ("data",)}),
     ("query", "torch.utils.data.get_worker_info", {"out": "unknown"}),
     # -- CUDA: what the calls without CUDA do not tell ----------------------------------------
-    ("cudaonly", "torch.cuda.Event torch.cuda.Stream torch.cuda.ExternalStream torch.cuda.CUDAGraph torch.cuda.graph", _UNKNOWN),
+    (
+        "cudaonly",
+        "torch.cuda.Event torch.cuda.Stream torch.cuda.ExternalStream torch.cuda.CUDAGraph "
+        "torch.cuda.graph",
+        _UNKNOWN,
+    ),
     ("cudaonly", "torch.cuda.device", {"params": ("device",), "out": "unknown"}),
     ("cudaquiet", "torch.cuda.device_of", {"params": ("obj",), "free": ("obj",), "out": "unknown"}),
-    ("cudaquiet", "torch.cuda.stream torch.cuda.StreamContext", {"params": ("stream",), "out": "unknown"}),
+    (
+        "cudaquiet",
+        "torch.cuda.stream torch.cuda.StreamContext",
+        {"params": ("stream",), "out": "unknown"},
+    ),
     (
         "cudaquiet",
         "torch.cuda.set_rng_state",
@@ -275,15 +364,20 @@ FUNCTIONS: list[Entry] = [
     # A context manager; nothing happens for None.
     ("cudaonly", "torch.accelerator.device_index", {"params": ("device",), "out": "unknown"}),
     # -- devices ------------------------------------------------------------------------------
-    ("device", "torch.device torch.get_default_device", {"params": ("type", "index"), "out": "device"}),
+    (
+        "device",
+        "torch.device torch.get_default_device",
+        {"params": ("type", "index"), "out": "device"},
+    ),
     (
         "availability",
         "torch.accelerator.is_available torch.cuda.is_available torch.cuda.device_count "
         "torch.backends.mps.is_available torch.backends.mps.is_built torch.backends.cuda.is_built "
-        "torch.backends.cudnn.is_available torch.backends.openmp.is_available torch.mps.is_available "
-        "torch.mps.device_count torch.xpu.is_available torch.xpu.device_count torch.cpu.is_available "
-        "torch.accelerator.device_count torch.cuda.is_bf16_supported torch.mtia.is_available "
-        "torch.distributed.is_available torch.amp.is_autocast_available",
+        "torch.backends.cudnn.is_available torch.backends.openmp.is_available "
+        "torch.mps.is_available torch.mps.device_count torch.xpu.is_available "
+        "torch.xpu.device_count torch.cpu.is_available torch.accelerator.device_count "
+        "torch.cuda.is_bf16_supported torch.mtia.is_available torch.distributed.is_available "
+        "torch.amp.is_autocast_available",
         _SCALAR,
     ),
     ("device", "torch.accelerator.current_accelerator torch.cpu.current_device", {"out": "device"}),
@@ -306,43 +400,68 @@ FUNCTIONS: list[Entry] = [
         "torch.autocast torch.amp.autocast torch.amp.autocast_mode.autocast",
         {"params": ("device_type", "dtype", "enabled"), "out": "none"},
     ),
-    ("context", "torch.cuda.amp.autocast torch.cuda.amp.autocast_mode.autocast torch.cpu.amp.autocast", {"params": ("enabled", "dtype"), "out": "none"}),
+    (
+        "context",
+        "torch.cuda.amp.autocast torch.cuda.amp.autocast_mode.autocast torch.cpu.amp.autocast",
+        {"params": ("enabled", "dtype"), "out": "none"},
+    ),
     ("pure", "torch.amp.GradScaler", {"params": ("device",), "out": "unknown"}),
     ("cudaquiet", "torch.cuda.amp.GradScaler", {"params": ("init_scale",), "out": "unknown"}),
     (
         "pure",
-        "torch.amp.custom_fwd torch.amp.custom_bwd torch.cuda.amp.custom_fwd torch.cuda.amp.custom_bwd "
-        "torch.jit.export torch.jit.ignore torch.jit.unused torch.func.vmap torch.vmap torch.func.grad "
-        "torch.func.jacrev torch.func.jacfwd torch.func.hessian torch.func.vjp torch.func.jvp "
-        "torch.func.functional_call torch.func.stack_module_state torch.func.grad_and_value",
+        "torch.amp.custom_fwd torch.amp.custom_bwd torch.cuda.amp.custom_fwd "
+        "torch.cuda.amp.custom_bwd torch.jit.export torch.jit.ignore torch.jit.unused "
+        "torch.func.vmap torch.vmap torch.func.grad torch.func.jacrev torch.func.jacfwd "
+        "torch.func.hessian torch.func.vjp torch.func.jvp torch.func.functional_call "
+        "torch.func.stack_module_state torch.func.grad_and_value",
         {"out": "unknown"},
     ),
     (
         "pure",
         "torch.set_num_threads torch.set_num_interop_threads torch.set_default_dtype "
         "torch.set_printoptions torch.set_float32_matmul_precision torch.set_flush_denormal "
-        "torch.use_deterministic_algorithms torch.set_deterministic_debug_mode torch.set_warn_always "
-        "torch.multiprocessing.set_start_method torch.multiprocessing.set_sharing_strategy "
-        "torch.multiprocessing.spawn torch.autograd.gradcheck torch.autograd.gradgradcheck",
+        "torch.use_deterministic_algorithms torch.set_deterministic_debug_mode "
+        "torch.set_warn_always torch.multiprocessing.set_start_method "
+        "torch.multiprocessing.set_sharing_strategy torch.multiprocessing.spawn "
+        "torch.autograd.gradcheck torch.autograd.gradgradcheck",
         _NONE,
     ),
     (
         "query",
-        "torch.is_tensor torch.is_storage torch.typename torch.get_num_threads torch.get_default_dtype "
-        "torch.is_grad_enabled torch.is_inference_mode_enabled torch.get_num_interop_threads "
-        "torch.are_deterministic_algorithms_enabled torch.broadcast_shapes torch.finfo torch.iinfo "
-        "torch.Size torch.get_float32_matmul_precision torch.nn.init.calculate_gain torch.numel "
-        "torch.is_autocast_enabled torch.multiprocessing.cpu_count torch.can_cast torch.promote_types "
-        "torch.result_type",
+        "torch.is_tensor torch.is_storage torch.typename torch.get_num_threads "
+        "torch.get_default_dtype torch.is_grad_enabled torch.is_inference_mode_enabled "
+        "torch.get_num_interop_threads torch.are_deterministic_algorithms_enabled "
+        "torch.broadcast_shapes torch.finfo torch.iinfo torch.Size "
+        "torch.get_float32_matmul_precision torch.nn.init.calculate_gain torch.numel "
+        "torch.is_autocast_enabled torch.multiprocessing.cpu_count torch.can_cast "
+        "torch.promote_types torch.result_type",
         _SCALAR,
     ),
-    ("pure", "torch.utils.checkpoint.checkpoint", {"params": ("function", "*args"), "tensors": ("args",), "out": "unknown"}),
-    ("pure", "torch.utils.checkpoint.checkpoint_sequential", {"params": ("functions", "segments", "input"), "tensors": ("input",)}),
+    (
+        "pure",
+        "torch.utils.checkpoint.checkpoint",
+        {"params": ("function", "*args"), "tensors": ("args",), "out": "unknown"},
+    ),
+    (
+        "pure",
+        "torch.utils.checkpoint.checkpoint_sequential",
+        {"params": ("functions", "segments", "input"), "tensors": ("input",)},
+    ),
+    ("pure", "torch.Event torch.Stream torch.autograd.Function", _UNKNOWN),
+    (
+        "pure",
+        "torch.autograd.functional.jacobian torch.autograd.functional.hessian "
+        "torch.autograd.functional.vjp torch.autograd.functional.jvp "
+        "torch.autograd.functional.vhp torch.autograd.functional.hvp",
+        {"params": ("func", "inputs"), "tensors": ("inputs",), "out": "tensors"},
+    ),
+    ("to_numpy", "torch.to_dlpack torch.utils.dlpack.to_dlpack", _UNKNOWN),
     # -- distributed --------------------------------------------------------------------------
     (
         "query",
-        "torch.distributed.is_initialized torch.distributed.get_rank torch.distributed.get_world_size "
-        "torch.distributed.get_backend torch.distributed.is_nccl_available",
+        "torch.distributed.is_initialized torch.distributed.get_rank "
+        "torch.distributed.get_world_size torch.distributed.get_backend "
+        "torch.distributed.is_nccl_available",
         _SCALAR,
     ),
     (
@@ -363,17 +482,62 @@ FUNCTIONS: list[Entry] = [
         "torch.distributed.all_gather",
         {"params": ("tensor_list", "tensor"), "tensors": ("tensor_list", "tensor"), "out": "none"},
     ),
+    (
+        "op",
+        "torch.distributed.scatter",
+        {
+            "params": ("tensor", "scatter_list"),
+            "tensors": ("tensor", "scatter_list"),
+            "out": "none",
+        },
+    ),
+    (
+        "op",
+        "torch.distributed.gather",
+        {"params": ("tensor", "gather_list"), "tensors": ("tensor", "gather_list"), "out": "none"},
+    ),
+    # -- distributions ------------------------------------------------------------------------
+    (
+        "op",
+        "torch.distributions.kl_divergence torch.distributions.kl.kl_divergence",
+        {"params": ("p", "q"), "tensors": ("p", "q")},
+    ),
+    (
+        "distribution",
+        "torch.distributions.AffineTransform",
+        {"params": ("loc", "scale"), "tensors": ("loc", "scale"), "out": "distribution"},
+    ),
+    (
+        "distribution",
+        "torch.distributions.PowerTransform",
+        {"params": ("exponent",), "tensors": ("exponent",), "out": "distribution"},
+    ),
     # -- replicas -----------------------------------------------------------------------------
     (
         "module",
-        "torch.nn.DataParallel torch.nn.parallel.DataParallel torch.nn.parallel.DistributedDataParallel "
-        "torch.nn.parallel.DistributedDataParallelCPU",
+        "torch.nn.DataParallel torch.nn.parallel.DataParallel "
+        "torch.nn.parallel.DistributedDataParallel torch.nn.parallel.DistributedDataParallelCPU",
         {"params": ("module", "device_ids", "output_device"), "out": "follows0", "state": True},
+    ),
+    # They go over several devices on purpose.
+    (
+        "pure",
+        "torch.nn.parallel.replicate torch.nn.parallel.scatter torch.nn.parallel.gather "
+        "torch.nn.parallel.parallel_apply torch.nn.parallel.data_parallel",
+        _UNKNOWN,
     ),
     # -- containers: their place is that of what they are given -------------------------------
     ("module", "torch.nn.Sequential", {"params": ("*modules",), "out": "module"}),
-    ("module", "torch.nn.ModuleList torch.nn.ModuleDict", {"params": ("modules",), "out": "module"}),
-    ("module", "torch.nn.ParameterList torch.nn.ParameterDict", {"params": ("values",), "tensors": ("values",), "out": "module", "state": True}),
+    (
+        "module",
+        "torch.nn.ModuleList torch.nn.ModuleDict",
+        {"params": ("modules",), "out": "module"},
+    ),
+    (
+        "module",
+        "torch.nn.ParameterList torch.nn.ParameterDict",
+        {"params": ("values",), "tensors": ("values",), "out": "module", "state": True},
+    ),
     ("module", "torch.nn.Module torch.nn.Container", {"out": "module"}),
     (
         "module",
@@ -401,7 +565,11 @@ FUNCTIONS: list[Entry] = [
         "torch.optim.swa_utils.AveragedModel",
         {"params": ("model", "device"), "device": True, "out": "module", "state": True},
     ),
-    ("pure", "torch.optim.swa_utils.update_bn", {"params": ("loader", "model", "device"), "device": True, "out": "none"}),
+    (
+        "pure",
+        "torch.optim.swa_utils.update_bn",
+        {"params": ("loader", "model", "device"), "device": True, "out": "none"},
+    ),
 ]
 
 _AGREES: dict[str, Any] = {"params": ("other",), "tensors": ("other",)}
@@ -417,21 +585,33 @@ TENSOR_METHODS: list[Entry] = [
     ("to_numpy", "numpy __array__", {"out": "ndarray", "host": ("self",)}),
     # Sharing memory of the host with NumPy or with another process.
     ("view", "share_memory_", _SELF),
-    ("host", "apply_ map_ map2_", {"out": "self", "params": ("tensor",), "host": ("self", "tensor")}),
+    (
+        "host",
+        "apply_ map_ map2_",
+        {"out": "self", "params": ("tensor",), "host": ("self", "tensor")},
+    ),
     (
         "query",
-        "item tolist size dim ndimension nelement numel element_size stride storage_offset data_ptr "
-        "is_contiguous is_floating_point is_complex is_signed is_pinned is_shared get_device is_set_to "
-        "dim_order const_data_ptr storage_type __len__ __bool__ __int__ __float__ __index__ "
-        "__contains__ __hash__ __format__ __repr__ __nonzero__ __long__ __complex__ __sizeof__ "
-        "dense_dim sparse_dim q_scale qscheme is_inference is_neg is_conj is_nonzero is_distributed "
-        "is_coalesced",
+        "item tolist size dim ndimension nelement numel element_size stride storage_offset "
+        "data_ptr is_contiguous is_floating_point is_complex is_signed is_pinned is_shared "
+        "get_device is_set_to dim_order const_data_ptr storage_type __len__ __bool__ __int__ "
+        "__float__ __index__ __contains__ __hash__ __format__ __repr__ __nonzero__ __long__ "
+        "__complex__ __sizeof__ dense_dim sparse_dim q_scale qscheme is_inference is_neg is_conj "
+        "is_nonzero is_distributed is_coalesced",
         _SCALAR,
     ),
     ("query", "equal allclose is_same_size", {"out": "scalar", **_AGREES}),
     ("query", "is_same_size", {"out": "scalar", "params": ("other",), "free": ("other",)}),
     ("query", "storage untyped_storage", {"out": "unknown"}),
-    ("query", "backward", {"params": ("gradient", "retain_graph", "create_graph"), "tensors": ("gradient",), "out": "none"}),
+    (
+        "query",
+        "backward",
+        {
+            "params": ("gradient", "retain_graph", "create_graph"),
+            "tensors": ("gradient",),
+            "out": "none",
+        },
+    ),
     (
         "query",
         "register_hook register_post_accumulate_grad_hook",
@@ -442,15 +622,22 @@ TENSOR_METHODS: list[Entry] = [
     (
         "view",
         "float double half bfloat16 long int short char byte bool cfloat cdouble chalf contiguous "
-        "__abs__ __neg__ __pos__ __invert__ __deepcopy__ __reversed__ "
-        "to_sparse_coo as_subclass",
+        "__abs__ __neg__ __pos__ __invert__ __deepcopy__ __reversed__ to_sparse_coo as_subclass",
         {},
     ),
     ("view", "__iter__", {"out": "tensors"}),
-    ("view", "unique unique_consecutive", {"params": ("sorted", "return_inverse", "return_counts", "dim")}),
+    (
+        "view",
+        "unique unique_consecutive",
+        {"params": ("sorted", "return_inverse", "return_counts", "dim")},
+    ),
     ("view", "lu", {"out": "tensors"}),
     # Only the sizes of the argument matter.
-    ("view", "view_as reshape_as expand_as resize_as_ resize_as", {"params": ("other",), "free": ("other",)}),
+    (
+        "view",
+        "view_as reshape_as expand_as resize_as_ resize_as",
+        {"params": ("other",), "free": ("other",)},
+    ),
     # The result is on the argument's place.
     ("like", "type_as", {"params": ("other",), "free": ("other",), "out": "follows0"}),
     ("like", "new", {"device": True, "params": ("*args",)}),
@@ -460,17 +647,25 @@ TENSOR_METHODS: list[Entry] = [
     (
         "view",
         "tensor_split",
-        {"params": ("indices_or_sections", "dim"), "host": ("indices_or_sections",), "out": "tensors"},
+        {
+            "params": ("indices_or_sections", "dim"),
+            "host": ("indices_or_sections",),
+            "out": "tensors",
+        },
     ),
     ("view", "split", {"params": ("split_size", "dim"), "out": "tensors"}),
     ("view", "__getitem__", {"params": ("index",), "free": ("index",)}),
-    ("view", "__setitem__", {"params": ("index", "value"), "free": ("index", "value"), "out": "none"}),
+    (
+        "view",
+        "__setitem__",
+        {"params": ("index", "value"), "free": ("index", "value"), "out": "none"},
+    ),
     (
         "op",
         "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
-        "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __matmul__ __rmatmul__ __and__ __or__ __xor__ "
-        "__rand__ __ror__ __rxor__ __lshift__ __rshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
-        "__div__ __rdiv__",
+        "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __matmul__ __rmatmul__ __and__ __or__ "
+        "__xor__ __rand__ __ror__ __rxor__ __lshift__ __rshift__ __eq__ __ne__ __lt__ __le__ "
+        "__gt__ __ge__ __div__ __rdiv__",
         _AGREES,
     ),
     (
@@ -488,8 +683,7 @@ MODULE_METHODS: list[Entry] = [
     ("move", "to_empty", {"device": True, "out": "self", "params": ("device", "recurse")}),
     (
         "view",
-        "train eval requires_grad_ float double half bfloat16 type apply share_memory "
-        "_apply",
+        "train eval requires_grad_ float double half bfloat16 type apply share_memory _apply",
         _SELF,
     ),
     ("view", "parameters buffers", {"out": "tensors"}),
@@ -560,6 +754,36 @@ TENSOR_ATTRIBUTES: dict[str, str] = {
     "_grad": "self",
     "_base": "self",
 }
+
+# What earlier releases had and the installed one lacks; code that people have still names it.
+REMOVED: list[Entry] = [
+    (
+        "view",
+        "torch.rfft torch.irfft torch.ifft torch.fft",
+        {"params": ("input",), "tensors": ("input",)},
+    ),
+    (
+        "view",
+        "torch.symeig torch.eig",
+        {"params": ("input", "eigenvectors"), "tensors": ("input",), "out": "tensors"},
+    ),
+    (
+        "op",
+        "torch.solve torch.lstsq",
+        {"params": ("input", "A"), "tensors": ("input", "A"), "out": "tensors"},
+    ),
+    ("view", "torch.matrix_rank", {"params": ("input", "tol"), "tensors": ("input",)}),
+    (
+        "module",
+        "torch.nn.NLLLoss2d",
+        {"params": ("weight",), "tensors": ("weight",), "out": "module"},
+    ),
+    (
+        "op",
+        "torch.nn.NLLLoss2d.forward",
+        {"params": ("input", "target"), "tensors": ("input", "target")},
+    ),
+]
 
 # Parameters that take a tensor which may be elsewhere, where schemas and signatures cannot tell:
 # an index on the host selects on the device (not the other way round).

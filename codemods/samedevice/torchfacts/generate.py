@@ -3,13 +3,13 @@
     python -m samedevice.torchfacts.generate            # write the file
     python -m samedevice.torchfacts.generate --check    # exit 1 where the file would change
 
-The only module of this package that imports torch. It needs a torch without CUDA, since it calls
-what is in `torch.cuda` to learn what raises there. What it reads:
+The only module of this package that imports torch. It needs a machine without an accelerator, since
+it calls what is in `torch.cuda` to learn what raises there. What it reads:
 
 - operators: the schemas in `native_functions.yaml`, which the torch wheel ships for torchgen;
 - functions written in Python, and `forward` of every module: their annotated signatures;
 - modules: built with small arguments, to see whether they hold parameters or buffers;
-- `torch.cuda` and `torch.accelerator`: every function called without one, to see which ones raise;
+- `torch.cuda` and the like: every function called without such a device, to see which ones raise;
 - aliases: the same object under two dotted names;
 - `curated.py`: what none of these tell. A name there that torch lacks is an error.
 """
@@ -25,7 +25,6 @@ import json
 import pkgutil
 import re
 import sys
-import typing
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,7 +68,6 @@ NAMESPACES = (
     "torch.jit",
     "torch.linalg",
     "torch.mps",
-    "torch.mtia",
     "torch.multiprocessing",
     "torch.nested",
     "torch.nn.attention",
@@ -214,9 +212,11 @@ def operator_fact(name: str, overloads: list[Any], *, method: bool) -> Fact | No
     elif method and name.endswith("_"):
         fact = dataclasses.replace(fact, out="self")
     if device:
-        takes_tensor = method or tensors
-        return dataclasses.replace(fact, kind="like" if takes_tensor else "create")
-    if len(tensors) + method > 1 or any("List" in str(a.type) for a in arguments if a.name in tensors):
+        follows = method or name.endswith("_like")
+        return dataclasses.replace(fact, kind="like" if follows else "create")
+    if len(tensors) + method > 1 or any(
+        "List" in str(a.type) for a in arguments if a.name in tensors
+    ):
         return dataclasses.replace(fact, kind="op")
     return fact
 
@@ -256,11 +256,16 @@ def python_fact(function: Any) -> Fact | None:
     signature = signature_of(function)
     if signature is None:
         return None
-    tensors = tuple(p.name for p in signature.parameters.values() if takes_tensor(p.annotation))
-    if not tensors:
-        return None
-    tensors = tuple(n for n in tensors if n not in ("out", "self"))
+    tensors = tuple(
+        p.name
+        for p in signature.parameters.values()
+        if takes_tensor(p.annotation) and p.name not in ("out", "self")
+    )
     answer = str(signature.return_annotation)
+    if not tensors:
+        if "device" in signature.parameters and takes_tensor(signature.return_annotation):
+            return Fact("create", device=True, params=positional_names(signature))
+        return None
     if signature.return_annotation is inspect.Signature.empty or "Tensor" in answer:
         several = re.search(r"[Tt]uple\[|[Ll]ist\[", answer) is not None
         out = "tensors" if several and "Union" not in answer else "tensor"
@@ -278,7 +283,7 @@ def python_fact(function: Any) -> Fact | None:
 
 
 def build_small(cls: type[Any]) -> Any:
-    """Return a small instance of a module class; raises `LookupError` where an argument is unknown."""
+    """Return a small instance of a module class; raises `LookupError` for an unknown argument."""
     arguments = {}
     for parameter in inspect.signature(cls).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -321,9 +326,11 @@ def module_facts(cls: type[Any]) -> tuple[Fact, Fact | None]:
     return built, called
 
 
-# -- torch.cuda, torch.accelerator ---------------------------------------------------------------------------
+# -- torch.cuda, torch.accelerator, torch.mps, torch.xpu -------------------------------------------
 
-# Arguments for the functions of torch.cuda that need some, by parameter name.
+WITHOUT = ("torch.accelerator", "torch.cuda", "torch.mps", "torch.xpu")
+
+# Arguments for the functions there that need some, by parameter name.
 CUDA_ARGUMENTS: dict[str, Any] = {
     "device": 0,
     "stream": None,
@@ -340,7 +347,10 @@ CUDA_ARGUMENTS: dict[str, Any] = {
 
 
 def without_cuda(function: Any) -> Fact | None:
-    """Call a function of torch.cuda or torch.accelerator without one; None where the needed arguments are unknown."""
+    """Call a function of torch.cuda and the like on a machine without such a device.
+
+    Returns None where the arguments that it needs are unknown.
+    """
     signature = signature_of(function)
     if signature is None:
         return None
@@ -364,7 +374,13 @@ def without_cuda(function: Any) -> Fact | None:
                     pass
     except Exception:  # whatever it is: this is what a user would see
         return Fact("cudaonly", out="unknown", params=params)
-    out = "none" if result is None else "scalar" if isinstance(result, int | str | float) else "unknown"
+    out = (
+        "none"
+        if result is None
+        else "scalar"
+        if isinstance(result, int | str | float)
+        else "unknown"
+    )
     return Fact("cudaquiet", out=out, params=params)
 
 
@@ -376,6 +392,12 @@ def public_members(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name in sorted(set(dir(module)) | set(getattr(module, "__all__", ()))):
         if not name.startswith("_") or name in getattr(module, "__all__", ()):
             yield name, getattr(module, name, None)
+
+
+def belongs_to_torch(function: Any) -> bool:
+    """Return whether a function is torch's own; built-in functions have no module to tell."""
+    module = getattr(function, "__module__", None)
+    return module is None or module.partition(".")[0] == "torch"
 
 
 def resolve(dotted: str) -> Any:
@@ -409,10 +431,8 @@ def class_fact(name: str, cls: type[Any]) -> dict[str, Fact]:
     if issubclass(cls, torch.distributions.Distribution):
         tensors = tuple(n for n in params if n != "validate_args" and not n.startswith("*"))
         return {name: Fact("distribution", out="distribution", params=params, tensors=tensors)}
-    if name.startswith(("torch.", "torch.cuda.")) and short.endswith("Tensor") and short != "Tensor":
-        dtype = LEGACY.get(short)
-        if dtype:
-            return {name: Fact("legacy", params=("*args",), dtype=dtype, device=True)}
+    if name == f"{cls.__module__}.{short}" and short in LEGACY:
+        return {name: Fact("legacy", params=("*args",), dtype=LEGACY[short], device=True)}
     return {}
 
 
@@ -429,12 +449,15 @@ LEGACY = {
     "IntTensor": "torch.int32",
     "LongTensor": "torch.int64",
     "BoolTensor": "torch.bool",
+    "Tensor": "torch.get_default_dtype()",
 }
 
 
-def function_fact(namespace: str, short: str, function: Any, schemas: dict[str, list[Any]]) -> Fact | None:
+def function_fact(
+    namespace: str, short: str, function: Any, schemas: dict[str, list[Any]]
+) -> Fact | None:
     """Return the fact about a function, from its schema if it is an operator."""
-    if namespace in ("torch.cuda", "torch.accelerator"):
+    if namespace in WITHOUT:
         return without_cuda(function)
     prefix = OPERATOR_PREFIX.get(namespace)
     if prefix is not None and (inspect.isbuiltin(function) or python_fact(function) is None):
@@ -461,15 +484,8 @@ def read_functions(schemas: dict[str, list[Any]]) -> dict[str, Fact]:
             if id(value) in known:
                 facts[name] = known[id(value)]
             elif isinstance(value, type):
-                for key, fact in class_fact(name, value).items():
-                    facts.setdefault(key, fact)
-            elif callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] not in (
-                "typing",
-                "typing_extensions",
-                "collections",
-                "functools",
-                "contextlib",
-            ):
+                facts = class_fact(name, value) | facts
+            elif callable(value) and belongs_to_torch(value):
                 fact = function_fact(namespace, short, value, schemas)
                 if fact is not None:
                     facts[name] = fact
@@ -529,9 +545,11 @@ def read_aliases(facts: dict[str, Fact]) -> dict[str, list[str]]:
                 continue
             for short, value in public_members(module):
                 owner = owners.get(id(value))
-                if owner and owner.rpartition(".")[2] == short and callable(value):
-                    if getattr(value, "__module__", "").startswith(info.name):
-                        found.setdefault(info.name, set()).add(owner.rpartition(".")[0])
+                if owner is None or not getattr(value, "__module__", "").startswith(info.name):
+                    continue
+                namespace, _, known_as = owner.rpartition(".")
+                if known_as == short:
+                    found.setdefault(info.name, set()).add(namespace)
     found["torch.functional"] = {"torch"}
     found["torch._C._VariableFunctions"] = {"torch"}
     found["torch._C._nn"] = {"torch.nn.functional"}
@@ -560,29 +578,17 @@ def check_names(names: list[str]) -> None:
         raise SystemExit(f"curated.py names what torch {torch.__version__} lacks: {missing}")
 
 
-def accelerator_names() -> list[str]:
-    """Return the public names of torch.accelerator, torch.amp and torch.cuda."""
-    names = []
-    for namespace in ("torch.accelerator", "torch.amp", "torch.cuda"):
-        module = importlib.import_module(namespace)
-        names += [f"{namespace}.{n}" for n in getattr(module, "__all__", ())]
-    return sorted(names)
-
-
 def generate() -> TorchData:
     """Return all facts about the installed torch; raises `SystemExit` where it cannot be read."""
-    if torch.cuda.is_available():
-        raise SystemExit("generate needs a torch without CUDA: it calls what is in torch.cuda")
+    if torch.accelerator.is_available():
+        raise SystemExit("generate needs a machine without an accelerator: see its docstring")
     schemas = read_schemas()
     check_names(list(curated_facts(curated.FUNCTIONS)))
     functions = read_functions(schemas)
     methods = read_methods(schemas) | curated_facts(curated.TENSOR_METHODS)
     modules = curated_facts(curated.MODULE_METHODS)
     check_names([f"torch.Tensor.{n}" for n in methods] + [f"torch.nn.Module.{n}" for n in modules])
-    functions["torch.Tensor"] = Fact(
-        "legacy", device=True, params=("*args",), dtype="torch.get_default_dtype()"
-    )
-    facts = dict(functions)
+    facts = curated_facts(curated.REMOVED) | functions
     facts.update({f"torch.Tensor.{n}": f for n, f in methods.items()})
     facts.update({f"torch.nn.Module.{n}": f for n, f in modules.items()})
     return TorchData(
@@ -590,7 +596,6 @@ def generate() -> TorchData:
         facts=facts,
         aliases=read_aliases(functions),
         attributes=read_attributes(),
-        accelerator=accelerator_names(),
     )
 
 

@@ -38,7 +38,11 @@ STANDARD_LIBRARY: list[Entry] = [
     ("query", "math.**", _SCALAR),
     ("passthrough", "copy.copy copy.deepcopy", {"params": ("x",), "out": "follows0"}),
     ("save", "pickle.dump pickle.dumps", {"params": ("obj", "file"), "out": "none"}),
-    ("pure", "pickle.load pickle.loads random.** os.** sys.** time.** logging.** json.**", _UNKNOWN),
+    (
+        "pure",
+        "pickle.load pickle.loads random.** os.** sys.** time.** logging.** json.**",
+        _UNKNOWN,
+    ),
     # Their elements are those of their argument.
     (
         "passthrough",
@@ -55,20 +59,24 @@ NUMPY: list[Entry] = [
     (
         "host",
         "numpy.abs numpy.absolute numpy.add numpy.arctan numpy.arctan2 numpy.ceil numpy.clip "
-        "numpy.cos numpy.divide numpy.equal numpy.exp numpy.floor numpy.isnan numpy.log numpy.log10 "
-        "numpy.log1p numpy.log2 numpy.maximum numpy.minimum numpy.multiply numpy.power numpy.rint "
-        "numpy.sign numpy.sin numpy.sqrt numpy.square numpy.subtract numpy.tan numpy.tanh "
-        "numpy.transpose numpy.argmax numpy.argmin numpy.squeeze",
+        "numpy.cos numpy.divide numpy.equal numpy.exp numpy.floor numpy.isnan numpy.log "
+        "numpy.log10 numpy.log1p numpy.log2 numpy.maximum numpy.minimum numpy.multiply "
+        "numpy.power numpy.rint numpy.sign numpy.sin numpy.sqrt numpy.square numpy.subtract "
+        "numpy.tan numpy.tanh numpy.transpose numpy.argmax numpy.argmin numpy.squeeze",
         {"out": "unknown", **_HOST},
     ),
     (
         "pure",
-        "numpy.random.seed numpy.random.default_rng numpy.random.RandomState numpy.set_printoptions "
-        "numpy.seterr numpy.errstate numpy.dtype numpy.finfo numpy.iinfo numpy.random.get_state "
-        "numpy.random.set_state",
+        "numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
+        "numpy.set_printoptions numpy.seterr numpy.errstate numpy.dtype numpy.finfo numpy.iinfo "
+        "numpy.random.get_state numpy.random.set_state",
         _UNKNOWN,
     ),
-    ("host", "numpy.save numpy.savez numpy.savez_compressed numpy.savetxt", {"out": "none", **_HOST}),
+    (
+        "host",
+        "numpy.save numpy.savez numpy.savez_compressed numpy.savetxt",
+        {"out": "none", **_HOST},
+    ),
 ]
 
 # Libraries whose functions and objects know nothing of devices: every tensor they are given must
@@ -82,9 +90,10 @@ HOST_LIBRARIES: list[Entry] = [
     ),
     (
         "host",
-        "matplotlib.** PIL.** seaborn.** plotly.** bokeh.** pandas.** polars.** sklearn.** xgboost.** lightgbm.** "
-        "networkx.** statsmodels.** hdbscan.** umap.** faiss.** gym.** gymnasium.** gym_super_mario_bros.** "
-        "pettingzoo.** dm_control.** mujoco.** minigrid.** visdom.** nltk.** gensim.**",
+        "matplotlib.** PIL.** seaborn.** plotly.** bokeh.** pandas.** polars.** sklearn.** "
+        "xgboost.** lightgbm.** networkx.** statsmodels.** hdbscan.** umap.** faiss.** gym.** "
+        "gymnasium.** gym_super_mario_bros.** pettingzoo.** dm_control.** mujoco.** minigrid.** "
+        "visdom.** nltk.** gensim.**",
         {"out": "hostobject", **_HOST},
     ),
     ("host", "sklearn.metrics.**", {"out": "scalar", **_HOST}),
@@ -99,8 +108,8 @@ HOST_LIBRARIES: list[Entry] = [
         "pure",
         "matplotlib.use matplotlib.pyplot.show matplotlib.pyplot.close matplotlib.pyplot.savefig "
         "matplotlib.pyplot.legend matplotlib.pyplot.axis matplotlib.pyplot.tight_layout "
-        "matplotlib.pyplot.clf matplotlib.pyplot.cla matplotlib.pyplot.pause matplotlib.pyplot.ion "
-        "matplotlib.pyplot.ioff matplotlib.pyplot.grid",
+        "matplotlib.pyplot.clf matplotlib.pyplot.cla matplotlib.pyplot.pause "
+        "matplotlib.pyplot.ion matplotlib.pyplot.ioff matplotlib.pyplot.grid",
         _NONE,
     ),
 ]
@@ -109,12 +118,16 @@ TORCHVISION: list[Entry] = [
     ("module", "torchvision.models.**", _MODULE),
     (
         "pure",
-        "torchvision.models.**_Weights** torchvision.models.get_weight torchvision.models.list_models "
-        "torchvision.models.get_model_weights torchvision.models.get_model_builder "
-        "torchvision.models.quantization.quantize_model",
+        "torchvision.models.**_Weights** torchvision.models.get_weight "
+        "torchvision.models.list_models torchvision.models.get_model_weights "
+        "torchvision.models.get_model_builder torchvision.models.quantization.quantize_model",
         _UNKNOWN,
     ),
-    ("load", "torchvision.models.**.load_state_dict_from_url", {"params": ("url", "model_dir", "map_location"), "out": "unknown"}),
+    (
+        "load",
+        "torchvision.models.**.load_state_dict_from_url",
+        {"params": ("url", "model_dir", "map_location"), "out": "unknown"},
+    ),
     (
         "module",
         "torchvision.models.detection.rpn.AnchorGenerator "
@@ -159,14 +172,16 @@ TORCHVISION: list[Entry] = [
     ),
     (
         "functional_transform",
-        "torchvision.transforms.functional.to_tensor torchvision.transforms.functional.pil_to_tensor "
+        "torchvision.transforms.functional.to_tensor "
+        "torchvision.transforms.functional.pil_to_tensor "
         "torchvision.transforms.v2.functional.pil_to_tensor "
         "torchvision.transforms.v2.functional.to_image",
         {"params": ("pic",), "out": "host"},
     ),
     (
         "functional_transform",
-        "torchvision.transforms.functional.to_pil_image torchvision.transforms.v2.functional.to_pil_image",
+        "torchvision.transforms.functional.to_pil_image "
+        "torchvision.transforms.v2.functional.to_pil_image",
         {"params": ("pic",), "free": ("pic",), "out": "unknown"},
     ),
     (
@@ -179,24 +194,32 @@ TORCHVISION: list[Entry] = [
     ),
     ("dataset", "torchvision.datasets.**", _DATASET),
     ("pure", "torchvision.datasets.utils.** torchvision.datasets.folder.**", _UNKNOWN),
-    ("dataset", "torchvision.datasets.folder.ImageFolder torchvision.datasets.folder.DatasetFolder", _DATASET),
+    (
+        "dataset",
+        "torchvision.datasets.folder.ImageFolder torchvision.datasets.folder.DatasetFolder",
+        _DATASET,
+    ),
     # -- operators --
     ("module", "torchvision.ops.**", _PLAIN_MODULE),
     (
         "module",
         "torchvision.ops.DeformConv2d torchvision.ops.FeaturePyramidNetwork "
         "torchvision.ops.FrozenBatchNorm2d torchvision.ops.Conv2dNormActivation "
-        "torchvision.ops.Conv3dNormActivation torchvision.ops.SqueezeExcitation torchvision.ops.MLP "
-        "torchvision.ops.misc.** torchvision.ops.feature_pyramid_network.**",
+        "torchvision.ops.Conv3dNormActivation torchvision.ops.SqueezeExcitation "
+        "torchvision.ops.MLP torchvision.ops.misc.** torchvision.ops.feature_pyramid_network.**",
         _MODULE,
     ),
-    ("op", "torchvision.ops.*nms torchvision.ops.boxes.*nms", {"params": ("boxes", "scores", "idxs"), **_OP}),
     (
         "op",
-        "torchvision.ops.box_iou torchvision.ops.generalized_box_iou torchvision.ops.distance_box_iou "
-        "torchvision.ops.complete_box_iou torchvision.ops.generalized_box_iou_loss "
-        "torchvision.ops.distance_box_iou_loss torchvision.ops.complete_box_iou_loss "
-        "torchvision.ops.boxes.box_iou",
+        "torchvision.ops.*nms torchvision.ops.boxes.*nms",
+        {"params": ("boxes", "scores", "idxs"), **_OP},
+    ),
+    (
+        "op",
+        "torchvision.ops.box_iou torchvision.ops.generalized_box_iou "
+        "torchvision.ops.distance_box_iou torchvision.ops.complete_box_iou "
+        "torchvision.ops.generalized_box_iou_loss torchvision.ops.distance_box_iou_loss "
+        "torchvision.ops.complete_box_iou_loss torchvision.ops.boxes.box_iou",
         {"params": ("boxes1", "boxes2"), "tensors": ("boxes1", "boxes2")},
     ),
     (
@@ -222,7 +245,8 @@ TORCHVISION: list[Entry] = [
         "view",
         "torchvision.ops.box_convert torchvision.ops.box_area torchvision.ops.clip_boxes_to_image "
         "torchvision.ops.remove_small_boxes torchvision.ops.masks_to_boxes "
-        "torchvision.ops.stochastic_depth torchvision.ops.drop_block2d torchvision.ops.drop_block3d",
+        "torchvision.ops.stochastic_depth torchvision.ops.drop_block2d "
+        "torchvision.ops.drop_block3d",
         {"params": ("input",), "tensors": ("input",)},
     ),
     # -- images --
@@ -248,14 +272,26 @@ TORCHVISION: list[Entry] = [
     ("load", "torchvision.io.decode_jpeg", {"device": True, "out": "host"}),
     ("load", "torchvision.io.read_video", {"out": "tensors"}),
     ("host", "torchvision.io.write_*", {"out": "none", **_HOST}),
-    ("host", "torchvision.io.encode_png torchvision.io.encode_jpeg", {"out": "host", "host": ("input",), "params": ("input",)}),
+    (
+        "host",
+        "torchvision.io.encode_png torchvision.io.encode_jpeg",
+        {"out": "host", "host": ("input",), "params": ("input",)},
+    ),
     ("pure", "torchvision.set_image_backend torchvision.disable_beta_transforms_warning", _NONE),
 ]
 
 TORCHAUDIO: list[Entry] = [
     ("load", "torchaudio.load torchaudio.backend.*.load", {"out": "tensors"}),
-    ("host", "torchaudio.save", {"params": ("uri", "src", "sample_rate"), "host": ("src",), "out": "none"}),
-    ("query", "torchaudio.info torchaudio.list_audio_backends torchaudio.get_audio_backend", _UNKNOWN),
+    (
+        "host",
+        "torchaudio.save",
+        {"params": ("uri", "src", "sample_rate"), "host": ("src",), "out": "none"},
+    ),
+    (
+        "query",
+        "torchaudio.info torchaudio.list_audio_backends torchaudio.get_audio_backend",
+        _UNKNOWN,
+    ),
     ("pure", "torchaudio.set_audio_backend torchaudio.utils.**", _UNKNOWN),
     ("module", "torchaudio.transforms.** torchaudio.models.**", _MODULE),
     (
@@ -271,7 +307,12 @@ TORCHAUDIO: list[Entry] = [
         "torchaudio.transforms.Deemphasis",
         _PLAIN_MODULE,
     ),
-    ("module", "torchaudio.pipelines.**.get_model torchaudio.pipelines.**.get_tacotron2 torchaudio.pipelines.**.get_vocoder", _MODULE),
+    (
+        "module",
+        "torchaudio.pipelines.**.get_model torchaudio.pipelines.**.get_tacotron2 "
+        "torchaudio.pipelines.**.get_vocoder",
+        _MODULE,
+    ),
     ("op", "torchaudio.functional.** torchaudio.compliance.kaldi.**", _OP),
     # Tables made on the host, with no device argument.
     (
@@ -285,7 +326,11 @@ TORCHAUDIO: list[Entry] = [
 ]
 
 TIMM: list[Entry] = [
-    ("module", "timm.create_model timm.models.** timm.layers.[A-Z]* timm.models.layers.[A-Z]*", _MODULE),
+    (
+        "module",
+        "timm.create_model timm.models.** timm.layers.[A-Z]* timm.models.layers.[A-Z]*",
+        _MODULE,
+    ),
     (
         "module",
         "timm.layers.DropPath timm.models.layers.DropPath timm.layers.DropBlock2d timm.loss.**",
@@ -293,21 +338,39 @@ TIMM: list[Entry] = [
     ),
     (
         "pure",
-        "timm.list_models timm.list_pretrained timm.is_model timm.list_modules timm.model_entrypoint "
-        "timm.models.list_models timm.models.is_model timm.models.model_entrypoint "
-        "timm.models.register_model timm.models.registry.** timm.models.helpers.** timm.data.** "
-        "timm.layers.to_*tuple timm.models.layers.to_*tuple timm.utils.**",
+        "timm.list_models timm.list_pretrained timm.is_model timm.list_modules "
+        "timm.model_entrypoint timm.models.list_models timm.models.is_model "
+        "timm.models.model_entrypoint timm.models.register_model timm.models.registry.** "
+        "timm.models.helpers.** timm.data.** timm.layers.to_*tuple timm.models.layers.to_*tuple "
+        "timm.utils.**",
         _UNKNOWN,
     ),
-    ("view", "timm.layers.trunc_normal_ timm.models.layers.trunc_normal_ timm.layers.lecun_normal_ timm.layers.drop_path", {"params": ("tensor",), "tensors": ("tensor",)}),
+    (
+        "view",
+        "timm.layers.trunc_normal_ timm.models.layers.trunc_normal_ timm.layers.lecun_normal_ "
+        "timm.layers.drop_path",
+        {"params": ("tensor",), "tensors": ("tensor",)},
+    ),
     # Reads to the host, then into the model where it is.
     ("pure", "timm.models.load_checkpoint timm.models.resume_checkpoint", _UNKNOWN),
     ("load", "timm.models.load_state_dict", {"params": ("checkpoint_path",), "out": "host"}),
-    ("module", "timm.utils.ModelEma timm.utils.ModelEmaV2 timm.utils.ModelEmaV3", {"params": ("model", "decay", "device"), "out": "follows0", "state": True, "device": True}),
-    ("op", "timm.utils.accuracy", {"params": ("output", "target"), "tensors": ("output", "target"), "out": "tensors"}),
+    (
+        "module",
+        "timm.utils.ModelEma timm.utils.ModelEmaV2 timm.utils.ModelEmaV3",
+        {"params": ("model", "decay", "device"), "out": "follows0", "state": True, "device": True},
+    ),
+    (
+        "op",
+        "timm.utils.accuracy",
+        {"params": ("output", "target"), "tensors": ("output", "target"), "out": "tensors"},
+    ),
     ("optimizer", "timm.optim.**", {"out": "optimizer"}),
     ("scheduler", "timm.scheduler.**", _UNKNOWN),
-    ("dataset", "timm.data.create_dataset timm.data.ImageDataset timm.data.IterableImageDataset", _DATASET),
+    (
+        "dataset",
+        "timm.data.create_dataset timm.data.ImageDataset timm.data.IterableImageDataset",
+        _DATASET,
+    ),
     # Its prefetcher moves the batches itself, by default to "cuda".
     ("loader", "timm.data.create_loader", {"device": True, **_LOADER}),
     ("transform", "timm.data.create_transform", _ON_HOST),
@@ -331,33 +394,90 @@ HUGGING_FACE: list[Entry] = [
         "transformers.*Tokenizer transformers.*TokenizerFast transformers.*Processor "
         "transformers.*FeatureExtractor transformers.*Tokenizer.from_pretrained "
         "transformers.*TokenizerFast.from_pretrained transformers.*Processor.from_pretrained "
-        "transformers.*FeatureExtractor.from_pretrained transformers.*ImageProcessor.from_pretrained",
+        "transformers.*FeatureExtractor.from_pretrained "
+        "transformers.*ImageProcessor.from_pretrained",
         _ON_HOST,
     ),
-    ("pure", "transformers.*Config transformers.*Config.from_pretrained transformers.GenerationConfig*", _UNKNOWN),
-    ("pure", "transformers.logging.** transformers.TrainingArguments transformers.HfArgumentParser transformers.TrainerCallback", _UNKNOWN),
-    ("random", "transformers.set_seed accelerate.utils.set_seed", {"params": ("seed",), "out": "none"}),
+    (
+        "pure",
+        "transformers.*Config transformers.*Config.from_pretrained transformers.GenerationConfig*",
+        _UNKNOWN,
+    ),
+    (
+        "pure",
+        "transformers.logging.** transformers.TrainingArguments transformers.HfArgumentParser "
+        "transformers.TrainerCallback",
+        _UNKNOWN,
+    ),
+    (
+        "random",
+        "transformers.set_seed accelerate.utils.set_seed",
+        {"params": ("seed",), "out": "none"},
+    ),
     ("collate", "transformers.DataCollator* transformers.default_data_collator", _ON_HOST),
-    ("optimizer", "transformers.AdamW transformers.Adafactor transformers.optimization.AdamW", {"params": ("params", "lr"), "out": "optimizer"}),
-    ("scheduler", "transformers.get_*schedule* transformers.get_scheduler transformers.optimization.get_*", _UNKNOWN),
-    ("managed", "transformers.Trainer transformers.Seq2SeqTrainer transformers.*Trainer trl.*Trainer accelerate.** peft.**", _UNKNOWN),
-    ("managed", "transformers.pipeline", {"device": True, "params": ("task", "model"), "out": "unknown"}),
-    ("module", "peft.get_peft_model peft.PeftModel.from_pretrained", {"params": ("model",), "out": "follows0"}),
+    (
+        "optimizer",
+        "transformers.AdamW transformers.Adafactor transformers.optimization.AdamW",
+        {"params": ("params", "lr"), "out": "optimizer"},
+    ),
+    (
+        "scheduler",
+        "transformers.get_*schedule* transformers.get_scheduler transformers.optimization.get_*",
+        _UNKNOWN,
+    ),
+    (
+        "managed",
+        "transformers.Trainer transformers.Seq2SeqTrainer transformers.*Trainer trl.*Trainer "
+        "accelerate.** peft.**",
+        _UNKNOWN,
+    ),
+    (
+        "managed",
+        "transformers.pipeline",
+        {"device": True, "params": ("task", "model"), "out": "unknown"},
+    ),
     (
         "module",
-        "diffusers.*Pipeline.from_pretrained diffusers.*Pipeline diffusers.*Pipeline.from_single_file "
-        "diffusers.*Model diffusers.*Model.from_pretrained diffusers.AutoencoderKL "
-        "diffusers.AutoencoderKL.from_pretrained diffusers.VQModel diffusers.*ModelMixin",
+        "peft.get_peft_model peft.PeftModel.from_pretrained",
+        {"params": ("model",), "out": "follows0"},
+    ),
+    (
+        "module",
+        "diffusers.*Pipeline.from_pretrained diffusers.*Pipeline "
+        "diffusers.*Pipeline.from_single_file diffusers.*Model diffusers.*Model.from_pretrained "
+        "diffusers.AutoencoderKL diffusers.AutoencoderKL.from_pretrained diffusers.VQModel "
+        "diffusers.*ModelMixin",
         _MODULE,
     ),
     # Its tables follow the sample or stay on the host: both by its own code.
-    ("pure", "diffusers.*Scheduler diffusers.*Scheduler.from_pretrained diffusers.*Scheduler.from_config", _UNKNOWN),
-    ("module", "diffusers.training_utils.EMAModel", {"params": ("parameters",), "out": "follows0", "state": True}),
+    (
+        "pure",
+        "diffusers.*Scheduler diffusers.*Scheduler.from_pretrained "
+        "diffusers.*Scheduler.from_config",
+        _UNKNOWN,
+    ),
+    (
+        "module",
+        "diffusers.training_utils.EMAModel",
+        {"params": ("parameters",), "out": "follows0", "state": True},
+    ),
     ("scheduler", "diffusers.optimization.get_*", _UNKNOWN),
-    ("load", "safetensors.torch.load_file", {"device": True, "params": ("filename", "device"), "out": "host"}),
+    (
+        "load",
+        "safetensors.torch.load_file",
+        {"device": True, "params": ("filename", "device"), "out": "host"},
+    ),
     ("load", "safetensors.torch.load", {"params": ("data",), "out": "host"}),
-    ("load", "safetensors.safe_open", {"device": True, "params": ("filename", "framework", "device"), "out": "unknown"}),
-    ("save", "safetensors.torch.save_file safetensors.torch.save_model", {"params": ("tensors", "filename"), "out": "none"}),
+    (
+        "load",
+        "safetensors.safe_open",
+        {"device": True, "params": ("filename", "framework", "device"), "out": "unknown"},
+    ),
+    (
+        "save",
+        "safetensors.torch.save_file safetensors.torch.save_model",
+        {"params": ("tensors", "filename"), "out": "none"},
+    ),
     ("pure", "huggingface_hub.**", _UNKNOWN),
     ("dataset", "datasets.load_dataset datasets.load_from_disk datasets.Dataset.**", _DATASET),
     ("module", "sentence_transformers.SentenceTransformer", {"device": True, **_MODULE}),
@@ -365,28 +485,67 @@ HUGGING_FACE: list[Entry] = [
 
 GRAPHS: list[Entry] = [
     ("module", "torch_geometric.nn.**.[A-Z]* torch_geometric.nn.[A-Z]*", _MODULE),
-    ("op", "torch_geometric.nn.[a-z]* torch_geometric.utils.** torch_scatter.** torch_sparse.** torch_cluster.**", _OP),
+    (
+        "op",
+        "torch_geometric.nn.[a-z]* torch_geometric.utils.** torch_scatter.** torch_sparse.** "
+        "torch_cluster.**",
+        _OP,
+    ),
     # They go through lists or copy to the host themselves.
-    ("query", "torch_geometric.utils.to_networkx torch_geometric.utils.to_scipy_sparse_matrix", {"out": "unknown"}),
-    ("create", "torch_geometric.utils.from_networkx torch_geometric.utils.from_scipy_sparse_matrix torch_geometric.utils.erdos_renyi_graph torch_geometric.utils.barabasi_albert_graph", {"out": "batch"}),
-    ("loader", "torch_geometric.loader.** torch_geometric.data.DataLoader torch_geometric.data.NeighborSampler torch_geometric.data.ClusterLoader torch_geometric.data.DenseDataLoader", _LOADER),
-    ("dataset", "torch_geometric.datasets.** torch_geometric.data.Dataset torch_geometric.data.InMemoryDataset", _DATASET),
+    (
+        "query",
+        "torch_geometric.utils.to_networkx torch_geometric.utils.to_scipy_sparse_matrix",
+        {"out": "unknown"},
+    ),
+    (
+        "create",
+        "torch_geometric.utils.from_networkx torch_geometric.utils.from_scipy_sparse_matrix "
+        "torch_geometric.utils.erdos_renyi_graph torch_geometric.utils.barabasi_albert_graph",
+        {"out": "batch"},
+    ),
+    (
+        "loader",
+        "torch_geometric.loader.** torch_geometric.data.DataLoader "
+        "torch_geometric.data.NeighborSampler torch_geometric.data.ClusterLoader "
+        "torch_geometric.data.DenseDataLoader",
+        _LOADER,
+    ),
+    (
+        "dataset",
+        "torch_geometric.datasets.** torch_geometric.data.Dataset "
+        "torch_geometric.data.InMemoryDataset",
+        _DATASET,
+    ),
     # Objects that hold tensors; .to(device) gives the moved object.
     (
         "container",
-        "torch_geometric.data.Data torch_geometric.data.HeteroData torch_geometric.data.TemporalData",
+        "torch_geometric.data.Data torch_geometric.data.HeteroData "
+        "torch_geometric.data.TemporalData",
         {"params": ("x", "edge_index", "edge_attr", "y", "pos"), "tensors": ("*",), "out": "batch"},
     ),
-    ("container", "torch_geometric.data.Batch.from_data_list", {"params": ("data_list",), "tensors": ("data_list",), "out": "batch"}),
+    (
+        "container",
+        "torch_geometric.data.Batch.from_data_list",
+        {"params": ("data_list",), "tensors": ("data_list",), "out": "batch"},
+    ),
     ("transform", "torch_geometric.transforms.**", _FOLLOWS),
-    ("transform", "torch_geometric.transforms.ToDevice", {"device": True, "params": ("device",), "out": "unknown"}),
+    (
+        "transform",
+        "torch_geometric.transforms.ToDevice",
+        {"device": True, "params": ("device",), "out": "unknown"},
+    ),
     ("random", "torch_geometric.seed_everything", {"params": ("seed",), "out": "none"}),
     ("module", "dgl.nn.**", _MODULE),
 ]
 
 MODELS_AND_METRICS: list[Entry] = [
     ("module", "segmentation_models_pytorch.**", _MODULE),
-    ("module", "segmentation_models_pytorch.losses.** segmentation_models_pytorch.utils.losses.** segmentation_models_pytorch.utils.metrics.**", _PLAIN_MODULE),
+    (
+        "module",
+        "segmentation_models_pytorch.losses.** segmentation_models_pytorch.utils.losses.** "
+        "segmentation_models_pytorch.utils.metrics.**",
+        _PLAIN_MODULE,
+    ),
     ("op", "segmentation_models_pytorch.metrics.**", _OP),
     (
         "op",
@@ -394,31 +553,54 @@ MODELS_AND_METRICS: list[Entry] = [
         {"params": ("output", "target"), "tensors": ("output", "target"), "out": "tensors"},
     ),
     ("transform", "segmentation_models_pytorch.encoders.get_preprocessing_fn", _UNKNOWN),
-    ("pure", "segmentation_models_pytorch.encoders.get_preprocessing_params segmentation_models_pytorch.encoders.get_encoder_names", _UNKNOWN),
+    (
+        "pure",
+        "segmentation_models_pytorch.encoders.get_preprocessing_params "
+        "segmentation_models_pytorch.encoders.get_encoder_names",
+        _UNKNOWN,
+    ),
     ("managed", "segmentation_models_pytorch.utils.train.**", {"device": True, "out": "unknown"}),
     # The states of a metric move with .to(device), like buffers.
     ("module", "torchmetrics.**", _MODULE),
     ("op", "torchmetrics.functional.**", _OP),
-    ("op", "torchmetrics.functional.accuracy", {"params": ("preds", "target"), "tensors": ("preds", "target")}),
+    (
+        "op",
+        "torchmetrics.functional.accuracy",
+        {"params": ("preds", "target"), "tensors": ("preds", "target")},
+    ),
     ("module", "lpips.LPIPS pytorch_fid.inception.InceptionV3 facenet_pytorch.**", _MODULE),
     ("op", "pytorch_msssim.ssim pytorch_msssim.ms_ssim kornia.**", _OP),
-    ("module", "pytorch_msssim.SSIM pytorch_msssim.MS_SSIM kornia.*.[A-Z]* monai.losses.** monai.metrics.**", _PLAIN_MODULE),
+    (
+        "module",
+        "pytorch_msssim.SSIM pytorch_msssim.MS_SSIM kornia.*.[A-Z]* monai.losses.** "
+        "monai.metrics.**",
+        _PLAIN_MODULE,
+    ),
     ("module", "monai.networks.nets.** monai.networks.blocks.**", _MODULE),
     ("transform", "monai.transforms.**", _UNKNOWN),
     ("loader", "monai.data.DataLoader", _LOADER),
     ("dataset", "monai.data.*Dataset", _DATASET),
     (
         "module",
-        "efficientnet_pytorch.EfficientNet.from_pretrained efficientnet_pytorch.EfficientNet.from_name "
-        "pretrainedmodels.** pretrainedmodels.models.** resnest.torch.** encoding.models.**",
+        "efficientnet_pytorch.EfficientNet.from_pretrained "
+        "efficientnet_pytorch.EfficientNet.from_name pretrainedmodels.** "
+        "pretrainedmodels.models.** resnest.torch.** encoding.models.**",
         _MODULE,
     ),
     ("module", "open_clip.create_model", {"device": True, **_MODULE}),
     # (model, preprocess)
-    ("module", "clip.load open_clip.create_model_and_transforms", {"device": True, "params": ("name", "device"), "out": "modules", "state": True}),
+    (
+        "module",
+        "clip.load open_clip.create_model_and_transforms",
+        {"device": True, "params": ("name", "device"), "out": "modules", "state": True},
+    ),
     ("create", "clip.tokenize open_clip.tokenize", {"params": ("texts",)}),
     ("module", "whisper.load_model", {"device": True, "params": ("name", "device"), **_MODULE}),
-    ("optimizer", "torch_optimizer.** adabelief_pytorch.** bitsandbytes.optim.** apex.optimizers.**", {"out": "optimizer"}),
+    (
+        "optimizer",
+        "torch_optimizer.** adabelief_pytorch.** bitsandbytes.optim.** apex.optimizers.**",
+        {"out": "optimizer"},
+    ),
     ("scheduler", "warmup_scheduler.**", _UNKNOWN),
     ("module", "apex.parallel.DistributedDataParallel", {"params": ("module",), "out": "follows0"}),
     ("module", "torchcrf.CRF TorchCRF.CRF", _MODULE),
@@ -430,9 +612,25 @@ EINOPS: list[Entry] = [
         "einops.rearrange einops.reduce einops.repeat",
         {"params": ("tensor", "pattern"), "tensors": ("tensor",)},
     ),
-    ("op", "einops.einsum", {"params": ("*tensors_and_pattern",), "tensors": ("tensors_and_pattern",)}),
-    ("op", "einops.pack", {"params": ("tensors", "pattern"), "tensors": ("tensors",), "out": "tensors"}),
-    ("view", "einops.unpack", {"params": ("tensor", "packed_shapes", "pattern"), "tensors": ("tensor",), "out": "tensors"}),
+    (
+        "op",
+        "einops.einsum",
+        {"params": ("*tensors_and_pattern",), "tensors": ("tensors_and_pattern",)},
+    ),
+    (
+        "op",
+        "einops.pack",
+        {"params": ("tensors", "pattern"), "tensors": ("tensors",), "out": "tensors"},
+    ),
+    (
+        "view",
+        "einops.unpack",
+        {
+            "params": ("tensor", "packed_shapes", "pattern"),
+            "tensors": ("tensor",),
+            "out": "tensors",
+        },
+    ),
     ("query", "einops.parse_shape", _SCALAR),
     ("to_numpy", "einops.asnumpy", {"params": ("tensor",), "out": "ndarray"}),
     ("module", "einops.layers.torch.Rearrange einops.layers.torch.Reduce", _PLAIN_MODULE),
@@ -443,15 +641,25 @@ EINOPS: list[Entry] = [
 FRAMEWORKS: list[Entry] = [
     (
         "managed",
-        "pytorch_lightning.** lightning.** lightning_fabric.** accelerate.** deepspeed.** fastai.** skorch.** "
-        "ignite.** composer.** catalyst.** stable_baselines3.** tianshou.** ray.** colossalai.** horovod.**",
+        "pytorch_lightning.** lightning.** lightning_fabric.** accelerate.** deepspeed.** "
+        "fastai.** skorch.** ignite.** composer.** catalyst.** stable_baselines3.** tianshou.** "
+        "ray.** colossalai.** horovod.**",
         _UNKNOWN,
     ),
-    ("random", "pytorch_lightning.seed_everything lightning.seed_everything", {"params": ("seed",), "out": "none"}),
+    (
+        "random",
+        "pytorch_lightning.seed_everything lightning.seed_everything",
+        {"params": ("seed",), "out": "none"},
+    ),
 ]
 
 TOOLS: list[Entry] = [
-    ("passthrough", "tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.auto.trange tqdm.notebook.trange tqdm.tqdm_notebook rich.progress.track", {"params": ("iterable",), "out": "follows0"}),
+    (
+        "passthrough",
+        "tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.auto.trange "
+        "tqdm.notebook.trange tqdm.tqdm_notebook rich.progress.track",
+        {"params": ("iterable",), "out": "follows0"},
+    ),
     # SummaryWriter and wandb.log copy to the host themselves.
     (
         "pure",
@@ -461,13 +669,34 @@ TOOLS: list[Entry] = [
     ),
     ("host", "wandb.Histogram wandb.plot.**", {"out": "unknown", **_HOST}),
     # Runs the model on an input that it makes on `device`, by default "cuda" if there is one.
-    ("pure", "torchsummary.summary", {"device": True, "params": ("model", "input_size", "batch_size", "device"), "out": "none"}),
+    (
+        "pure",
+        "torchsummary.summary",
+        {"device": True, "params": ("model", "input_size", "batch_size", "device"), "out": "none"},
+    ),
     # Makes the input where the model is.
-    ("pure", "torchinfo.summary", {"device": True, "params": ("model", "input_size"), "out": "unknown"}),
-    ("op", "thop.profile", {"params": ("model", "inputs"), "tensors": ("model", "inputs"), "out": "scalar"}),
+    (
+        "pure",
+        "torchinfo.summary",
+        {"device": True, "params": ("model", "input_size"), "out": "unknown"},
+    ),
+    (
+        "op",
+        "thop.profile",
+        {"params": ("model", "inputs"), "tensors": ("model", "inputs"), "out": "scalar"},
+    ),
     ("op", "torchviz.make_dot", {"params": ("var", "params"), "out": "unknown"}),
-    ("loader", "torchtext.data.BucketIterator* torchtext.data.Iterator* torchtext.legacy.data.BucketIterator* torchtext.legacy.data.Iterator*", {"device": True, "params": ("dataset", "batch_size"), "out": "loader"}),
-    ("dataset", "torchtext.datasets.** torchtext.data.TabularDataset* torchtext.legacy.datasets.**", _DATASET),
+    (
+        "loader",
+        "torchtext.data.BucketIterator* torchtext.data.Iterator* "
+        "torchtext.legacy.data.BucketIterator* torchtext.legacy.data.Iterator*",
+        {"device": True, "params": ("dataset", "batch_size"), "out": "loader"},
+    ),
+    (
+        "dataset",
+        "torchtext.datasets.** torchtext.data.TabularDataset* torchtext.legacy.datasets.**",
+        _DATASET,
+    ),
     ("pure", "torchtext.vocab.** torchtext.data.** torchtext.legacy.data.**", _UNKNOWN),
     ("pure", "prefetch_generator.**", _UNKNOWN),
 ]

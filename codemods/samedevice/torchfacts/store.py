@@ -24,14 +24,13 @@ class TorchData:
     """The facts about one torch release.
 
     `facts` by dotted name; `aliases` from a namespace to those its objects are known from;
-    `attributes` of a tensor; `accelerator` the names of the accelerator interfaces.
+    `attributes` of a tensor.
     """
 
     version: str
     facts: dict[str, Fact]
     aliases: dict[str, list[str]]
     attributes: dict[str, str]
-    accelerator: list[str]
 
 
 def pack(data: TorchData) -> dict[str, Any]:
@@ -58,7 +57,6 @@ def pack(data: TorchData) -> dict[str, Any]:
         "facts": facts,
         "aliases": {name: " ".join(owners) for name, owners in data.aliases.items()},
         "attributes": {out: " ".join(names) for out, names in attributes.items()},
-        "accelerator": " ".join(data.accelerator),
     }
 
 
@@ -79,7 +77,6 @@ def unpack(raw: dict[str, Any]) -> TorchData:
         facts=facts,
         aliases={name: owners.split() for name, owners in raw["aliases"].items()},
         attributes={n: out for out, names in raw["attributes"].items() for n in names.split()},
-        accelerator=raw["accelerator"].split(),
     )
 
 

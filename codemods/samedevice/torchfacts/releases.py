@@ -1,0 +1,129 @@
+"""Which names of the accelerator interfaces exist in which release of torch.
+
+`releases.json` keeps the names of the oldest release and what each later one added and removed. It
+is read off the sources of each release, without importing them:
+
+    python -m samedevice.torchfacts.releases 2.6 FOLDER   # FOLDER holds torch/, as a wheel does
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+DATA = Path(__file__).with_name("releases.json")
+
+NAMESPACES = (
+    "torch.accelerator",
+    "torch.amp",
+    "torch.cuda",
+    "torch.cuda.amp",
+    "torch.mps",
+    "torch.xpu",
+)
+
+
+def release(version: str) -> tuple[int, int]:
+    """Return (major, minor) of "2.6", "2.6.0+cu124" or "2.10.0a0"; raises `ValueError`."""
+    match = re.match(r"(\d+)\.(\d+)", version)
+    if match is None:
+        raise ValueError(f"not a torch version: {version!r}")
+    return int(match[1]), int(match[2])
+
+
+@cache
+def all_releases() -> dict[tuple[int, int], frozenset[str]]:
+    """Return the dotted names of every known release."""
+    names: frozenset[str] = frozenset()
+    releases = {}
+    for version, change in json.loads(DATA.read_text(encoding="utf-8")).items():
+        added, removed = (
+            {f"{n}.{s}" for n, shorts in change[what].items() for s in shorts.split()}
+            for what in ("added", "removed")
+        )
+        names = (names | added) - removed
+        releases[release(version)] = names
+    return releases
+
+
+def names_in(version: str) -> frozenset[str]:
+    """Return the names of a release; of the nearest known one where it is not known itself."""
+    wanted = release(version)
+    known = all_releases()
+    return known[max((r for r in known if r <= wanted), default=min(known))]
+
+
+def read_names(path: Path) -> set[str]:
+    """Return the public names that the source of a package binds, by what it writes itself.
+
+    That is `__all__`, what it defines, and what it takes over from its own modules or from
+    `torch._C`; what only serves it (typing, os) is none of them.
+    """
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom) and node.level and node.module:
+            names |= {a.asname or a.name for a in node.names if a.name != "*"}
+        elif isinstance(node, ast.Assign):
+            targets = {t.id for t in node.targets if isinstance(t, ast.Name)}
+            if targets == {"__all__"}:
+                names |= set(ast.literal_eval(node.value))
+            elif isinstance(node.value, ast.Attribute):
+                names |= targets
+    return {n for n in names if not n.startswith("_")}
+
+
+def read_release(folder: Path) -> set[str]:
+    """Return the dotted names of the torch whose sources are under `folder`."""
+    names = set()
+    for namespace in NAMESPACES:
+        path = folder / namespace.replace(".", "/") / "__init__.py"
+        if path.is_file():
+            names |= {f"{namespace}.{n}" for n in read_names(path)}
+    return names
+
+
+def pack(releases: dict[tuple[int, int], frozenset[str]]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the releases as changes, oldest first."""
+    packed = {}
+    before: frozenset[str] = frozenset()
+    for version, names in sorted(releases.items()):
+        packed[f"{version[0]}.{version[1]}"] = {
+            "added": _by_namespace(names - before),
+            "removed": _by_namespace(before - names),
+        }
+        before = names
+    return packed
+
+
+def _by_namespace(names: frozenset[str]) -> dict[str, str]:
+    shorts: dict[str, list[str]] = {}
+    for name in sorted(names):
+        namespace, _, short = name.rpartition(".")
+        shorts.setdefault(namespace, []).append(short)
+    return {namespace: " ".join(found) for namespace, found in shorts.items()}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read one release into `releases.json`."""
+    parser = argparse.ArgumentParser(description="Read the names of one torch release.")
+    parser.add_argument("version")
+    parser.add_argument("folder", type=Path, help="holds torch/, as an unpacked wheel does")
+    options = parser.parse_args(arguments)
+    releases = dict(all_releases()) if DATA.exists() else {}
+    names = read_release(options.folder)
+    if not names:
+        parser.error(f"no torch sources under {options.folder}")
+    releases[release(options.version)] = frozenset(names)
+    DATA.write_text(json.dumps(pack(releases), indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
