@@ -1,0 +1,86 @@
+"""A virtual accelerator: tensors that are on `cuda:0` without a GPU.
+
+After `install()` this process has accelerators that torch takes for real: `torch.cuda.is_available()`
+is true, tensors move there and say so, and where operands in two places meet, the program stops with
+the exception and the words of a GPU machine. The values are the CPU's.
+
+>>> from samedevice.prove.virtual import install
+>>> accelerator = install("cuda")                                    # doctest: +SKIP
+>>> torch.ones(2, device="cuda") + torch.ones(2)                     # doctest: +SKIP
+RuntimeError: Expected all tensors to be on the same device, but found at least two devices, ...
+
+torch is imported by `install`, not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from samedevice.prove.virtual.accelerator import Accelerator
+
+__all__ = ["VARIABLE", "hook_directory", "install", "install_from_environment", "installed"]
+
+VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for child processes
+
+_installed: Accelerator | None = None
+
+
+def install(device_type: str = "cuda", count: int = 1, *, record: bool = False) -> Accelerator:
+    """Give this process, its threads and its children `count` accelerators of `device_type`.
+
+    Calling it again returns the same accelerator. With `record`, operations, transfers and the
+    history of every tensor are kept (`Accelerator.events`, `Accelerator.provenance`), which costs
+    time.
+
+    Raises RuntimeError if the installed torch cannot carry one (it has real devices of that type, or
+    it is a release that is not understood), ValueError if another one is installed already.
+    """
+    global _installed
+    if _installed is None:
+        from samedevice.prove.virtual.accelerator import Accelerator
+
+        _installed = Accelerator(device_type, count)
+    elif (_installed.device_type, _installed.count) != (device_type, count):
+        raise ValueError(
+            f"this process has {_installed.count} virtual {_installed.device_type} devices already"
+        )
+    if record:
+        _installed.start_recording()
+    return _installed
+
+
+def installed() -> Accelerator | None:
+    """Return the accelerator of this process, if `install` was called."""
+    return _installed
+
+
+def _forget() -> None:
+    global _installed
+    _installed = None
+
+
+def hook_directory() -> str:
+    """Return the directory to put first on a child's PYTHONPATH: it becomes virtual on its own.
+
+    The child needs `VARIABLE` in its environment too; torch is touched only if it imports it.
+    """
+    from pathlib import Path
+
+    return str(Path(__file__).parent / "hook")
+
+
+def install_from_environment() -> Accelerator | None:
+    """Install what the environment variable `SAMEDEVICE_VIRTUAL` asks for ("cuda:1"), if anything.
+
+    Raises ValueError if its value is malformed.
+    """
+    import os
+
+    value = os.environ.get(VARIABLE)
+    if not value:
+        return None
+    device_type, _, count = value.partition(":")
+    if not device_type or not (count or "1").isdigit():
+        raise ValueError(f"{VARIABLE}={value}: expected a device type and a number, like cuda:1")
+    return install(device_type, int(count or 1))

@@ -1,0 +1,92 @@
+"""The virtual accelerator of this process as one object."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from samedevice.prove.virtual import bridge, generators, hops, kernels, parallel, runtime, storage
+from samedevice.prove.virtual.native import Registration
+from samedevice.prove.virtual.patches import Patches
+from samedevice.prove.virtual.state import STATE
+
+_KEYS = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
+
+
+class Accelerator:
+    """What `install` gave to this process."""
+
+    def __init__(self, device_type: str, count: int) -> None:
+        """Install `count` devices of `device_type`; see `samedevice.prove.virtual.install`."""
+        if device_type not in _KEYS:
+            names = ", ".join(_KEYS)
+            raise RuntimeError(f"no virtual {device_type!r} devices: the types are {names}")
+        if count < 1:
+            raise ValueError(f"{count} devices: at least one is needed")
+        if torch.cuda.is_available():
+            raise RuntimeError("this machine has a real accelerator: the virtual one is not needed")
+        self.device_type = device_type
+        self.count = count
+        self._in_bad_fork = False
+        STATE.device_type, STATE.count = device_type, count
+        self._native = Registration(device_type, STATE.current, lambda: STATE.count)
+        bridge.configure(device_type)
+        generators.create_defaults()
+        self._patches = Patches()
+        self._install_python()
+        key = _KEYS[device_type]
+        self._libraries = [*kernels.register(key), hops.register(key)]
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def _install_python(self) -> None:
+        patches = self._patches
+        runtime.install_cuda(patches, lambda: self._in_bad_fork, tuple(generators.DEFAULTS))
+        storage.install_storages(patches)
+        storage.install_legacy_types(patches)
+        parallel.install(patches)
+        patches.set(torch, "Generator", generators.Generator)
+        for module in (torch, torch.random):
+            for name in ("manual_seed", "seed"):
+                patches.set(module, name, _following(getattr(module, name)))
+        # the optimizers' loops over single tensors: the numbers of the CPU, to the last bit
+        patches.set(sys.modules["torch.optim.optimizer"], "_get_foreach_kernels_supported_devices", list)
+        patches.set(torch, "compile", _compile)
+
+    def _after_fork(self) -> None:
+        if torch.cuda.is_initialized():
+            self._in_bad_fork = True
+            bridge.close()
+
+    def start_recording(self) -> None:
+        """Keep operations, transfers and the history of tensors from now on."""
+
+    def uninstall(self) -> None:
+        """Take everything back. No tensor of the accelerator may be used afterwards."""
+        from samedevice.prove import virtual
+
+        for library in self._libraries:
+            library._destroy()
+        self._patches.undo()
+        self._native.undo()
+        virtual._forget()
+
+
+def _following(seed: Callable[..., Any]) -> Callable[..., Any]:
+    def seeded(*args: Any) -> Any:
+        result = seed(*args)
+        generators.follow_all()
+        return result
+
+    seeded.__doc__, seeded.__name__ = seed.__doc__, seed.__name__
+    return seeded
+
+
+def _compile(model: Any = None, **options: Any) -> Any:
+    """Return the function or module itself: the virtual accelerator runs everything eagerly."""
+    if model is None:
+        return lambda function: function
+    return model

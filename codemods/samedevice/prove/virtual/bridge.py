@@ -1,0 +1,110 @@
+"""Turn host tensors into device tensors and back, without copying a byte.
+
+A DLPack capsule says of a piece of memory on which device it is. We let torch write such a capsule
+for a host tensor, overwrite the device in it, and let torch read it: what comes out is an ordinary
+`torch.Tensor` (not a subclass) whose device, dispatch keys and type are those of the accelerator,
+while its memory is the host's. The other way round gives the operations of the CPU access to it.
+Either object keeps the memory alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+
+Tensor = torch.Tensor
+
+_to_capsule: Any = torch._C._to_dlpack
+_from_capsule: Any = torch._C._from_dlpack
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype = ctypes.c_void_p
+_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_int64_at = ctypes.c_int64.from_address
+
+# struct DLManagedTensor { struct DLTensor { void *data; struct { int32 type; int32 id; } device; ...
+_DEVICE_OFFSET = ctypes.sizeof(ctypes.c_void_p)
+_HOST = 1
+_DLPACK_TYPES = {"cuda": 2, "mps": 8, "privateuseone": 12}
+
+_dlpack_type = _DLPACK_TYPES["cuda"]
+_device_type = "cuda"
+
+_as_strided_on_host = torch.ops.aten.as_strided_.default._op
+_set_on_host = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
+_CPU = torch._C.DispatchKey.CPU
+
+
+def serves(device_type: str) -> bool:
+    """Tell whether torch can read tensors of `device_type` from a capsule."""
+    return device_type in _DLPACK_TYPES
+
+
+def configure(device_type: str) -> None:
+    """Choose the accelerator that `to_device` makes tensors of; `serves` must hold for it."""
+    global _dlpack_type, _device_type
+    _dlpack_type = _DLPACK_TYPES[device_type]
+    _device_type = device_type
+
+
+def to_device(host: Tensor, index: int) -> Tensor:
+    """Return a tensor on accelerator `index` over the memory of `host`.
+
+    Sizes and strides are kept. The storage begins at the first element of `host`, so only tensors
+    whose storage nobody looks at through another one (fresh results) should come here; use
+    `storage_to_device` for others.
+    """
+    if host.layout is not torch.strided or host.is_quantized:
+        kind = "quantized" if host.is_quantized else str(host.layout).removeprefix("torch.")
+        raise NotImplementedError(
+            f"samedevice: the virtual accelerator holds dense tensors only, not {kind} ones"
+        )
+    capsule = _to_capsule(host)
+    _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
+    device = _from_capsule(capsule)
+    shape = host.shape
+    if (1 in shape or 0 in shape) and device.stride() != host.stride():
+        # capsules carry stride 1 where the size makes it meaningless; torch does not forget it
+        _as_strided_on_host(device, shape, host.stride())
+    return device  # type: ignore[no-any-return]
+
+
+def to_host(device: Tensor) -> Tensor:
+    """Return a host tensor over the memory of a device tensor: a view in all but name."""
+    capsule = _to_capsule(device)
+    _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _HOST
+    host = _from_capsule(capsule)
+    shape = device.shape
+    if (1 in shape or 0 in shape) and host.stride() != device.stride():
+        _as_strided_on_host(host, shape, device.stride())
+    return host  # type: ignore[no-any-return]
+
+
+def storage_to_device(storage: torch.UntypedStorage, index: int) -> Tensor:
+    """Return a device tensor of bytes over a whole host storage."""
+    flat = torch.empty(0, dtype=torch.uint8).set_(storage)  # type: ignore[call-overload]
+    return to_device(flat, index)
+
+
+def adopt(device: Tensor, source: Tensor) -> None:
+    """Let `device` use the storage and the sizes of `source`, another device tensor."""
+    _set_on_host(
+        _CPU,
+        device,
+        source.untyped_storage(),
+        source.storage_offset(),
+        source.size(),
+        source.stride(),
+    )
+
+
+def close() -> None:
+    """Refuse all use of the accelerator: this process was forked from one that used it."""
+    global _from_capsule
+
+    def refuse(capsule: Any) -> Tensor:
+        error: Any = getattr(torch, "AcceleratorError", RuntimeError)
+        raise error("CUDA error: initialization error")
+
+    _from_capsule = refuse

@@ -1,0 +1,65 @@
+"""Make a child process virtual: Python imports this module at its start.
+
+It waits until the program imports torch, installs the virtual accelerator right after, and lets the
+environment's own sitecustomize run as if this one were not there.
+"""
+
+import importlib.util
+import os
+import sys
+from importlib.abc import Loader, MetaPathFinder
+
+
+class _AfterTorch(Loader):
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        self._loader.exec_module(module)
+        module.__spec__.loader = module.__loader__ = self._loader
+        from samedevice.prove.virtual import install_from_environment
+
+        install_from_environment()
+
+
+class _Watch(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _AfterTorch(spec.loader)
+        return spec
+
+
+def _other_sitecustomize(here):
+    """Run the sitecustomize that this one hides, if the environment has one."""
+    path = [entry for entry in sys.path if os.path.realpath(entry or ".") != here]
+    finder = importlib.machinery.PathFinder
+    spec = finder.find_spec("sitecustomize", path)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+def _main():
+    here = os.path.dirname(os.path.realpath(__file__))
+    if os.environ.get("SAMEDEVICE_VIRTUAL"):
+        root = os.path.abspath(os.path.join(here, *[os.pardir] * 4))
+        if importlib.util.find_spec("samedevice") is None:
+            sys.path.append(root)
+        if "torch" in sys.modules:
+            raise ImportError("torch was imported before samedevice's hook")
+        sys.meta_path.insert(0, _Watch())
+    _other_sitecustomize(here)
+
+
+_main()

@@ -1,0 +1,439 @@
+"""The operations of the virtual accelerator: each runs the CPU's kernel on the same memory.
+
+Every operation for which torch has a CPU kernel gets one Python kernel under the accelerator's
+dispatch key. It checks the places of its operands as a GPU machine would, views them as host
+tensors, calls the operation again, and gives the results back as device tensors. What only makes
+views, or moves data between places, has a kernel of its own. Everything above the backend (autograd,
+autocast, functorch, composite operations) is torch's own code and takes the paths it takes for CUDA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from samedevice.prove.virtual import rules
+from samedevice.prove.virtual.bridge import adopt, storage_to_device, to_device, to_host
+from samedevice.prove.virtual.generators import for_draw
+from samedevice.prove.virtual.state import STATE
+
+Tensor = torch.Tensor
+Kernel = Callable[..., Any]
+
+_CPU = torch._C.DispatchKey.CPU
+_aten = torch.ops.aten
+
+# Composite operations that choose their kernels by device: ours are to be the CPU's.
+_ALSO = """
+convolution convolution_overrideable convolution_backward
+""".split()
+
+# Operations whose CPU kernels read and write sizes, strides and storages only.
+_METADATA = "as_strided view _reshape_alias unfold view_as_real view_as_complex set_.source_Storage_storage_offset".split()
+
+_SKIPPED_PREFIXES = ("mkldnn", "_mkldnn", "quantize", "_empty_affine", "_empty_per_channel")
+
+
+def register(dispatch_key: str) -> list[torch.library.Library]:
+    """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
+    library = torch.library.Library("aten", "IMPL")
+    special = _special_kernels()
+    names = {
+        name.removeprefix("aten::")
+        for name in torch._C._dispatch_get_registrations_for_dispatch_key("CPU")
+        if name.startswith("aten::")
+    }
+    foreach = {name for name in dir(torch._C._VariableFunctions) if name.startswith("_foreach_")}
+    for packet in sorted(foreach):
+        names.update(_full_name(packet, overload) for overload in getattr(_aten, packet).overloads())
+    names.update(_ALSO)
+    for name in sorted(names | set(special)):
+        if name.startswith(_SKIPPED_PREFIXES):
+            continue
+        op = _operation(name)
+        if op is None:
+            continue
+        library.impl(name, special.get(name) or _kernel(op), dispatch_key)
+    fallback = torch.library.Library("_", "IMPL")
+    fallback.fallback(_fallback, dispatch_key)
+    return [library, fallback]
+
+
+def _full_name(packet: str, overload: str) -> str:
+    return packet if overload == "default" else f"{packet}.{overload}"
+
+
+def _operation(name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    try:
+        return getattr(getattr(_aten, packet), overload or "default")
+    except AttributeError:
+        return None
+
+
+_made: dict[Any, Kernel] = {}
+
+
+def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Serve the operations of extensions (torchvision and others) by their CPU kernels."""
+    kernel = _made.get(op)
+    if kernel is None:
+        kernel = _made[op] = _kernel(op)
+    return kernel(*args, **kwargs)
+
+
+def _kernel(op: Any) -> Kernel:
+    schema = op._schema
+    if any(argument.name == "device" for argument in schema.arguments):
+        return _factory(op)
+    written = [
+        (position, argument.name)
+        for position, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    if any(argument.kwarg_only for argument in schema.arguments if (argument.alias_info is not None and argument.alias_info.is_write)):
+        return _out(op, written)
+    if written:
+        return _inplace(op, written)
+    return _functional(op)
+
+
+def _functional(op: Any) -> Kernel:
+    call = op._op
+    short = op._schema.name.removeprefix("aten::")
+    float_only = rules.is_float_only(short)
+    counts = STATE.operations
+    label = str(op)
+    draws = _draws(op)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        hosts, index, mixed = _hosts(args)
+        if kwargs:
+            kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
+        else:
+            kwhosts = kwargs
+        if mixed:
+            rules.mixed(op, args, kwargs)
+        if float_only:
+            rules.unsupported(short, hosts[0].dtype)
+        if draws is not None:
+            draws(hosts, kwhosts, index)
+        counts[label] += 1
+        return _devices(call(*hosts, **kwhosts), index)
+
+    return kernel
+
+
+def _draws(op: Any) -> Callable[[list[Any], dict[str, Any], int], None] | None:
+    """Return what replaces the generator argument of a call by the device's, if it has one."""
+    names = [argument.name for argument in op._schema.arguments]
+    if "generator" not in names:
+        return None
+    place = names.index("generator")
+
+    def replace(hosts: list[Any], kwhosts: dict[str, Any], index: int) -> None:
+        if place < len(hosts):
+            hosts[place] = for_draw(hosts[place], index)
+        else:
+            kwhosts["generator"] = for_draw(kwhosts.get("generator"), index)
+
+    return replace
+
+
+def _inplace(op: Any, written: list[tuple[int, str]]) -> Kernel:
+    call = op._op
+    draws = _draws(op)
+    returns = len(op._schema.returns)
+    counts = STATE.operations
+    label = str(op)
+    short = op._schema.name.removeprefix("aten::")
+    float_only = rules.is_float_only(short)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        hosts, index, mixed = _hosts(args)
+        if kwargs:
+            kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
+        else:
+            kwhosts = kwargs
+        if mixed:
+            rules.mixed(op, args, kwargs)
+        if float_only:
+            rules.unsupported(short, hosts[0].dtype)
+        if draws is not None:
+            draws(hosts, kwhosts, index)
+        counts[label] += 1
+        result = call(*hosts, **kwhosts)
+        if not returns:
+            return None
+        first = [args[position] if position < len(args) else kwargs[name] for position, name in written]
+        if returns == 1:
+            return first[0]
+        # results that are no written argument come fresh from the kernel
+        return tuple(
+            first[position] if position < len(first) else _devices(value, index)
+            for position, value in enumerate(result)
+        )
+
+    return kernel
+
+
+def _out(op: Any, written: list[tuple[int, str]]) -> Kernel:
+    call = op._op
+    draws = _draws(op)
+    counts = STATE.operations
+    label = str(op)
+    short = op._schema.name.removeprefix("aten::")
+    float_only = rules.is_float_only(short)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        hosts, index, mixed = _hosts(args)
+        kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
+        if mixed:
+            rules.mixed(op, args, kwargs)
+        if float_only:
+            rules.unsupported(short, hosts[0].dtype)
+        if draws is not None:
+            draws(hosts, kwhosts, index)
+        counts[label] += 1
+        outs = [(name, kwargs[name]) for _, name in written if kwargs.get(name) is not None]
+        for name, out in outs:
+            if isinstance(out, Tensor) and not out.numel():
+                kwhosts[name] = torch.empty(0, dtype=out.dtype)  # the CPU's kernel may resize it
+        try:
+            call(*hosts, **kwhosts)
+        except RuntimeError as error:
+            if "storage that is not resizable" not in str(error):
+                raise
+            for name, out in outs:
+                kwhosts[name] = torch.empty(0, dtype=out.dtype)
+            call(*hosts, **kwhosts)
+        results = []
+        for name, out in outs:
+            if isinstance(out, Tensor):
+                host = kwhosts[name]
+                if host.shape != out.shape or (out.numel() and host.data_ptr() != out.data_ptr()):
+                    adopt(out, to_device(host, index))
+            results.append(out)
+        if not op._schema.returns:
+            return None
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return kernel
+
+
+def _factory(op: Any) -> Kernel:
+    call = op._op
+    names = [argument.name for argument in op._schema.arguments]
+    place = names.index("device")
+    counts = STATE.operations
+    label = str(op)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if place < len(args):
+            device = args[place]
+            args = args[:place] + (None,) + args[place + 1 :]
+        else:
+            device = kwargs.pop("device", None)
+        kwargs.pop("pin_memory", None)
+        hosts, index, _ = _hosts(args)
+        if device is not None and device.type == "cpu":
+            return call(*hosts, **kwargs)
+        if device is not None:
+            index = STATE.index(device)
+        counts[label] += 1
+        return to_device(call(*hosts, **kwargs), index)
+
+    return kernel
+
+
+def _hosts(args: tuple[Any, ...]) -> tuple[list[Any], int, bool]:
+    """View the device tensors of `args` as host tensors.
+
+    Also say the index of the first tensor's accelerator (the current one, if there is none) and
+    whether the tensors are on different devices.
+    """
+    hosts = []
+    index = -1
+    elsewhere = False  # there is a tensor on the host or on another accelerator
+    for value in args:
+        kind = type(value)
+        if kind is Tensor or isinstance(value, Tensor):
+            here = value.get_device()
+            if here < 0:
+                elsewhere = True
+            else:
+                if index < 0:
+                    index = here
+                elif here != index:
+                    elsewhere = True
+                value = to_host(value)
+        elif kind is list or kind is tuple:
+            if value and any(isinstance(item, Tensor) for item in value):
+                items, inner, other = _hosts(tuple(value))
+                if inner >= 0:
+                    if index < 0:
+                        index = inner
+                    elif inner != index:
+                        elsewhere = True
+                else:
+                    elsewhere = True
+                elsewhere = elsewhere or other
+                value = items
+        hosts.append(value)
+    return hosts, index, elsewhere
+
+
+def _kwhosts(kwargs: dict[str, Any], index: int, elsewhere: bool) -> tuple[dict[str, Any], int, bool]:
+    hosts, inner, other = _hosts(tuple(kwargs.values()))
+    if inner >= 0 and index >= 0 and inner != index:
+        other = True
+    return dict(zip(kwargs, hosts)), index if index >= 0 else inner, elsewhere or other
+
+
+def _devices(result: Any, index: int) -> Any:
+    if type(result) is Tensor:
+        return to_device(result, index)
+    if type(result) in (tuple, list):
+        return type(result)(_devices(item, index) for item in result)
+    return result
+
+
+def _on_cpu(op: Any) -> Kernel:
+    """Call the CPU's kernel of an operation that touches no memory on the device tensor itself."""
+    call = op._op_dk
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        return call(_CPU, *args, **kwargs)
+
+    return kernel
+
+
+def _special_kernels() -> dict[str, Kernel]:
+    kernels: dict[str, Kernel] = {name: _on_cpu(_operation(name)) for name in _METADATA}
+    kernels.update(
+        {
+            "empty.memory_format": _empty,
+            "empty_strided": _empty_strided,
+            "copy_": _copy_,
+            "_copy_from": _copy_from,
+            "resize_": _resize_,
+            "set_": _set_empty,
+            "set_.source_Storage": _set_storage,
+            "set_.source_Tensor": _set_tensor,
+            "_local_scalar_dense": _local_scalar_dense,
+            "_softmax": _softmax(_aten._softmax.default),
+            "_log_softmax": _softmax(_aten._log_softmax.default),
+            "native_dropout": _native_dropout,
+            "native_dropout_backward": _native_dropout_backward,
+            "_fused_sdp_choice": lambda *args, **kwargs: 0,  # the mathematical one
+            "record_stream": lambda *args, **kwargs: None,
+        }
+    )
+    return kernels
+
+
+def _empty(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None) -> Tensor:
+    return to_device(torch.empty(size, dtype=dtype, device="cpu", memory_format=memory_format or torch.contiguous_format), STATE.index(device))
+
+
+def _empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Tensor:
+    return to_device(torch.empty_strided(size, stride, dtype=dtype, device="cpu"), STATE.index(device))
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    """View a tensor as a host tensor, its lazy conjugation and negation included."""
+    if tensor.get_device() < 0:
+        return tensor
+    host = to_host(tensor)
+    if tensor.is_conj():
+        host = host.conj()
+    if tensor.is_neg():
+        host = torch._neg_view(host)
+    return host
+
+
+def _copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
+    if self.device != source.device:
+        STATE.transfer(source, self)
+    _plain(self).copy_(_plain(source))
+    return self
+
+
+def _copy_from(source: Tensor, self: Tensor, non_blocking: bool = False) -> Tensor:
+    return _copy_(self, source, non_blocking)
+
+
+def _local_scalar_dense(self: Tensor) -> Any:
+    STATE.transfer(self, None)
+    return to_host(self).item()
+
+
+def _resize_(self: Tensor, size: Any, *, memory_format: Any = None) -> Tensor:
+    model = torch.empty(size, dtype=self.dtype, device="meta", memory_format=memory_format or torch.contiguous_format)
+    storage = self.untyped_storage()
+    needed = (self.storage_offset() + model.numel()) * self.element_size()
+    if needed > storage.nbytes():
+        grown = torch.empty(needed, dtype=torch.uint8)
+        old = torch.empty(0, dtype=torch.uint8, device=self.device).set_(storage)
+        grown[: storage.nbytes()].copy_(to_host(old))
+        fresh = to_device(grown, self.get_device())
+        _set_storage_offset(self, fresh.untyped_storage(), self.storage_offset(), model.size(), model.stride())
+    else:
+        _set_storage_offset(self, storage, self.storage_offset(), model.size(), model.stride())
+    return self
+
+
+def _set_storage_offset(self: Tensor, storage: Any, offset: int, size: Any, stride: Any) -> Tensor:
+    _aten.set_.source_Storage_storage_offset._op_dk(_CPU, self, storage, offset, size, stride)
+    return self
+
+
+def _set_empty(self: Tensor) -> Tensor:
+    adopt(self, _empty([0], dtype=self.dtype, device=self.device))
+    return self
+
+
+def _set_storage(self: Tensor, source: Any) -> Tensor:
+    length = source.nbytes() // self.element_size()
+    return _set_storage_offset(self, source, 0, [length], [1])
+
+
+def _set_tensor(self: Tensor, source: Tensor) -> Tensor:
+    if self.device != source.device:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device '
+            f'"{source.device}".  This is no longer allowed; the devices must match.'
+        )
+    adopt(self, source)
+    return self
+
+
+def _softmax(op: Any) -> Kernel:
+    """Widen half to float first where CUDA's kernel does both at once."""
+    plain = _functional(op)
+
+    def kernel(self: Tensor, dim: int, half_to_float: bool) -> Any:
+        return plain(self.float() if half_to_float else self, dim, False)
+
+    return kernel
+
+
+def _native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """Drop as the CPU's dropout does, from the same random numbers and with the same rounding."""
+    host, index = to_host(input), input.get_device()
+    if train is False or not host.numel():
+        mask = torch.ones_like(host, dtype=torch.bool)
+        return to_device(host.clone(), index), to_device(mask, index)
+    if p == 1:
+        return to_device(torch.zeros_like(host), index), to_device(torch.zeros_like(host, dtype=torch.bool), index)
+    noise = torch.empty_like(host).bernoulli_(1 - p, generator=for_draw(None, index))
+    mask = noise.bool()
+    return to_device(host * noise.div_(1 - p), index), to_device(mask, index)
+
+
+def _native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    host = to_host(grad)
+    noise = to_host(mask).to(host.dtype)
+    return to_device(host * (noise.div_(1 / scale) if scale else noise), grad.get_device())

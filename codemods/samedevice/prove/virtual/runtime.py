@@ -1,0 +1,332 @@
+"""The runtime of the accelerator: what `torch.cuda` asks of its C++ half.
+
+`torch.cuda` is Python over functions named `torch._C._cuda_...`, which a CPU build lacks. Giving it
+those makes its own code work: queries, contexts, streams, events, memory statistics and seeds behave
+as the installed release writes them.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from samedevice.prove.virtual.patches import Patches
+from samedevice.prove.virtual.state import STATE
+
+_CUDA = 1  # DeviceType::CUDA
+_MEMORY = 16 << 30
+_names = itertools.count(1)
+
+
+class StreamBase:
+    """Half of `torch.cuda.Stream`: work is done when it is asked for, so nothing ever waits."""
+
+    stream_id: int
+    device_index: int
+    device_type: int
+    priority: int
+
+    def __new__(
+        cls,
+        priority: int = 0,
+        stream_id: int | None = None,
+        device_index: int | None = None,
+        device_type: int = _CUDA,
+        stream_ptr: int | None = None,
+        **ignored: Any,
+    ) -> Any:
+        made = object.__new__(cls)
+        made.stream_id = next(_names) if stream_id is None else stream_id
+        made.device_index = STATE.current() if device_index is None else device_index
+        made.device_type = device_type
+        made.priority = priority
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device(STATE.device_type, self.device_index)
+
+    @property
+    def cuda_stream(self) -> int:
+        return self.stream_id
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self) -> None:
+        pass
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, StreamBase)
+            and self.stream_id == other.stream_id
+            and self.device_index == other.device_index
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.stream_id, self.device_index))
+
+
+class EventBase:
+    """Half of `torch.cuda.Event`; a recorded one remembers the host's clock."""
+
+    recorded: float | None
+    timing: bool
+    cuda_event: int
+
+    def __new__(cls, enable_timing: bool = False, *args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        made.recorded, made.timing, made.cuda_event = None, enable_timing, next(_names)
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device(STATE.device_type, STATE.current())
+
+    def record(self, stream: Any = None) -> None:
+        self.recorded = time.perf_counter()
+
+    def wait(self, stream: Any = None) -> None:
+        pass
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, end: EventBase) -> float:
+        if not (self.timing and end.timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self.recorded is None or end.recorded is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        return (end.recorded - self.recorded) * 1e3
+
+
+class Properties:
+    """What the virtual device says about itself."""
+
+    name = "samedevice virtual CUDA device"
+    major, minor = 8, 0
+    total_memory = _MEMORY
+    multi_processor_count = 108
+    max_threads_per_multi_processor = 2048
+    max_threads_per_block = 1024
+    warp_size = 32
+    is_integrated = is_multi_gpu_board = 0
+    regs_per_multiprocessor = 65536
+    shared_memory_per_block = 49152
+    shared_memory_per_block_optin = 166912
+    shared_memory_per_multiprocessor = 167936
+    L2_cache_size = 40 << 20
+    gcnArchName = ""
+    uuid = "00000000-0000-0000-0000-000000000000"
+    pci_bus_id = pci_device_id = pci_domain_id = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, "
+            f"multi_processor_count={self.multi_processor_count})"
+        )
+
+
+class _Memory:
+    """Device memory in use, found by looking for tensors when it is asked for."""
+
+    def __init__(self) -> None:
+        self._peaks: dict[int, int] = {}
+
+    def current(self, index: int) -> int:
+        storages: dict[int, int] = {}
+        for value in gc.get_objects():
+            if isinstance(value, torch.Tensor) and value.get_device() == index:
+                storage = value.untyped_storage()
+                storages[storage.data_ptr()] = max(
+                    storage.nbytes(), storages.get(storage.data_ptr(), 0)
+                )
+        used = sum(-(-size // 512) * 512 for size in storages.values())  # CUDA rounds up to 512
+        self._peaks[index] = max(used, self._peaks.get(index, 0))
+        return used
+
+    def reset_peak(self, index: int) -> None:
+        self._peaks[index] = 0
+        self.current(index)
+
+    def stats(self, index: int) -> dict[str, Any]:
+        used = self.current(index)
+        peak = self._peaks[index]
+        numbers = {"current": used, "peak": peak, "allocated": used, "freed": 0}
+        empty = dict.fromkeys(numbers, 0)
+        groups = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
+        return {
+            **{group: {"all": dict(numbers), "small_pool": dict(empty), "large_pool": dict(numbers)} for group in groups},
+            "allocation": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "segment": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "active": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "inactive_split": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "inactive_split_bytes": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "oversize_allocations": dict(empty),
+            "oversize_segments": dict(empty),
+            "num_alloc_retries": 0,
+            "num_ooms": 0,
+            "num_sync_all_streams": 0,
+            "num_device_alloc": 0,
+            "num_device_free": 0,
+            "max_split_size": -1,
+        }
+
+    def info(self, index: int) -> tuple[int, int]:
+        return _MEMORY - self.current(index), _MEMORY
+
+
+MEMORY = _Memory()
+
+
+def _set_device(index: int) -> None:
+    STATE.thread.device = STATE.check(index)
+
+
+def _exchange_device(index: int) -> int:
+    if index < 0:
+        return -1
+    previous = STATE.current()
+    _set_device(index)
+    return previous
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    pass
+
+
+def _current_stream(index: int) -> tuple[int, int, int]:
+    streams = STATE.thread.streams or {}
+    return streams.get(index, 0), index, _CUDA
+
+
+def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    if STATE.thread.streams is None:
+        STATE.thread.streams = {}
+    STATE.thread.streams[device_index] = stream_id
+    _set_device(device_index)
+
+
+def _cudart() -> SimpleNamespace:
+    return SimpleNamespace(
+        cudaError=SimpleNamespace(success=0),
+        cudaGetErrorString=lambda code: "no error",
+        cudaMemGetInfo=MEMORY.info,
+        cudaProfilerStart=lambda: 0,
+        cudaProfilerStop=lambda: 0,
+        cudaHostRegister=lambda *args: 0,
+        cudaHostUnregister=lambda *args: 0,
+        cudaStreamCreate=lambda *args: 0,
+        cudaStreamDestroy=lambda *args: 0,
+    )
+
+
+def install_cuda(patches: Patches, in_bad_fork: Callable[[], bool], generators: tuple[Any, ...]) -> None:
+    """Make `torch.cuda` and `torch.accelerator` speak of the virtual devices."""
+    functions: dict[str, Callable[..., Any]] = {
+        "init": _nothing,
+        "getDeviceCount": STATE.visible,
+        "getDevice": STATE.current,
+        "setDevice": _set_device,
+        "exchangeDevice": _exchange_device,
+        "maybeExchangeDevice": _exchange_device,
+        "isInBadFork": in_bad_fork,
+        "synchronize": _nothing,
+        "emptyCache": _nothing,
+        "ipc_collect": _nothing,
+        "sleep": _nothing,
+        "getCurrentStream": _current_stream,
+        "getCurrentRawStream": lambda index: _current_stream(index)[0],
+        "getDefaultStream": lambda index: (0, index, _CUDA),
+        "setStream": _set_stream,
+        "memoryStats": MEMORY.stats,
+        "hostMemoryStats": dict,
+        "resetPeakMemoryStats": MEMORY.reset_peak,
+        "resetAccumulatedMemoryStats": _nothing,
+        "resetPeakHostMemoryStats": _nothing,
+        "resetAccumulatedHostMemoryStats": _nothing,
+        "memorySnapshot": lambda *args: {"segments": [], "device_traces": []},
+        "record_memory_history": _nothing,
+        "record_memory_history_legacy": _nothing,
+        "setMemoryFraction": _nothing,
+        "getMemoryFraction": lambda index: 1.0,
+        "getAllocatorBackend": lambda: "native",
+        "cudaCachingAllocator_is_enabled": lambda: True,
+        "cudaCachingAllocator_enable": _nothing,
+        "cudaCachingAllocator_set_allocator_settings": _nothing,
+        "getArchFlags": lambda: "sm_80",
+        "getCompiledVersion": lambda: 12060,
+        "canDeviceAccessPeer": lambda device, peer: device != peer,
+        "get_sync_debug_mode": lambda: 0,
+        "set_sync_debug_mode": _nothing,
+        "isCurrentStreamCapturing": lambda: False,
+        "getCurrentBlasHandle": lambda: 0,
+        "clearCublasWorkspaces": _nothing,
+        "lock_mutex": _nothing,
+        "unlock_mutex": _nothing,
+    }
+    for name, function in functions.items():
+        patches.set(torch._C, f"_cuda_{name}", function)
+    patches.set(torch._C, "_has_cuda", True)
+    patches.set(torch.version, "cuda", "12.6")
+
+    cuda = torch.cuda
+    properties = Properties()
+    patches.set(cuda, "_cudart", _cudart())
+    patches.set(cuda, "cudart", lambda: cuda._cudart)  # type: ignore[attr-defined]
+    patches.set(cuda, "_CudaDeviceProperties", Properties)
+    patches.set(cuda, "_get_device_properties", lambda index: properties)
+    patches.set(cuda, "_is_in_bad_fork", in_bad_fork)
+    patches.set(cuda, "_exchange_device", _exchange_device)
+    patches.set(cuda, "_maybe_exchange_device", _exchange_device)
+    patches.set(cuda, "device_count", STATE.visible)
+    patches.set(cuda, "default_generators", generators)
+    patches.set(cuda, "is_current_stream_capturing", lambda: False)
+    patches.set(cuda, "_queued_calls", [])
+    patches.set(cuda, "_initialized", False)
+    _rebase(patches, cuda.streams.Stream, StreamBase)
+    _rebase(patches, cuda.streams.Event, EventBase)
+    for name, function in {
+        "getDeviceIndex": STATE.current,
+        "setDeviceIndex": _set_device,
+        "exchangeDevice": _exchange_device,
+        "maybeExchangeDevice": _exchange_device,
+        "synchronizeDevice": _nothing,
+        "isAllocatorInitialized": lambda: True,
+        "emptyCache": _nothing,
+        "emptyHostCache": _nothing,
+        "getDeviceStats": MEMORY.stats,
+        "resetAccumulatedStats": _nothing,
+        "resetPeakStats": MEMORY.reset_peak,
+        "getMemoryInfo": MEMORY.info,
+        "getStream": lambda index: cuda.current_stream(index if index >= 0 else None),
+        "setStream": lambda stream: cuda.set_stream(stream),
+    }.items():
+        patches.set(torch._C, f"_accelerator_{name}", function)
+    if hasattr(torch, "accelerator"):
+        patches.set(torch.accelerator, "device_count", STATE.visible)
+        patches.set(torch.accelerator, "is_available", lambda: STATE.visible() > 0)
+
+
+def _rebase(patches: Patches, derived: Any, base: type) -> None:
+    """Put our half under a class of torch that a CPU build derives from a dummy."""
+    patches.set(derived, "__bases__", (base,))

@@ -1,0 +1,68 @@
+"""What this process knows of its virtual accelerator."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+class _Thread(threading.local):
+    """The current device and stream are each thread's own, as in CUDA."""
+
+    device = 0
+    streams: dict[int, int] | None = None
+
+
+class State:
+    """The accelerator's type, how many devices it has, and what happened on them."""
+
+    def __init__(self) -> None:
+        self.device_type = "cuda"
+        self.count = 0
+        self.operations: Counter[str] = Counter()
+        self.thread = _Thread()
+        self.on_transfer: Callable[[torch.Tensor, torch.Tensor | None], None] | None = None
+
+    def visible(self) -> int:
+        """Return how many devices the program may see."""
+        allowed = os.environ.get("CUDA_VISIBLE_DEVICES") if self.device_type == "cuda" else None
+        if allowed is None:
+            return self.count
+        names = allowed.strip().split(",") if allowed.strip() not in ("", "-1") else []
+        return min(self.count, len(names))
+
+    def check(self, index: int) -> int:
+        """Return an index of an existing device; raise what CUDA raises for any other."""
+        if not 0 <= index < self.count:
+            error: Any = getattr(torch, "AcceleratorError", RuntimeError)
+            raise error(
+                "CUDA error: invalid device ordinal\n"
+                "GPU device may be out of range, do you have enough GPUs?\n"
+                "CUDA kernel errors might be asynchronously reported at some other API call, so "
+                "the stacktrace below might be incorrect.\n"
+                "For debugging consider passing CUDA_LAUNCH_BLOCKING=1"
+            )
+        return index
+
+    def index(self, device: torch.device | None) -> int:
+        """Return the index that a device of the accelerator stands for."""
+        if device is None or device.index is None:
+            return self.thread.device
+        return self.check(device.index)
+
+    def current(self) -> int:
+        """Return the calling thread's current device."""
+        return self.thread.device
+
+    def transfer(self, source: torch.Tensor, target: torch.Tensor | None) -> None:
+        """Report that data goes from one place to another (None: into a Python number)."""
+        if self.on_transfer is not None:
+            self.on_transfer(source, target)
+
+
+STATE = State()
