@@ -97,3 +97,35 @@ def test_a_broken_setting_names_the_file(tmp_path: Path, text: str, message: str
 def test_a_resolver_flag_of_another_form_is_refused() -> None:
     with pytest.raises(ConfigError, match="--resolver gpu"):
         Config().with_flags(resolver="gpu")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "floor"),
+    [
+        ("torch>=2.6", (2, 6)),
+        ("torch >= 2.10.1, <3 ; python_version > '3.9'", (2, 10)),
+        ("torch[opt]==2.7.0", (2, 7)),
+        ("torch~=2", (2, 0)),
+        ("torch", (0, 0)),
+        ("torch<2.9", (0, 0)),
+        ("torch-geometric>=2.6", (0, 0)),
+        ("torchvision>=0.21", (0, 0)),
+    ],
+)
+@pytest.mark.parametrize("place", ["pyproject", "requirements"])
+def test_oldest_torch(tmp_path: Path, requirement: str, floor: tuple[int, int], place: str) -> None:
+    if place == "pyproject":
+        text = f'[project]\nname = "x"\ndependencies = ["numpy", "{requirement}"]\n'
+        (tmp_path / "pyproject.toml").write_text(text)
+    else:
+        (tmp_path / "requirements.txt").write_text(f"numpy\n{requirement}  # why\n")
+    config = load([str(tmp_path)])
+    assert config.torch_floor == floor
+    assert config.resolver_style == ("accelerator" if floor >= (2, 6) else "cuda")
+    assert config.with_flags(resolver="cuda").resolver_style == "cuda"
+    assert config.with_flags(resolver="accelerator").resolver_style == "accelerator"
+
+
+def test_a_template_of_somebody_else_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = {{ cookiecutter.name }}\n")
+    assert load([str(tmp_path)]) == Config()

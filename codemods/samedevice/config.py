@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,6 +19,7 @@ else:
 
 LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
 KEYS = (*LISTS, "unsafe", "resolver", "line-length")
+ACCELERATOR_SINCE = (2, 6)  # the first torch with torch.accelerator
 RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -41,7 +42,8 @@ class Config:
     `select`: only these rules (empty: all of them); `ignore`: without these. `safe` and
     `unsafe_rule` list rules whose fixes count as safe or as unsafe whatever they say themselves;
     `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "module:function" or
-    "" for the one that suits the project. `line_length` counts characters.
+    "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
+    oldest torch that the project says it works with, (0, 0) when it does not say.
     """
 
     select: tuple[str, ...] = ()
@@ -52,6 +54,16 @@ class Config:
     exclude: tuple[Exclude, ...] = ()
     resolver: str = ""
     line_length: int | None = None
+    torch_floor: tuple[int, int] = (0, 0)
+
+    @property
+    def resolver_style(self) -> Literal["cuda", "accelerator"]:
+        """Which kind of resolver to write where a project has none."""
+        if self.resolver == "accelerator":
+            return "accelerator"
+        if self.resolver == "" and self.torch_floor >= ACCELERATOR_SINCE:
+            return "accelerator"
+        return "cuda"
 
     def with_flags(
         self,
@@ -85,6 +97,8 @@ class Config:
         )
 
 
+_TORCH = re.compile(r"\s*torch\s*(?:\[[^\]]*\])?\s*(?![\w.-])([^;#]*)", re.IGNORECASE)
+_FLOOR = re.compile(r"(?:>=|==|~=|>)\s*(\d+)(?:\.(\d+))?")
 _RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
 
 
@@ -92,28 +106,35 @@ def load(paths: Sequence[str] = (".",)) -> Config:
     """Return the settings that hold for `paths`: those found from their common folder upward.
 
     The nearest pyproject.toml with a `[tool.samedevice]` table counts. The line length is the
-    table's, else the nearest one that ruff or black are given. Raises `ConfigError` for a file
+    table's, else the nearest one that ruff or black are given; the oldest torch is the one that
+    the nearest pyproject.toml or requirements.txt asks for. Raises `ConfigError` for a file
     that is no TOML, an unknown key or a value of the wrong type.
     """
     table: dict[str, Any] | None = None
     config = Config()
     line_length: int | None = None
+    torch_floor: tuple[int, int] | None = None
     folder = _common_folder(paths)
     while True:
         path = os.path.join(folder, "pyproject.toml")
-        tool = _tool_tables(path)
+        document = _read_toml(path)
+        tool = _table(document, "tool")
         if table is None and "samedevice" in tool:
             table = tool["samedevice"]
             config = _from_table(table, path)
         if line_length is None:
             line_length = _line_length(tool)
+        if torch_floor is None:
+            torch_floor = _torch_floor(_requirements(document, folder))
         parent = os.path.dirname(folder)
         if parent == folder:
             break
         folder = parent
-    if config.line_length is None:
-        config = replace(config, line_length=line_length)
-    return config
+    return replace(
+        config,
+        line_length=config.line_length or line_length,
+        torch_floor=torch_floor or (0, 0),
+    )
 
 
 def _common_folder(paths: Sequence[str]) -> str:
@@ -127,24 +148,60 @@ def _common_folder(paths: Sequence[str]) -> str:
         return os.getcwd()
 
 
-def _tool_tables(path: str) -> dict[str, Any]:
+def _read_toml(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
-            tool = tomllib.load(file).get("tool", {})
+            data = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        document: dict[str, Any] = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not a TOML file: {error}") from None
-    return tool if isinstance(tool, dict) else {}
+        if b"tool.samedevice" in data:
+            raise ConfigError(f"{path}: not a TOML file: {error}") from None
+        return {}  # somebody else's, such as a template's
+    return document
+
+
+def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table that others wrote; one of another shape counts as empty."""
+    table = tables.get(name)
+    return table if isinstance(table, dict) else {}
 
 
 def _line_length(tool: dict[str, Any]) -> int | None:
     for name in ("ruff", "black"):
-        table = tool.get(name)
-        if isinstance(table, dict) and type(table.get("line-length")) is int:
-            return int(table["line-length"])
+        length = _table(tool, name).get("line-length")
+        if type(length) is int:
+            return int(length)
+    return None
+
+
+def _requirements(document: dict[str, Any], folder: str) -> Iterator[str]:
+    """Yield what a folder's pyproject.toml and requirements.txt ask for."""
+    project = _table(document, "project")
+    for listed in (
+        project.get("dependencies"),
+        *_table(project, "optional-dependencies").values(),
+    ):
+        if isinstance(listed, list):
+            yield from map(str, listed)
+    try:
+        with open(os.path.join(folder, "requirements.txt"), encoding="utf-8") as file:
+            yield from file
+    except (OSError, UnicodeDecodeError):
+        pass  # another tool's file, and only a hint here
+
+
+def _torch_floor(requirements: Iterable[str]) -> tuple[int, int] | None:
+    """Return the oldest torch allowed; (0, 0) for a plain `torch`, None without any."""
+    for requirement in requirements:
+        match = _TORCH.match(requirement)
+        if match:
+            floor = _FLOOR.search(match[1])
+            return (int(floor[1]), int(floor[2] or 0)) if floor else (0, 0)
     return None
 
 

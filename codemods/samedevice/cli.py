@@ -1,0 +1,474 @@
+"""The command line: words to settings, outcomes to text and exit codes; nothing else.
+
+Everything but typer is imported by the command that needs it, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
+
+import typer
+
+from . import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .config import Config
+    from .finding import Finding
+    from .migrate import Change, Outcome
+    from .project import Project
+
+P = ParamSpec("P")
+
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+LONG = 200  # files from which a run shows its progress
+
+app = typer.Typer(
+    help="Finds where PyTorch tensors and modules are on the wrong device, and repairs it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog="Exit codes: 0 clean, 1 findings (or a diff), 2 an error.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"samedevice {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="samedevice")
+
+
+class Format(str, Enum):
+    """The forms that `check` can report in."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+def _rule_names() -> list[str]:
+    from . import rules
+
+    return list(rules.load())
+
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATH", help="Files and folders; - is standard input.", show_default="."
+    ),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE", help="Only this rule (repeat it, or a,b).", autocompletion=_rule_names
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE", help="Without this rule (repeat it, or a,b).", autocompletion=_rule_names
+    ),
+]
+Safe = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE", help="Count this rule's fixes as safe.", autocompletion=_rule_names
+    ),
+]
+UnsafeRule = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE", help="Count this rule's fixes as unsafe.", autocompletion=_rule_names
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Leave out what matches, as in .gitignore."),
+]
+Resolver = Annotated[
+    str,
+    typer.Option(
+        metavar="cuda|accelerator|MODULE:FUNCTION",
+        help="What decides the device; by default what suits the project.",
+        show_default=False,
+    ),
+]
+
+
+def _exit_codes(command: Callable[P, int]) -> Callable[P, None]:
+    """Exit with the code that `command` returns; one clear message for what a user can mend."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from .config import ConfigError
+        from .source import SourceError
+
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # a path or a line may hold anything
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except (ConfigError, SourceError) as error:
+            _fail(str(error))
+        except BrokenPipeError:
+            _no_more_output()
+            code = FAILED
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            code = INTERRUPTED
+        except Exception:
+            import traceback
+
+            traceback.print_exc()
+            _fail("this is a fault in samedevice; please report it with the lines above")
+        raise typer.Exit(code)
+
+    return run
+
+
+def _no_more_output() -> None:
+    """Keep Python from writing what is left to a reader that went away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(message: str) -> NoReturn:
+    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    typer.echo(message, err=True)
+    raise typer.Exit(FAILED)
+
+
+@app.command(short_help="Report what is on the wrong device, and why.")
+@_exit_codes
+def check(
+    paths: Paths = None,
+    format: Annotated[Format, typer.Option(help="The form of the report.")] = Format.text,
+    select: Select = None,
+    ignore: Ignore = None,
+    safe: Safe = None,
+    unsafe_rule: UnsafeRule = None,
+    exclude: Exclude = None,
+    resolver: Resolver = "",
+) -> int:
+    """Report what is on the wrong device, and why; changes nothing and runs none of the code."""
+    from . import check as check_
+    from .report import github, json, sarif, text
+
+    paths = paths or ["."]
+    config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver)
+    rules = check_.select(config)
+    project = _read(paths, config)
+    with _working("checking", project):
+        findings = check_.check(project, config)
+    wrong = any(map(check_.is_wrong, findings))
+    errors = project.errors
+    match format:
+        case Format.json:
+            typer.echo(json.dump(findings, errors, project.sources))
+        case Format.sarif:
+            typer.echo(sarif.dump(findings, errors, rules))
+        case Format.github:
+            if findings or errors:
+                typer.echo(github.dump(findings, errors))
+        case Format.text:
+            text.show(_console(), findings, project.sources)
+            text.show_errors(_console(stderr=True), errors)
+            _summary(findings, len(project.sources))
+    return FAILED if errors else FOUND if wrong else CLEAN
+
+
+@app.command(short_help="Repair it: show a diff, ask, write.")
+@_exit_codes
+def fix(
+    paths: Paths = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Ask for each change, as git add -p does.")
+    ] = False,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Apply unsafe fixes, too; each says why it is one.")
+    ] = False,
+    report: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Write the list of changes, and of what was left and why, to a .json, .md or "
+            ".html file.",
+            show_default=False,
+        ),
+    ] = "",
+    select: Select = None,
+    ignore: Ignore = None,
+    safe: Safe = None,
+    unsafe_rule: UnsafeRule = None,
+    exclude: Exclude = None,
+    resolver: Resolver = "",
+) -> int:
+    """Show what would change as a diff, ask, and write it; runs none of the code."""
+    from . import migrate
+    from .report import changes as changes_
+
+    paths = paths or ["."]
+    if yes + diff + interactive > 1:
+        _fail("--yes, --diff and --interactive exclude each other")
+    if "-" in paths and (len(paths) > 1 or interactive):
+        _fail("code from standard input is fixed alone and without questions")
+    if report:
+        changes_.check_name(report)
+    config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver, unsafe)
+    project = _read(paths, config)
+    with _working("fixing", project):
+        outcome = migrate.migrate(project, config)
+    if interactive:
+        from .interactive import choose
+
+        declined = choose(outcome, _console())
+        if declined:
+            with _working("fixing", project):
+                outcome = migrate.migrate(project, config, declined)
+    if report:
+        _write_report(report, changes_.dump(changes_.change_list(outcome), report))
+    if paths == ["-"] and not diff:
+        return _to_stdout(outcome)
+    return _finish(outcome, ask=not (yes or interactive), diff=diff)
+
+
+def _to_stdout(outcome: Outcome) -> int:
+    """Write the fixed code of standard input to standard output."""
+    for source in outcome.sources.values():
+        sys.stdout.buffer.write(source.encode(source.text))
+    return _result(outcome)
+
+
+def _finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
+    """Show or write the changes of `outcome`; returns the exit code."""
+    from . import migrate
+
+    if diff or ask:
+        _show_diff(outcome.changes)
+    if diff:
+        _tell(outcome, written=False)
+        return FAILED if _result(outcome) == FAILED else FOUND if outcome.changes else CLEAN
+    if ask and outcome.changes:
+        _tell(outcome, written=False)
+        if not _confirmed("Write these changes?"):
+            typer.echo("nothing was written", err=True)
+            return FOUND
+    migrate.apply(outcome)
+    _tell(outcome, written=True)
+    return _result(outcome)
+
+
+def _result(outcome: Outcome) -> int:
+    """Print what could not be worked on and return the exit code of a finished migration."""
+    from .check import is_wrong
+    from .report.text import show_errors
+
+    show_errors(_console(stderr=True), outcome.errors)
+    if outcome.errors:
+        return FAILED
+    return FOUND if any(map(is_wrong, outcome.remaining)) else CLEAN
+
+
+@app.command()
+@_exit_codes
+def rules(
+    name: Annotated[
+        str, typer.Argument(help="Explain this rule.", autocompletion=_rule_names)
+    ] = "",
+) -> int:
+    """List the rules, or explain one with an example."""
+    from rich.markdown import Markdown
+    from rich.table import Table
+    from rich.text import Text
+
+    from . import rules as rules_
+    from .check import unknown_rule
+
+    known = rules_.load()
+    console = _console()
+    if not name:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("rule", no_wrap=True)
+        table.add_column("what it finds")
+        for rule in known.values():
+            table.add_row(rule.name, rule.summary)
+        console.print(table)
+        return CLEAN
+    if name not in known:
+        _fail(unknown_rule(name, known))
+    console.print(Text(name, "bold"))
+    console.print(Markdown(known[name].doc))
+    return CLEAN
+
+
+def _config(
+    paths: Sequence[str],
+    select: Sequence[str] | None,
+    ignore: Sequence[str] | None,
+    safe: Sequence[str] | None,
+    unsafe_rule: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    resolver: str,
+    unsafe: bool = False,
+) -> Config:
+    from . import config
+
+    return config.load(paths).with_flags(
+        select=_names(select),
+        ignore=_names(ignore),
+        safe=_names(safe),
+        unsafe_rule=_names(unsafe_rule),
+        exclude=exclude or (),
+        resolver=resolver,
+        unsafe=unsafe,
+    )
+
+
+def _names(given: Sequence[str] | None) -> list[str]:
+    """Return the rules that a flag was given, which may be several in one word with commas."""
+    return [name for word in given or () for name in word.split(",") if name]
+
+
+def _read(paths: Sequence[str], config: Config) -> Project:
+    from . import migrate
+
+    return migrate.read(paths, config, _track)
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    # Markup and emoji codes stay text: what is printed is mostly somebody's code.
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def _track(paths: Sequence[str], title: str) -> Iterator[str]:
+    """Yield `paths`, with a progress bar on a terminal when there are many."""
+    console = _console(stderr=True)
+    if len(paths) < LONG or not console.is_terminal:
+        yield from paths
+        return
+    from rich.progress import track
+
+    yield from track(paths, title, console=console, transient=True)
+
+
+@contextlib.contextmanager
+def _working(title: str, project: Project) -> Iterator[None]:
+    """Show on a terminal that a long run is still at work."""
+    console = _console(stderr=True)
+    if len(project.sources) < LONG or not console.is_terminal:
+        yield
+        return
+    with console.status(f"{title} {len(project.sources):,} files"):
+        yield
+
+
+def _show_diff(changes: Iterable[Change]) -> None:
+    """Print the diff: in colours for people, as bytes that `git apply` takes for programs."""
+    from .report import diff
+
+    console = _console()
+    for change in changes:
+        if console.is_terminal:
+            diff.show(console, change)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(diff.unified(change))
+            sys.stdout.buffer.flush()
+
+
+def _summary(findings: Sequence[Finding], files: int) -> None:
+    """Print what `check` found, in one line."""
+    from .check import is_wrong
+
+    wrong = [finding for finding in findings if is_wrong(finding)]
+    fixes = [finding.fix for finding in wrong if finding.fix]
+    safe = sum(fix.safe for fix in fixes)
+    if not wrong:
+        notes = f" ({_count(len(findings), 'note')})" if findings else ""
+        typer.echo(f"nothing wrong in {_count(files, 'file')}{notes}", err=True)
+        return
+    line = f"{_count(len(wrong), 'finding')} in {_count(files, 'file')}"
+    if safe:
+        line += f"; `samedevice fix` repairs {safe}"
+    if safe < len(fixes):
+        line += (
+            f"; {len(fixes) - safe} more with --unsafe"
+            if safe
+            else (f"; `samedevice fix --unsafe` repairs {len(fixes)}")
+        )
+    typer.echo(line, err=True)
+
+
+def _tell(outcome: Outcome, *, written: bool) -> None:
+    """Print what `fix` did or would do: files and fixes by rule, then what it leaves and why."""
+    from .check import is_wrong
+    from .report.changes import why_left
+    from .report.place import place, printable
+
+    if outcome.changes:
+        applied = {finding for change in outcome.changes for finding in change.findings}
+        counts = Counter(finding.rule for finding in applied).most_common()
+        fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
+        files = _count(len(outcome.changes), "file")
+        typer.echo(f"{files} {'changed' if written else 'would change'} ({fixes})", err=True)
+    left = [finding for finding in outcome.remaining if is_wrong(finding)]
+    if left:
+        typer.echo(f"{_count(len(left), 'finding')} left as found:", err=True)
+    for finding in left:
+        at = finding if written else outcome.before(finding)  # as the files are now
+        where = place(at.path, at.span, outcome.sources if written else outcome.originals)
+        reason = printable(why_left(finding, outcome))
+        typer.echo(f"  {where} [{finding.rule}] {reason}", err=True)
+    if not outcome.changes and not left:
+        typer.echo(f"nothing to change in {_count(len(outcome.sources), 'file')}", err=True)
+
+
+def _confirmed(question: str) -> bool:
+    """Ask; no answer is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        typer.echo("\nno answer; --yes writes without asking, --diff only shows", err=True)
+        return False
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _write_report(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        _fail(f"--report {path}: cannot be written: {error.strerror}")

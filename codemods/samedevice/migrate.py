@@ -1,0 +1,342 @@
+"""check -> rewrite -> check again until quiet; all of it in memory, then written at once.
+
+A fix is applied in all of its files or in none. A program whose changes do not come to rest keeps
+its old bytes, and an error says so.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from . import files, rewrite, source, write
+from .check import check
+from .config import Config
+from .finding import Edit, Finding, Fix, Import, Resolver, Span
+from .project import Project
+from .source import Source, SourceError
+
+ROUNDS = 10
+
+Key = tuple[str, int, str, str]
+"""What names a finding across runs on the same files: path, line, rule, message."""
+
+Track = Callable[[Sequence[str], str], Iterable[str]]
+"""Wraps an iteration over paths to show its progress under a title."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file before and after, and the findings behind it, at their places before the change.
+
+    `before` is None for a file that is new.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass
+class Outcome:
+    """What a migration would do; nothing is written until `apply`.
+
+    `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
+    for some of them, by `key`, why their fix was not applied. `originals` are the files as they
+    were. `errors` tell what could not be worked on.
+    """
+
+    changes: list[Change]
+    remaining: list[Finding]
+    refused: dict[Key, str]
+    errors: list[SourceError]
+    originals: dict[str, Source]
+    sources: dict[str, Source]
+    rounds: int
+
+    def before(self, finding: Finding) -> Finding:
+        """Return one of the remaining findings at its place in the original files."""
+        return self._back.finding(finding)
+
+    @cached_property
+    def _back(self) -> _Back:
+        return _Back(self.originals, self.sources)
+
+
+def key(finding: Finding) -> Key:
+    """Return what names `finding` among those of the same files."""
+    return finding.path, finding.span.line, finding.rule, finding.message
+
+
+def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: paths) -> Project:
+    """Read the files under `paths`; what cannot be read or parsed is in the result's `errors`."""
+    found = files.find(paths, config.exclude)
+    errors = found.errors
+    sources = []
+    for path in track(found.paths, "reading"):
+        try:
+            sources.append(source.read(path))
+        except SourceError as error:
+            errors.append(error)
+    project = Project(sources)
+    project.errors += errors
+    for path in track(list(project.sources), "parsing"):
+        project.tree(path)
+    return project
+
+
+def migrate(project: Project, config: Config, declined: Collection[Key] = ()) -> Outcome:
+    """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
+
+    Findings whose `key` is in `declined` are left. Raises `ConfigError` as `check` does.
+    """
+    original = project
+    applied: list[Finding] = []
+    for rounds in range(ROUNDS + 1):
+        findings = check(project, config)
+        back = _Back(original.sources, project.sources)
+        step = _apply(
+            project,
+            [
+                finding
+                for finding in findings
+                if finding.fix is not None
+                and (finding.fix.safe or config.unsafe)
+                and key(back.finding(finding)) not in declined
+            ],
+            config,
+        )
+        if not step.sources:
+            idle = {key(finding): "its fix would change nothing" for finding in step.applied}
+            return Outcome(
+                changes=_changes(original.sources, project.sources, applied),
+                remaining=findings,
+                refused=step.refused | idle,
+                errors=original.errors,
+                originals=original.sources,
+                sources=project.sources,
+                rounds=rounds,
+            )
+        if rounds < ROUNDS:
+            applied += map(back.finding, step.applied)
+            project = Project({**project.sources, **step.sources}.values())
+    return _settled(original, project, applied, set(step.sources), config)
+
+
+def apply(outcome: Outcome) -> None:
+    """Write the changes: each file atomically, and all of them or none.
+
+    Raises `SourceError` when a file is no longer what was read or cannot be written; those that
+    were written until then get their old bytes back.
+    """
+    for change in outcome.changes:
+        if _bytes_now(change.path) != change.before:
+            raise SourceError(change.path, "changed since it was read; nothing was written")
+    done: list[Change] = []
+    try:
+        for change in outcome.changes:
+            write.replace(change.path, change.after)
+            done.append(change)
+    except BaseException:
+        for change in reversed(done):
+            if change.before is None:
+                os.unlink(change.path)
+            else:
+                write.replace(change.path, change.before)
+        raise
+
+
+@dataclass
+class _Step:
+    """One round: the files as they are now, the findings whose fix was applied, the others."""
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    applied: list[Finding] = field(default_factory=list)
+    refused: dict[Key, str] = field(default_factory=dict)
+
+
+def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _Step:
+    """Apply the fixes of `findings`, each in all of its files or in none."""
+    pending = list(findings)
+    refused: dict[Key, str] = {}
+    done: dict[str, tuple[list[Fix], _Rewrite]] = {}  # a file is redone when its fixes change
+    while pending:
+        by_path: dict[str, list[Fix]] = {}
+        for finding in pending:
+            for path in _paths(finding):
+                by_path.setdefault(path, []).append(_fix(finding))
+        reasons: dict[Fix, str] = {}
+        for path, fixes in by_path.items():
+            if path not in done or done[path][0] != fixes:
+                done[path] = fixes, _rewrite(project, path, fixes, config)
+            for fix, reason in done[path][1].refused.items():
+                reasons.setdefault(fix, reason)
+        if not reasons:
+            break
+        for finding in pending:
+            if _fix(finding) in reasons:
+                refused[key(finding)] = reasons[_fix(finding)]
+        pending = [finding for finding in pending if _fix(finding) not in reasons]
+    changed: dict[str, Source] = {}
+    for path in dict.fromkeys(path for finding in pending for path in _paths(finding)):
+        changed.update(done[path][1].sources)
+    return _Step(changed, pending, refused)
+
+
+@dataclass
+class _Rewrite:
+    """One file rewritten: it and the files that come with it, and the fixes left out, with why."""
+
+    sources: dict[str, Source]
+    refused: dict[Fix, str]
+
+
+def _rewrite(project: Project, path: str, fixes: Sequence[Fix], config: Config) -> _Rewrite:
+    old = project.sources.get(path)
+    if old is None:
+        return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
+    rewritten = rewrite.rewrite(
+        old, fixes, line_length=config.line_length, style=config.resolver_style
+    )
+    sources = {}
+    if rewritten.text != old.text:
+        sources[path] = source.from_bytes(old.encode(rewritten.text), path)
+    refused = dict(rewritten.refused)
+    for new_path, text in rewritten.new_files:
+        if new_path in project.sources:
+            continue
+        if os.path.lexists(new_path):
+            reason = f"{new_path} exists and is not among the files that were read"
+            return _Rewrite({}, dict.fromkeys(fixes, reason) | refused)
+        sources[new_path] = source.from_text(text, new_path)
+    return _Rewrite(sources, refused)
+
+
+def _fix(finding: Finding) -> Fix:
+    assert finding.fix is not None  # only findings with a fix are applied
+    return finding.fix
+
+
+def _settled(
+    original: Project,
+    project: Project,
+    applied: Sequence[Finding],
+    restless: Collection[str],
+    config: Config,
+) -> Outcome:
+    """Return the outcome without the programs that still change after the last round."""
+    kept: set[str] = set()  # files with their old bytes
+    queue = list(restless)
+    while queue:
+        path = queue.pop()
+        if path not in kept:
+            kept.add(path)
+            queue += project.programs.get(path, ())
+            for finding in applied:
+                paths = _paths(finding)
+                if path in paths:
+                    queue += paths
+    sources = {
+        path: original.sources.get(path) if path in kept else changed
+        for path, changed in project.sources.items()
+    }
+    project = Project(source for source in sources.values() if source is not None)
+    applied = [finding for finding in applied if not kept & set(_paths(finding))]
+    message = f"its changes did not come to rest in {ROUNDS} rounds; it was left as it is"
+    errors = [SourceError(path, message) for path in sorted(restless) if path in original.sources]
+    return Outcome(
+        changes=_changes(original.sources, project.sources, applied),
+        remaining=check(project, config),
+        refused={},
+        errors=[*original.errors, *errors],
+        originals=original.sources,
+        sources=project.sources,
+        rounds=ROUNDS,
+    )
+
+
+def _changes(
+    originals: Mapping[str, Source], sources: Mapping[str, Source], applied: Iterable[Finding]
+) -> list[Change]:
+    findings: dict[str, list[Finding]] = {}
+    for finding in applied:
+        for path in _paths(finding):
+            findings.setdefault(path, []).append(finding)
+    changes = []
+    for path, now in sorted(sources.items()):
+        old = originals.get(path)
+        if old is None or old.text != now.text:
+            before = None if old is None else old.encode(old.text)
+            after = now.encode(now.text)
+            changes.append(Change(path, before, after, tuple(findings.get(path, ()))))
+    return changes
+
+
+def _paths(finding: Finding) -> list[str]:
+    """Return the existing files that the fix of `finding` changes."""
+    fix = finding.fix
+    if fix is None:
+        return []
+    items: tuple[Edit | Import | Resolver, ...] = (*fix.edits, *fix.imports, *fix.resolvers)
+    return list(dict.fromkeys(item.path for item in items))
+
+
+class _Back:
+    """From places in changed files to places in the original ones, line by line.
+
+    A line that is new is taken for the original line that stands where it was put.
+    """
+
+    def __init__(self, originals: Mapping[str, Source], sources: Mapping[str, Source]) -> None:
+        self._originals = originals
+        self._sources = sources
+        self._lines: dict[str, list[int] | None] = {}
+
+    def finding(self, finding: Finding) -> Finding:
+        """Return `finding` with all of its places in the original files."""
+        fix = finding.fix
+        if fix is not None:
+            edits = tuple(
+                replace(edit, span=self._span(edit.path, edit.span)) for edit in fix.edits
+            )
+            fix = replace(fix, edits=edits)
+        origins = tuple(
+            replace(origin, span=self._span(origin.path, origin.span)) for origin in finding.origins
+        )
+        span = self._span(finding.path, finding.span)
+        return replace(finding, span=span, fix=fix, origins=origins)
+
+    def _span(self, path: str, span: Span) -> Span:
+        if path not in self._lines:
+            self._lines[path] = self._table(path)
+        table = self._lines[path]
+        if table is None:
+            return span
+        line, end_line = table[span.line - 1], table[span.end_line - 1]
+        return replace(span, line=line, end_line=max(line, end_line))
+
+    def _table(self, path: str) -> list[int] | None:
+        """Return the original line of each line; None where nothing has moved."""
+        old, new = self._originals.get(path), self._sources.get(path)
+        if old is None or new is None or old.text == new.text:
+            return None
+        before, after = old.text.split("\n"), new.text.split("\n")
+        table: list[int] = []
+        for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after).get_opcodes():
+            last = max(i1, i2 - 1)
+            table += (min(i1 + offset, last) + 1 for offset in range(j2 - j1))
+        return table
+
+
+def _bytes_now(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {error.strerror}") from None

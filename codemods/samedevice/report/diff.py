@@ -1,0 +1,168 @@
+"""A Change -> a unified diff: bytes that `git apply` takes, or colours on a terminal."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from ..migrate import Change
+from ..source import from_bytes
+from .place import printable
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_LONG = 400  # comparing two lines by character is quadratic in their length,
+_MANY = 2500  # and two blocks by line in their lengths
+_ALIKE = 0.6  # from here two lines are versions of one
+
+
+def unified(change: Change, context: int = 3) -> bytes:
+    """Return the unified diff of `change`, in the file's own encoding and newlines."""
+    path = change.path.encode("utf-8", "surrogateescape").removeprefix(b"/")
+    lines = difflib.diff_bytes(
+        difflib.unified_diff,
+        _lines(change.before or b""),
+        _lines(change.after),
+        b"/dev/null" if change.before is None else b"a/" + path,
+        b"b/" + path,
+        n=context,
+    )
+    return b"".join(_terminated(lines))
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Split at `\\n` only, as diff and patch do."""
+    return [line + b"\n" for line in data.split(b"\n")[:-1]] + [
+        line for line in data.split(b"\n")[-1:] if line
+    ]
+
+
+def _terminated(lines: Iterator[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def show(console: Console, change: Change) -> None:
+    """Print the diff of `change` with colours and, within changed lines, what differs."""
+    name = printable(change.path)
+    old = "/dev/null" if change.before is None else f"a/{name}"
+    console.print(Text(f"--- {old}\n+++ b/{name}", "bold"), soft_wrap=True)
+    before, after = text_lines(change.before, change.path), text_lines(change.after, change.path)
+    for hunk in hunks(before, after):
+        show_hunk(console, hunk, before, after)
+
+
+Opcode = tuple[str, int, int, int, int]
+
+
+class _Lines(difflib.SequenceMatcher[str]):
+    """Matches lines; where others were put beside a changed line, the two versions stay a pair."""
+
+    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
+        super().__init__(None, before, after)
+        self._before, self._after = before, after
+
+    def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]  # plain tuples
+        opcodes: list[Opcode] = []
+        for opcode in super().get_opcodes():
+            opcodes += self._paired(opcode) if opcode[0] == "replace" else [opcode]
+        return opcodes
+
+    def _paired(self, opcode: Opcode) -> list[Opcode]:
+        _, i1, i2, j1, j2 = opcode
+        if i2 - i1 == j2 - j1 or (i2 - i1) * (j2 - j1) > _MANY:
+            return [opcode]
+        if i2 - i1 < j2 - j1:
+            few, many, more = range(i1, i2), range(j1, j2), "insert"
+        else:
+            few, many, more = range(j1, j2), range(i1, i2), "delete"
+        opcodes: list[Opcode] = []
+        start = many.start
+        for number, line in enumerate(few):
+            last = many.stop - (len(few) - number - 1)  # each line left needs one, too
+            likeness = [self._likeness(more, line, other) for other in range(start, last)]
+            if max(likeness) < _ALIKE:
+                return [opcode]
+            best = start + likeness.index(max(likeness))
+            if best > start:
+                opcodes.append(_opcode(more, more, line, line, start, best))
+            opcodes.append(_opcode("replace", more, line, line + 1, best, best + 1))
+            start = best + 1
+        if start < many.stop:
+            opcodes.append(_opcode(more, more, few.stop, few.stop, start, many.stop))
+        return opcodes
+
+    def _likeness(self, more: str, line: int, other: int) -> float:
+        old, new = (line, other) if more == "insert" else (other, line)
+        return difflib.SequenceMatcher(None, self._before[old], self._after[new]).quick_ratio()
+
+
+def _opcode(tag: str, more: str, few1: int, few2: int, many1: int, many2: int) -> Opcode:
+    if more == "delete":
+        return tag, many1, many2, few1, few2
+    return tag, few1, few2, many1, many2
+
+
+def opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
+    """Return how `before` becomes `after`, line by line."""
+    return _Lines(before, after).get_opcodes()
+
+
+def hunks(before: Sequence[str], after: Sequence[str], context: int = 3) -> list[list[Opcode]]:
+    """Return the same in hunks, with lines of context around the changes."""
+    matcher = _Lines(before, after)
+    return [list(group) for group in matcher.get_grouped_opcodes(context)]
+
+
+def text_lines(data: bytes | None, path: str) -> list[str]:
+    """Return the lines of a file's code as `Source` has it: decoded, without newlines."""
+    lines = from_bytes(data, path).text.split("\n") if data else [""]
+    return lines if lines[-1] else lines[:-1]
+
+
+def show_hunk(
+    console: Console, hunk: Sequence[Opcode], before: Sequence[str], after: Sequence[str]
+) -> None:
+    """Print one hunk."""
+    first, last = hunk[0], hunk[-1]
+    old = _range(first[1], last[2])
+    new = _range(first[3], last[4])
+    text = Text(f"@@ -{old} +{new} @@\n", _STYLES["@"])
+    for tag, i1, i2, j1, j2 in hunk:
+        if tag == "equal":
+            for line in before[i1:i2]:
+                text.append(f" {_code(line)}\n")
+            continue
+        removed, added = before[i1:i2], after[j1:j2]
+        paired = len(removed) == len(added)
+        for sign, lines, others in (("-", removed, added), ("+", added, removed)):
+            for number, line in enumerate(lines):
+                _append(text, sign, line, others[number] if paired else None)
+    console.print(text, end="", soft_wrap=True)
+
+
+def _append(text: Text, sign: str, line: str, other: str | None) -> None:
+    """Append a changed line; what it does not share with `other` stands out."""
+    style = _STYLES[sign]
+    code = _code(line)
+    text.append(sign, style)
+    if other is None or len(code) > _LONG:
+        text.append(f"{code}\n", style)
+        return
+    matcher = difflib.SequenceMatcher(None, code, _code(other), autojunk=False)
+    for tag, i1, i2, _, _ in matcher.get_opcodes():
+        text.append(code[i1:i2], style if tag == "equal" else f"bold {style} reverse")
+    text.append("\n")
+
+
+def _code(line: str) -> str:
+    return printable(line.expandtabs(8))
+
+
+def _range(start: int, stop: int) -> str:
+    """Return a range of lines as a hunk's head has it."""
+    count = stop - start
+    first = start + 1 if count else start
+    return f"{first}" if count == 1 else f"{first},{count}"

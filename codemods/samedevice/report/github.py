@@ -1,0 +1,54 @@
+"""Findings as workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..finding import Finding
+from ..source import SourceError
+from .text import fix_note
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def dump(findings: Sequence[Finding], errors: Sequence[SourceError]) -> str:
+    """Return one command a line."""
+    return "\n".join([*map(_finding, findings), *map(_error, errors)])
+
+
+def _finding(finding: Finding) -> str:
+    span = finding.span
+    properties: dict[str, object] = {"file": finding.path}
+    if not finding.path.endswith(".ipynb"):
+        properties.update(line=span.line, endLine=span.end_line)
+        if span.line == span.end_line:  # columns are shown for one line only
+            properties.update(col=span.column + 1, endColumn=span.end_column + 1)
+    properties["title"] = f"samedevice: {finding.rule}"
+    return _command(_COMMANDS[finding.level], properties, "\n".join(_sentences(finding)))
+
+
+def _sentences(finding: Finding) -> Iterator[str]:
+    yield finding.message
+    for origin in finding.origins:
+        yield f"{origin.text} at {origin.path}:{origin.span.line}"
+    if fix_note(finding):
+        yield fix_note(finding)
+
+
+def _error(error: SourceError) -> str:
+    properties: dict[str, object] = {"file": error.path}
+    if error.line is not None and not error.path.endswith(".ipynb"):
+        properties["line"] = error.line
+    return _command("error", {**properties, "title": "samedevice"}, error.message)
+
+
+def _command(name: str, properties: dict[str, object], message: str) -> str:
+    pairs = ",".join(
+        f"{key}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in properties.items()
+    )
+    return f"::{name} {pairs}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,39 @@
+"""How a place in the code is written for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..finding import Span
+from ..source import Source
+
+
+def place(path: str, span: Span, sources: Mapping[str, Source]) -> str:
+    """Return `path:line:column`, both from 1; in a notebook `path:cell 3:line:column`."""
+    cell = cell_of(path, span, sources)
+    if cell is None:
+        return f"{printable(path)}:{span.line}:{span.column + 1}"
+    return f"{printable(path)}:cell {cell[0]}:{cell[1]}:{span.column + 1}"
+
+
+def short_place(path: str, span: Span, sources: Mapping[str, Source]) -> str:
+    """Return `place` without the column."""
+    return place(path, span, sources).rpartition(":")[0]
+
+
+def cell_of(path: str, span: Span, sources: Mapping[str, Source]) -> tuple[int, int] | None:
+    """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks."""
+    cell = sources[path].cell_of(span.line) if path in sources else None
+    return None if cell is None else (cell[0] + 1, cell[1])
+
+
+def printable(text: str) -> str:
+    """Return `text` with what could steer a terminal or cannot be written as UTF-8 made visible."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode()
+        for character in text
+    )

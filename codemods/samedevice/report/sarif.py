@@ -1,0 +1,94 @@
+"""Findings as SARIF 2.1.0, which code scanning services and editors read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from .. import __version__
+from ..finding import Finding, Span
+from ..rules import Rule
+from ..source import SourceError
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def dump(
+    findings: Sequence[Finding], errors: Sequence[SourceError], rules: Mapping[str, Rule]
+) -> str:
+    """Return one SARIF log with one run; only the rules that found something are described."""
+    names = sorted({finding.rule for finding in findings})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "samedevice",
+                "version": __version__,
+                "rules": [_rule(name, rules[name]) for name in names],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, names.index(finding.rule)) for finding in findings],
+        "invocations": [
+            {
+                "executionSuccessful": not errors,
+                "toolExecutionNotifications": [_notification(error) for error in errors],
+            }
+        ],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(name: str, rule: Rule) -> dict[str, Any]:
+    return {
+        "id": name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.doc},
+        "help": {"text": rule.doc},
+    }
+
+
+def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": finding.level,
+        "message": {"text": finding.message},
+        "locations": [_location(finding.path, finding.span)],
+        "relatedLocations": [
+            {**_location(origin.path, origin.span), "message": {"text": origin.text}}
+            for origin in finding.origins
+        ],
+    }
+
+
+def _location(path: str, span: Span) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": _artifact(path)}
+    if not path.endswith(".ipynb"):  # lines of a notebook's code are not lines of the file
+        location["region"] = {
+            "startLine": span.line,
+            "startColumn": span.column + 1,
+            "endLine": span.end_line,
+            "endColumn": span.end_column + 1,
+        }
+    return {"physicalLocation": location}
+
+
+def _artifact(path: str) -> dict[str, str]:
+    uri = quote(path.replace(os.sep, "/"), errors="surrogateescape")
+    if os.path.isabs(path):
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
+def _notification(error: SourceError) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": _artifact(error.path)}
+    if error.line is not None and not error.path.endswith(".ipynb"):
+        location["region"] = {"startLine": error.line, "startColumn": (error.column or 0) + 1}
+    return {
+        "level": "error",
+        "message": {"text": error.message},
+        "locations": [{"physicalLocation": location}],
+    }

@@ -1,0 +1,97 @@
+"""Toy rules that make any situation at will, for tests of what is around the rules."""
+
+import ast
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from samedevice import places, rules
+from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
+from samedevice.project import Project
+from samedevice.rules import Rule
+from samedevice.source import Source
+
+
+def calls(project: Project, name: str) -> Iterator[tuple[Source, ast.Call]]:
+    """Yield the calls of `name` in a project."""
+    for source in project.sources.values():
+        tree = project.tree(source.path)
+        for node in ast.walk(tree) if tree else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+                yield source, node
+
+
+def zeros(project: Project) -> Iterator[Finding]:
+    """A safe fix in one place, with a resolver."""
+    for source, node in calls(project, "torch.zeros"):
+        if not any(keyword.arg == "device" for keyword in node.keywords):
+            span = source.span(node)
+            edit = Edit(source.path, span, "keyword", (("name", "device"), ("value", "device")))
+            fix = Fix((edit,), resolvers=(Resolver(source.path, "device"),))
+            origin = Origin(source.path, Span(1, 0, 1, 1), "the file starts")
+            message = "this tensor is created on the CPU"
+            yield Finding(source.path, span, "zeros", message, (origin,), fix)
+
+
+def empty(project: Project) -> Iterator[Finding]:
+    """An unsafe fix."""
+    for source, node in calls(project, "torch.empty"):
+        if not node.keywords:
+            span = source.span(node)
+            edit = Edit(source.path, span, "keyword", (("name", "device"), ("value", "'cpu'")))
+            fix = Fix((edit,), safe=False, reason="the numbers are others")
+            yield Finding(source.path, span, "empty", "this tensor is anywhere", fix=fix)
+
+
+def mystery(project: Project) -> Iterator[Finding]:
+    """No fix."""
+    for source, node in calls(project, "mystery"):
+        yield Finding(
+            source.path, source.span(node), "mystery", "who knows", unfixed="it is not known"
+        )
+
+
+def remark(project: Project) -> Iterator[Finding]:
+    """A note, which asks for nothing."""
+    for source, node in calls(project, "remark"):
+        yield Finding(source.path, source.span(node), "remark", "all is well", level="note")
+
+
+def together(project: Project) -> Iterator[Finding]:
+    """One fix over all files that call `torch.full`; a second argument of 13 makes it wrong."""
+    edits = []
+    for source, node in calls(project, "torch.full"):
+        if not node.keywords:
+            args = ("name", "device"), ("value", "'cpu'")
+            edits.append(Edit(source.path, source.span(node), "keyword", args))
+            last = node.args[-1]
+            if isinstance(last, ast.Constant) and last.value == 13:
+                edits.append(Edit(source.path, source.span(last), "replace", (("code", "14"),)))
+    if edits:
+        yield Finding(edits[0].path, edits[0].span, "together", "all or none", fix=Fix((*edits,)))
+
+
+def restless(project: Project) -> Iterator[Finding]:
+    """A fix that never has enough."""
+    for source, node in calls(project, "torch.ones"):
+        span = source.span(node)
+        fix = Fix((Edit(source.path, span, "method", (("code", ".to('cpu')"),)),))
+        yield Finding(source.path, span, "restless", "not yet", fix=fix)
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the toy rules in place of the real ones."""
+    finds: list[Callable[[Project], Iterator[Finding]]]
+    finds = [zeros, empty, mystery, remark, together, restless]
+    known = {
+        find.__name__: Rule(
+            name=find.__name__,
+            summary=str(find.__doc__),
+            doc=f"{find.__doc__}\n\n    torch.{find.__name__}()\n",
+            find=find,  # type: ignore[arg-type]  # the toys read the project itself
+        )
+        for find in finds
+    }
+    monkeypatch.setattr(rules, "load", lambda: known)
+    monkeypatch.setattr(places, "infer", lambda project: project)

@@ -1,0 +1,143 @@
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from samedevice import migrate
+from samedevice.config import Config
+from samedevice.migrate import Outcome
+from samedevice.report import diff
+from samedevice.report.changes import ChangeList, Entry, Left, change_list, dump
+
+pytestmark = pytest.mark.usefixtures("toys")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(text: str, config: Config | None = None) -> Outcome:
+    Path("a.py").write_text(text)
+    config = config or Config()
+    return migrate.migrate(migrate.read(["."], config), config)
+
+
+TEXT = """\
+import torch
+
+a = torch.zeros(1)
+b = torch.zeros(2)
+c = torch.empty(3)
+mystery()
+"""
+
+
+def test_every_change_has_its_own_lines_and_its_reason() -> None:
+    changes = change_list(run(TEXT))
+    head, first, second = changes.changed
+    assert head.rule == ""
+    assert head.before == ""
+    assert "is_available" in head.after
+    assert first == Entry(
+        "a.py",
+        3,
+        "zeros",
+        "a = torch.zeros(1)",
+        "a = torch.zeros(1, device=device)",
+        "this tensor is created on the CPU; the file starts at a.py:1",
+    )
+    assert (second.line, second.after) == (4, "b = torch.zeros(2, device=device)")
+
+
+def test_what_was_left_has_the_line_of_the_file_as_it_was() -> None:
+    empty, mystery = change_list(run(TEXT)).left
+    assert empty == Left(
+        "a.py",
+        5,
+        "empty",
+        "c = torch.empty(3)",
+        "this tensor is anywhere",
+        "fixed with --unsafe only: the numbers are others",
+    )
+    assert (mystery.line, mystery.reason) == (6, "not fixed: it is not known")
+
+
+def test_a_refused_fix_is_left_with_the_reason() -> None:
+    (left,) = change_list(run("import torch\nx = torch.full((2,), 13)\n")).left
+    assert "more than device handling" in left.reason
+
+
+def test_errors_are_listed() -> None:
+    Path("b.py").write_text("def f(:\n")
+    (error,) = change_list(run(TEXT)).errors
+    assert error == {"path": "b.py", "line": 1, "column": 7, "message": "invalid syntax"}
+
+
+def test_json() -> None:
+    document = json.loads(dump(change_list(run(TEXT)), "x.json"))
+    assert document["version"] == 1
+    assert [entry["line"] for entry in document["changed"]][1:] == [3, 4]
+    assert [entry["rule"] for entry in document["left"]] == ["empty", "mystery"]
+    assert document["errors"] == []
+
+
+NASTY = ChangeList(
+    (Entry("a_b_.py", 1, "one", "x = '<b>' # ```", "x = '<i>'", "`x` is <wrong> *here*"),),
+    (Left("a.py", 2, "two", "y = `z` | w", "what", "why"),),
+    ({"path": "c.py", "line": 1, "column": 1, "message": "<no>"},),
+)
+
+
+def test_markdown_keeps_code_apart_from_markup() -> None:
+    text = dump(NASTY, "x.md")
+    assert "\n## a\\_b\\_.py\n" in text
+    assert "\n````diff\n-x = '<b>' # ```\n+x = '<i>'\n````\n" in text
+    assert "`x` is \\<wrong\\> \\*here\\*" in text
+    assert "`` y = `z` | w ``" in text
+    assert "c.py:1: \\<no\\>" in text
+
+
+class _Balance(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in ("meta", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_html_is_well_formed_and_shows_code_as_it_is() -> None:
+    page = _Balance()
+    page.feed(dump(NASTY, "x.html"))
+    assert page.open == []
+    assert "x = '<b>' # ```" in page.text
+    assert "<wrong>" in page.text
+    assert "<no>" in page.text
+
+
+def test_reports_of_nothing() -> None:
+    nothing = ChangeList((), (), ())
+    assert "Nothing was changed." in dump(nothing, "x.md")
+    assert "Nothing was changed." in dump(nothing, "x.html")
+
+
+def test_a_diff_is_what_git_makes_of_the_two_files(tmp_path: Path) -> None:
+    (change,) = run(TEXT + "last = torch.zeros(1)").changes
+    lines = diff.unified(change).decode().split("\n")
+    assert lines[:2] == ["--- a/a.py", "+++ b/a.py"]
+    assert lines[-2] == "\\ No newline at end of file"
+
+
+def test_a_new_file_s_diff() -> None:
+    change = migrate.Change("new.py", None, b"x = 1\n")
+    assert diff.unified(change) == b"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n"

@@ -1,0 +1,109 @@
+"""What programs read: JSON, SARIF, GitHub."""
+
+import json
+
+from samedevice import source
+from samedevice.finding import Finding, Fix, Origin, Span
+from samedevice.report import github, sarif
+from samedevice.report import json as json_report
+from samedevice.rules import Rule
+from samedevice.source import SourceError
+
+ORIGIN = Origin("data/b c.py", Span(12, 4, 12, 9), "x was created on the CPU")
+FINDING = Finding(
+    "a.py",
+    Span(3, 4, 3, 18),
+    "one",
+    "this is 100% wrong:\nreally",
+    (ORIGIN,),
+    Fix((), safe=False, reason="why"),
+    level="error",
+)
+ERROR = SourceError("bad.py", "invalid syntax", 1, 6)
+SOURCES = {"a.py": source.from_text("x\n" * 5, "a.py")}
+
+
+def test_json() -> None:
+    document = json.loads(json_report.dump([FINDING], [ERROR], SOURCES))
+    assert document == {
+        "version": 1,
+        "findings": [
+            {
+                "path": "a.py",
+                "cell": None,
+                "line": 3,
+                "column": 5,
+                "end_line": 3,
+                "end_column": 19,
+                "rule": "one",
+                "level": "error",
+                "message": "this is 100% wrong:\nreally",
+                "origins": [
+                    {
+                        "path": "data/b c.py",
+                        "cell": None,
+                        "line": 12,
+                        "column": 5,
+                        "end_line": 12,
+                        "end_column": 10,
+                        "message": "x was created on the CPU",
+                    }
+                ],
+                "fix": {"safe": False, "reason": "why"},
+                "unfixed": "",
+            }
+        ],
+        "errors": [{"path": "bad.py", "line": 1, "column": 7, "message": "invalid syntax"}],
+    }
+
+
+def test_sarif() -> None:
+    rules = {"one": Rule("one", "what", "what\n\nwhy", lambda solution: iter(()))}
+    document = json.loads(sarif.dump([FINDING], [ERROR], rules))
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["id"] == "one"
+    assert rule["shortDescription"] == {"text": "what"}
+    (result,) = run["results"]
+    assert result["ruleId"] == "one"
+    assert result["ruleIndex"] == 0
+    assert result["level"] == "error"
+    (location,) = result["locations"]
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "a.py", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 19},
+    }
+    (related,) = result["relatedLocations"]
+    assert related["physicalLocation"]["artifactLocation"]["uri"] == "data/b%20c.py"
+    assert related["message"] == {"text": "x was created on the CPU"}
+    (invocation,) = run["invocations"]
+    assert not invocation["executionSuccessful"]
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert notification["message"] == {"text": "invalid syntax"}
+
+
+def test_sarif_of_nothing() -> None:
+    (run,) = json.loads(sarif.dump([], [], {}))["runs"]
+    assert run["results"] == []
+    assert run["invocations"][0]["executionSuccessful"]
+
+
+def test_github() -> None:
+    finding, error = github.dump([FINDING], [ERROR]).split("\n")
+    assert finding == (
+        "::error file=a.py,line=3,endLine=3,col=5,endColumn=19,title=samedevice%3A one::"
+        "this is 100%25 wrong:%0Areally%0A"
+        "x was created on the CPU at data/b c.py:12%0A"
+        "fixed with --unsafe only: why"
+    )
+    assert error == "::error file=bad.py,line=1,title=samedevice::invalid syntax"
+
+
+def test_lines_of_a_notebook_s_code_are_not_lines_of_its_file() -> None:
+    finding = Finding("n.ipynb", Span(3, 4, 3, 18), "one", "wrong", level="note")
+    assert github.dump([finding], []) == ("::notice file=n.ipynb,title=samedevice%3A one::wrong")
+    rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
+    (run,) = json.loads(sarif.dump([finding], [], rules))["runs"]
+    assert "region" not in run["results"][0]["locations"][0]["physicalLocation"]

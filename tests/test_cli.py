@@ -1,0 +1,394 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from samedevice.cli import app
+
+ZEROS = "import torch\n\nx = torch.zeros(3)\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toys: None) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def samedevice(*args: str, input: str | bytes | None = None) -> Result:
+    result = CliRunner().invoke(app, args, input=input)
+    if not isinstance(result.exception, SystemExit | None):
+        raise result.exception
+    return result
+
+
+def write(**files: str) -> None:
+    for name, text in files.items():
+        Path(f"{name}.py").write_text(text)
+
+
+# check
+
+
+def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
+    write(a=ZEROS)
+    result = samedevice("check")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "a.py:3:5 warning [zeros] this tensor is created on the CPU\n"
+        "   3 | x = torch.zeros(3)\n"
+        "     |     ^^^^^^^^^^^^^^\n"
+        "     = the file starts at a.py:1\n"
+        "\n"
+    )
+    assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"
+
+
+def test_check_of_clean_code() -> None:
+    write(a="x = 1\n", b="remark()\n")
+    result = samedevice("check")
+    assert result.exit_code == 0
+    assert "note [remark]" in result.stdout
+    assert result.stderr == "nothing wrong in 2 files (1 note)\n"
+
+
+def test_check_writes_nothing() -> None:
+    write(a=ZEROS)
+    samedevice("check")
+    assert Path("a.py").read_text() == ZEROS
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_check_in_json(form: str) -> None:
+    write(a=ZEROS, b="def f(:\n")
+    result = samedevice("check", "--format", form)
+    assert result.exit_code == 2
+    assert result.stderr == ""
+    json.loads(result.stdout)
+
+
+def test_check_for_github() -> None:
+    write(a=ZEROS)
+    result = samedevice("check", "--format", "github")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("::warning file=a.py,line=3,")
+
+
+def test_standard_input() -> None:
+    result = samedevice("check", "-", input=ZEROS)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("-:3:5 warning [zeros]")
+
+
+def test_select_and_ignore() -> None:
+    write(a=ZEROS + "mystery()\n")
+    assert "[zeros]" not in samedevice("check", "--select", "mystery").stdout
+    assert samedevice("check", "--ignore", "zeros,mystery").exit_code == 0
+    result = samedevice("check", "--select", "zero")
+    assert result.exit_code == 2
+    assert result.stderr == "error: there is no rule zero; did you mean zeros?\n"
+
+
+def test_settings_of_the_project() -> None:
+    Path("pyproject.toml").write_text("[tool.samedevice]\nignore = ['zeros']\nexclude = ['b.py']\n")
+    write(a=ZEROS, b="mystery()\n")
+    assert samedevice("check").exit_code == 0
+    Path("pyproject.toml").write_text("[tool.samedevice]\nignored = []\n")
+    result = samedevice("check")
+    assert result.exit_code == 2
+    assert "pyproject.toml: [tool.samedevice] ignored: no such setting" in result.stderr
+
+
+def test_exclude() -> None:
+    write(a=ZEROS, b="x = 1\n")
+    assert samedevice("check", "--exclude", "a.*").exit_code == 0
+
+
+# fix
+
+
+def test_fix_shows_the_diff_asks_and_writes() -> None:
+    write(a=ZEROS)
+    result = samedevice("fix", input="y\n")
+    assert result.exit_code == 0
+    assert "\n-x = torch.zeros(3)\n" in result.stdout
+    assert "\n+x = torch.zeros(3, device=device)\n" in result.stdout
+    assert "1 file would change (1 zeros)" in result.stderr
+    assert "device=device" in Path("a.py").read_text()
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
+def test_fix_writes_nothing_without_a_yes(answer: str) -> None:
+    write(a=ZEROS)
+    result = samedevice("fix", input=answer)
+    assert result.exit_code == 1
+    assert "nothing was written" in result.stderr
+    assert Path("a.py").read_text() == ZEROS
+
+
+def test_fix_yes_tells_what_is_left_and_why() -> None:
+    write(a=ZEROS + "y = torch.empty(3)\nmystery()\n")
+    result = samedevice("fix", "--yes")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "1 file changed (1 zeros)\n2 findings left as found:\n" in result.stderr
+    assert "[empty] fixed with --unsafe only: the numbers are others\n" in result.stderr
+    assert "[mystery] not fixed: it is not known\n" in result.stderr
+
+
+def test_fix_unsafe() -> None:
+    write(a="import torch\nx = torch.empty(3)\n")
+    assert samedevice("fix", "--yes", "--unsafe").exit_code == 0
+    assert "device='cpu'" in Path("a.py").read_text()
+
+
+def test_the_safety_of_a_rule_as_a_flag() -> None:
+    write(a="import torch\nx = torch.empty(3)\ny = torch.zeros(3)\n")
+    samedevice("fix", "--yes", "--safe", "empty", "--unsafe-rule", "zeros")
+    text = Path("a.py").read_text()
+    assert "torch.empty(3, device='cpu')" in text
+    assert "torch.zeros(3)" in text
+
+
+def test_fix_diff_is_a_patch_and_the_same_as_what_is_written() -> None:
+    text = "# coding: latin-1\nimport torch\r\n\r\nname = 'é'\r\nx = torch.zeros(3)\r\ny = 1"
+    Path("a.py").write_bytes(text.encode("latin-1"))
+    result = samedevice("fix", "--diff")
+    assert result.exit_code == 1
+    assert Path("a.py").read_bytes() == text.encode("latin-1")
+    subprocess.run(["git", "apply", "-"], input=result.stdout_bytes, check=True)
+    patched = Path("a.py").read_bytes()
+    Path("a.py").write_bytes(text.encode("latin-1"))
+    samedevice("fix", "--yes")
+    assert Path("a.py").read_bytes() == patched
+    assert samedevice("fix", "--diff").exit_code == 0
+
+
+def test_fix_of_standard_input_goes_to_standard_output() -> None:
+    result = samedevice("fix", "-", input=ZEROS)
+    assert result.exit_code == 0
+    assert result.stdout.endswith("\nx = torch.zeros(3, device=device)\n")
+    result = samedevice("fix", "-", "--diff", input=ZEROS)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("--- a/-\n+++ b/-\n")
+    assert samedevice("fix", "-", "--interactive", input=ZEROS).exit_code == 2
+
+
+def test_flags_that_exclude_each_other() -> None:
+    assert samedevice("fix", "--yes", "--diff").exit_code == 2
+
+
+def test_a_new_resolver_in_the_style_that_is_asked_for() -> None:
+    write(a=ZEROS)
+    samedevice("fix", "--yes", "--resolver", "accelerator")
+    assert "torch.accelerator" in Path("a.py").read_text()
+    assert samedevice("fix", "--resolver", "gpu").exit_code == 2
+
+
+# interactive
+
+TWO = "import torch\nx = torch.zeros(3)\n" + "pass\n" * 20 + "y = torch.zeros(4)\n"
+
+
+@pytest.mark.parametrize(
+    ("answers", "first", "second"),
+    [
+        ("y\nn\n", True, False),
+        ("n\ny\n", False, True),
+        ("a\n", True, True),
+        ("d\n", False, False),
+        ("y\nq\n", True, False),
+        ("y\n", True, False),  # the end of the input leaves the rest
+        ("?\nyes\ny\ny\n", True, True),
+    ],
+)
+def test_interactive(answers: str, first: bool, second: bool) -> None:
+    write(a=TWO)
+    samedevice("fix", "--interactive", input=answers)
+    text = Path("a.py").read_text()
+    assert ("torch.zeros(3, device=device)" in text) is first
+    assert ("torch.zeros(4, device=device)" in text) is second
+    assert ("is_available" in text) is (first or second)
+    compile(text, "a.py", "exec")
+
+
+def test_interactive_split() -> None:
+    write(a="import torch\nx = torch.zeros(3)\npass\ny = torch.zeros(4)\n")
+    result = samedevice("fix", "--interactive", input="s\nn\ny\n")
+    assert "(1/1) Make this change [y,n,a,d,s,q,?]?" in result.stdout
+    assert "(2/2) Make this change [y,n,a,d,q,?]?" in result.stdout
+    text = Path("a.py").read_text()
+    assert "torch.zeros(3)" in text
+    assert "torch.zeros(4, device=device)" in text
+
+
+def test_interactive_no_to_one_file_is_no_to_the_fix_in_all_of_them() -> None:
+    text = "import torch\nx = torch.full((2,), 1)\n"
+    write(a=text, b=text)
+    result = samedevice("fix", "--interactive", input="n\n")
+    assert result.stdout.count("Make this change") == 1
+    assert Path("a.py").read_text() == Path("b.py").read_text() == text
+
+
+# report
+
+
+@pytest.mark.parametrize("suffix", ["json", "md", "html"])
+def test_report(suffix: str) -> None:
+    write(a=ZEROS + "mystery()\n")
+    samedevice("fix", "--diff", "--report", f"changes.{suffix}")
+    text = Path(f"changes.{suffix}").read_text()
+    assert "x = torch.zeros(3, device=device)" in text
+    assert "it is not known" in text
+
+
+def test_report_of_an_unknown_form_is_refused_before_any_work() -> None:
+    write(a=ZEROS)
+    result = samedevice("fix", "--yes", "--report", "changes.txt")
+    assert result.exit_code == 2
+    assert Path("a.py").read_text() == ZEROS
+
+
+def test_report_that_cannot_be_written() -> None:
+    result = samedevice("fix", "--yes", "--report", "nowhere/changes.json")
+    assert result.exit_code == 2
+    assert "nowhere/changes.json: cannot be written" in result.stderr
+
+
+# rules
+
+
+def test_rules() -> None:
+    listed = samedevice("rules")
+    assert listed.exit_code == 0
+    assert "empty     An unsafe fix." in listed.stdout
+    explained = samedevice("rules", "zeros")
+    assert "torch.zeros()" in explained.stdout
+    unknown = samedevice("rules", "zerso")
+    assert unknown.exit_code == 2
+    assert "did you mean zeros?" in unknown.stderr
+
+
+# bad input: one clear message with the path, exit code 2, every other file still done
+
+DEEP = "x = " + "(" * 10_000 + ")" * 10_000 + "\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"def f(:\n", "bad.py:1:7: invalid syntax"),
+        (b"print 'python 2'\n", "bad.py:1:1: Missing parentheses"),
+        (b"import os\nimport sys\nx = '\xff'\n", "bad.py:3: not utf-8 text"),
+        (b"# coding: nonsense\n", "bad.py: unknown encoding"),
+        (b"x = '\0'\n", "bad.py: this is a binary file"),
+        (DEEP.encode(), "bad.py"),
+        (b"x = " + b"-" * 10_000 + b"1\n", "bad.py"),
+        (b"x = " + b"[" * 150 + b"]" * 150 + b"\n", "bad.py"),
+        (b"x = " + b"f(" * 10_000 + b")" * 10_000, "bad.py"),
+        (b"x" + b".a" * 10_000 + b"\n", "bad.py"),
+        (b"x = 1" + b" + 1" * 10_000 + b"\n", "bad.py"),
+    ],
+    ids=[
+        "syntax",
+        "python2",
+        "utf8",
+        "codec",
+        "binary",
+        "parentheses",
+        "minus",
+        "lists",
+        "calls",
+        "attributes",
+        "sum",
+    ],
+)
+def test_a_file_that_cannot_be_worked_on(data: bytes, message: str) -> None:
+    write(a=ZEROS)
+    Path("bad.py").write_bytes(data)
+    checked = samedevice("check")
+    fixed = samedevice("fix", "--yes")
+    assert "device=device" in Path("a.py").read_text()
+    assert Path("bad.py").read_bytes() == data
+    for result in (checked, fixed):
+        errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+        if result.exit_code != 2:
+            assert not errors  # nested, but not too deeply for this Python
+            continue
+        assert len(errors) == 1
+        assert errors[0].startswith(f"error: {message}")
+
+
+def test_a_missing_path() -> None:
+    write(a=ZEROS)
+    result = samedevice("fix", "--yes", "nowhere.py", "a.py")
+    assert result.exit_code == 2
+    assert "error: nowhere.py: cannot be read: No such file" in result.stderr
+    assert "device=device" in Path("a.py").read_text()
+
+
+def test_a_link_that_leads_to_itself() -> None:
+    write(a=ZEROS)
+    Path("loop.py").symlink_to("loop.py")
+    Path("up").symlink_to("..")
+    result = samedevice("fix", "--yes")
+    assert result.exit_code == 2
+    assert [line for line in result.stderr.splitlines() if line.startswith("error")] == [
+        "error: loop.py: this link leads back to itself",
+        "error: up: this link leads back to itself",
+    ]
+    assert "device=device" in Path("a.py").read_text()
+
+
+def test_imports_in_a_circle_are_no_trouble() -> None:
+    write(a="import b\n" + ZEROS, b="import a\n" + ZEROS, c="import c\n")
+    assert samedevice("fix", "--yes").exit_code == 0
+    assert "device=device" in Path("b.py").read_text()
+
+
+def test_a_fault_of_our_own_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from samedevice import places
+
+    write(a=ZEROS)
+    monkeypatch.setattr(places, "infer", lambda project: 1 / 0)
+    result = samedevice("check")
+    assert result.exit_code == 2
+    assert "this is a fault in samedevice" in result.stderr
+
+
+# the terminal
+
+
+def test_names_that_cannot_be_printed_are_made_visible() -> None:
+    Path("a\x1b[31m.py").write_text(ZEROS)
+    result = samedevice("check")
+    assert "a\\x1b[31m.py:3:5" in result.stdout
+
+
+def test_version_and_help() -> None:
+    assert samedevice("--version").stdout.startswith("samedevice 0.")
+    assert "Exit codes: 0 clean, 1 findings (or a diff), 2 an error." in samedevice("--help").stdout
+    for command in ("check", "fix", "rules"):
+        assert samedevice(command, "--help").exit_code == 0
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from samedevice.cli import app\n"
+        "app(['--help'], standalone_mode=False)\n"
+        "heavy = {'libcst', 'torch', 'rich', 'pathspec', 'samedevice.places'} & {*sys.modules}\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_a_reader_that_goes_away_is_no_trouble() -> None:
+    write(a="import torch\n" + "mystery()\n" * 20_000)
+    code = "import sys; from samedevice.cli import main; sys.argv[1:] = ['rules']; main()"
+    done = subprocess.run(
+        f'{sys.executable} -c "{code}" | true', shell=True, capture_output=True, text=True
+    )
+    assert done.stderr == ""
