@@ -1,0 +1,35 @@
+# Every target makes its own environment first, in .venv (or .venv-python3.12 with PYTHON=python3.12).
+PYTHON ?= python3
+VENV ?= .venv$(patsubst %,-%,$(filter-out python3,$(notdir $(PYTHON))))
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint tests/constraints.txt
+
+# The tests start many small programs, and two of torch's thread pools for one core are slower than none.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: test lint demo bench clean
+
+test: lint
+	$(BIN)/python -m pytest -q $(TESTS)
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+demo: $(VENV)/.installed
+	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
+
+bench: $(VENV)/.installed
+	$(BIN)/python tests/bench.py
+
+$(VENV)/.installed: pyproject.toml tests/constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable '.[dev,prove,modernize]' || { \
+	  echo "No CPU build of torch 2.13.0 was found for $$($(BIN)/python --version)."; \
+	  echo "Going on without torch: tests that need it are skipped. To have it, give pip the index"; \
+	  echo "of CPU builds that pytorch.org names (PIP_EXTRA_INDEX_URL), and run make clean first."; \
+	  $(PIP) --editable '.[dev,modernize]'; }
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache
