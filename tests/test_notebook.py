@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+import pytest
+
+from samedevice import source
+from samedevice.source import Source, SourceError
+
+
+def cell(text: str | list[str], kind: str = "code") -> dict[str, Any]:
+    lines = text if isinstance(text, list) else text.splitlines(keepends=True)
+    made: dict[str, Any] = {"cell_type": kind, "metadata": {"b": 1, "a": 2}, "source": lines}
+    return made | ({"execution_count": 1, "outputs": [{"text": "é"}]} if kind == "code" else {})
+
+
+def notebook(*cells: str, indent: int | None = 1, ascii_only: bool = False, **metadata: Any) -> str:
+    content = {
+        "cells": [cell("# title\n", "markdown"), *map(cell, cells)],
+        "nbformat": 4,
+        "metadata": metadata,
+    }
+    return json.dumps(content, indent=indent, ensure_ascii=ascii_only) + "\n"
+
+
+def read(text: str) -> Source:
+    return source.from_bytes(text.encode(), "a.ipynb")
+
+
+def test_cells_are_joined_and_found_again() -> None:
+    file = read(notebook("import torch\nx = 1", "y = x\n"))
+    assert file.is_notebook
+    assert [type(node) for node in file.tree.body] == [ast.Import, ast.Assign, ast.Assign]
+    places = [file.cell_of(node.lineno) for node in file.tree.body]
+    assert places == [(1, 1), (1, 2), (2, 1)]  # cell 0 is the markdown
+    assert file.cells(file.text) == {1: "import torch\nx = 1", 2: "y = x\n"}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2, 4])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_unchanged_notebook_is_the_same_bytes(indent: int | None, ascii_only: bool) -> None:
+    text = notebook("é = 1\nx", "%time y", "", indent=indent, ascii_only=ascii_only)
+    assert read(text).encode(read(text).text) == text.encode()
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_changed_cell_is_laid_out_as_json_writes_it(indent: int | None) -> None:
+    cells = ["é = 1\nx = f(é)", "z = 'é'\n", "one"]
+    new = [cells[0].replace("f(é)", "f(é)\ny = 2"), cells[1], "one\ntwo"]
+    file = read(notebook(*cells, indent=indent))
+    text = file.text.replace("f(é)", "f(é)\ny = 2").replace("one", "one\ntwo")
+    assert file.encode(text).decode() == notebook(*new, indent=indent)
+
+
+def test_bytes_outside_of_the_changed_cell_stay() -> None:
+    text = (
+        '{ "nbformat":4,\r\n "cells" : [ {"source":\r\n\t["a = 1\\n" ,\r\n\t "b = \\u00e9"], '
+        '"cell_type":"code", "source2": 1.50e3},\r\n {"cell_type":"code","source":"c = \\"d\\""}]}'
+    )
+    file = read(text)
+    assert file.encode(file.text) == text.encode()
+    changed = file.encode(file.text.replace("a = 1", "a = 2")).decode()
+    assert changed == text.replace("a = 1", "a = 2")
+    changed = file.encode(file.text.replace('c = "d"', 'c = "d"\nx')).decode()
+    assert changed == text.replace('d\\""', 'd\\"\\nx"')
+
+
+MAGICS = """\
+import torch
+%matplotlib inline
+!pip install x && \\
+  echo "done
+files = !ls
+t = %timeit -o f(x)
+?torch
+torch.nn?
+if True:
+    !ls {files}
+    %cd ..
+s = (3
+  % 2)
+text = '''
+%not a magic
+!nor this
+'''
+x = 5 \\
+  % 3
+!!ls
+"""
+
+
+def test_magics_are_left_out_and_come_back() -> None:
+    text = notebook(MAGICS, "%%bash\nif [ 1 ]; then", "%%time\nz = s", "%%html\n<b>")
+    file = read(text)
+    kinds = [type(node).__name__ for node in file.tree.body]
+    assert kinds == (
+        ["Import", "Pass", "Pass", "Assign", "Assign", "Pass", "Pass", "If"]
+        + ["Assign", "Assign", "Assign", "Pass", "Pass", "Assign"]
+    )
+    assert file.cells(file.text) == {1: MAGICS, 3: "%%time\nz = s"}
+    assert file.encode(file.text) == text.encode()
+    last = file.tree.body[-1]
+    assert file.cell_of(last.lineno) == (3, 2)
+    changed = file.encode(file.text.replace("z = s", "z = s + 1")).decode()
+    assert changed == text.replace("z = s", "z = s + 1")
+
+
+def test_magic_lines_keep_their_numbers() -> None:
+    file = read(notebook(MAGICS))
+    for number, line in enumerate(MAGICS.split("\n"), 1):
+        shown = file.line(1 + number)
+        assert file.cell_of(1 + number) == (1, number)
+        assert line.strip() in shown
+
+
+def test_question_marks_and_percents_of_python_are_no_magics() -> None:
+    code = "a = b % c  # what?\nd = 'x?'\nassert a != b\n"
+    assert read(notebook(code)).text.endswith(f"\n{code}\n")
+
+
+def test_other_kernels_have_no_code() -> None:
+    for metadata in (
+        {"kernelspec": {"language": "julia", "name": "julia-1.9"}},
+        {"language_info": {"name": "R"}},
+    ):
+        text = notebook("x <- 1", **metadata)
+        assert read(text).tree.body == []
+        assert read(text).encode(read(text).text) == text.encode()
+    assert read(notebook("x = 1", language_info={"name": "python"})).tree.body
+
+
+def test_format_3() -> None:
+    old = {"cell_type": "code", "input": ["x = 1\n", "y"], "language": "python", "outputs": []}
+    ruby = {"cell_type": "code", "input": ["1.times {"], "language": "ruby"}
+    text = json.dumps({"nbformat": 3, "worksheets": [{"cells": [old, ruby]}]})
+    file = read(text)
+    assert len(file.tree.body) == 2
+    changed = json.loads(file.encode(file.text.replace("x = 1", "x = 2")))
+    assert changed["worksheets"][0]["cells"][0]["input"] == ["x = 2\n", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "a.ipynb: not valid JSON at line 1"),
+        ('{"cells": []} x', "a.ipynb: not valid JSON: more follows"),
+        ("[1]", "a.ipynb: not a Jupyter notebook"),
+        ('{"cells": 3}', "a.ipynb: not a Jupyter notebook: its cells are no list"),
+        ('{"cells": [3]}', "a.ipynb: not a Jupyter notebook: cell 1 is no object"),
+        ('{"cells": [{"cell_type": "code"}]}', "a.ipynb: not a Jupyter notebook: cell 1 has no"),
+        ("[" * 100_000, "a.ipynb: "),
+        ("", "a.ipynb: not valid JSON"),
+    ],
+)
+def test_bad_notebooks_are_one_message(text: str, message: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        read(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_syntax_error_names_the_cell() -> None:
+    with pytest.raises(SourceError, match=r"cell 3, line 2"):
+        _ = read(notebook("x = 1", "y = 2\nprint y")).tree
+
+
+def test_a_text_without_its_cells_is_refused() -> None:
+    file = read(notebook("x = 1", "y = 2"))
+    lost = "\n".join(line for line in file.text.split("\n") if "cell 2" not in line)
+    with pytest.raises(SourceError, match="border of two cells"):
+        file.encode(lost)
