@@ -40,7 +40,7 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
         "a.py:3:5 warning [zeros] this tensor is created on the CPU\n"
         "   3 | x = torch.zeros(3)\n"
         "     |     ^^^^^^^^^^^^^^\n"
-        "     = the file starts at a.py:1\n"
+        "     = a.py:1: the file starts\n"
         "\n"
     )
     assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"

@@ -436,7 +436,7 @@ def _tell(outcome: Outcome, *, written: bool) -> None:
     from .report.place import place, printable
 
     if outcome.changes:
-        applied = {finding for change in outcome.changes for finding in change.findings}
+        applied = dict.fromkeys(item for change in outcome.changes for item in change.findings)
         counts = Counter(finding.rule for finding in applied).most_common()
         fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
         files = _count(len(outcome.changes), "file")

@@ -46,7 +46,7 @@ def test_every_change_has_its_own_lines_and_its_reason() -> None:
         "zeros",
         "a = torch.zeros(1)",
         "a = torch.zeros(1, device=device)",
-        "this tensor is created on the CPU; the file starts at a.py:1",
+        "this tensor is created on the CPU; a.py:1: the file starts",
     )
     assert (second.line, second.after) == (4, "b = torch.zeros(2, device=device)")
 

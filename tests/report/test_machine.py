@@ -95,7 +95,7 @@ def test_github() -> None:
     assert finding == (
         "::error file=a.py,line=3,endLine=3,col=5,endColumn=19,title=samedevice%3A one::"
         "this is 100%25 wrong:%0Areally%0A"
-        "x was created on the CPU at data/b c.py:12%0A"
+        "data/b c.py:12: x was created on the CPU%0A"
         "fixed with --unsafe only: why"
     )
     assert error == "::error file=bad.py,line=1,title=samedevice::invalid syntax"

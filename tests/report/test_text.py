@@ -86,7 +86,7 @@ def test_code_cannot_steer_the_terminal() -> None:
 def test_origins_and_what_there_is_to_know_about_the_fix() -> None:
     origin = Origin("b.py", Span(12, 4, 12, 5), "x was created on the CPU")
     shown_text = shown("x\n", finding(1, 0, 1, 1, origins=(origin,), unfixed="it is not known"))
-    assert "= x was created on the CPU at b.py:12\n" in shown_text
+    assert "= b.py:12: x was created on the CPU\n" in shown_text
     assert "= not fixed: it is not known\n" in shown_text
     unsafe = Fix((), safe=False, reason="the numbers are others")
     assert "= fixed with --unsafe only: the numbers are others\n" in shown(

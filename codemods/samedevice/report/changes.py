@@ -182,7 +182,7 @@ def why_left(finding: Finding, outcome: Outcome) -> str:
 
 def _why(finding: Finding, outcome: Outcome) -> str:
     origins = "".join(
-        f"; {origin.text} at {short_place(origin.path, origin.span, outcome.originals)}"
+        f"; {short_place(origin.path, origin.span, outcome.originals)}: {origin.text}"
         for origin in finding.origins
     )
     return finding.message + origins

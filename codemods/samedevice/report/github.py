@@ -30,7 +30,7 @@ def _finding(finding: Finding) -> str:
 def _sentences(finding: Finding) -> Iterator[str]:
     yield finding.message
     for origin in finding.origins:
-        yield f"{origin.text} at {origin.path}:{origin.span.line}"
+        yield f"{origin.path}:{origin.span.line}: {origin.text}"
     if fix_note(finding):
         yield fix_note(finding)
 

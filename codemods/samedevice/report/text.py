@@ -53,7 +53,7 @@ def _text(finding: Finding, sources: Mapping[str, Source], console: Console) -> 
     for origin in finding.origins:
         there = short_place(origin.path, origin.span, sources)
         text.append(f"{gutter} = ", "dim")
-        text.append(f"{printable(origin.text)} at {there}\n")
+        text.append(f"{there}: {printable(origin.text)}\n")
     note = fix_note(finding)
     if note:
         text.append(f"{gutter} = ", "dim")
