@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .finding import Finding
     from .migrate import Change, Outcome
+    from .modernize.plan import Plan
     from .project import Project
 
 P = ParamSpec("P")
@@ -215,6 +216,9 @@ def fix(
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Apply unsafe fixes, too; each says why it is one.")
     ] = False,
+    modernize: Annotated[
+        bool, typer.Option("--modernize", help="First do what `samedevice modernize` does.")
+    ] = False,
     report: Annotated[
         str,
         typer.Option(
@@ -240,12 +244,22 @@ def fix(
         _fail("--yes, --diff and --interactive exclude each other")
     if "-" in paths and (len(paths) > 1 or interactive):
         _fail("code from standard input is fixed alone and without questions")
+    if modernize and (interactive or report):
+        _fail("--modernize goes without --interactive and --report: run samedevice modernize first")
     if report:
         changes_.check_name(report)
     config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver, unsafe)
-    project = _read(paths, config)
+    if modernize:
+        from .modernize import plan
+
+        planned = plan.plan(paths, config, track=_track)
+        project = plan.project(planned.outcome)
+    else:
+        project = _read(paths, config)
     with _working("fixing", project):
         outcome = migrate.migrate(project, config)
+    if modernize:
+        outcome = plan.then(planned.outcome, outcome)
     if interactive:
         from .interactive import choose
 
@@ -257,7 +271,10 @@ def fix(
         _write_report(report, changes_.dump(changes_.change_list(outcome), report))
     if paths == ["-"] and not diff:
         return _to_stdout(outcome)
-    return _finish(outcome, ask=not (yes or interactive), diff=diff)
+    code = _finish(outcome, ask=not (yes or interactive), diff=diff)
+    if modernize:
+        _tell_notes(planned)
+    return code
 
 
 def _to_stdout(outcome: Outcome) -> int:
@@ -295,6 +312,35 @@ def _result(outcome: Outcome) -> int:
     if outcome.errors:
         return FAILED
     return FOUND if any(map(is_wrong, outcome.remaining)) else CLEAN
+
+
+@app.command(short_help="Turn Python 2 files into Python 3: show a diff, ask, write.")
+@_exit_codes
+def modernize(
+    paths: Paths = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Also files that parse and use names that Python 3 has not."),
+    ] = False,
+    exclude: Exclude = None,
+) -> int:
+    """Turn files of Python 2, or from before 3.7, into Python 3; shows a diff and asks, as fix."""
+    from .modernize.plan import plan
+
+    paths = paths or ["."]
+    if yes and diff:
+        _fail("--yes and --diff exclude each other")
+    if "-" in paths and len(paths) > 1:
+        _fail("code from standard input is changed alone")
+    config = _config(paths, None, None, None, None, exclude, "")
+    planned = plan(paths, config, everything, _track)
+    if paths == ["-"] and not diff:
+        return _to_stdout(planned.outcome)
+    code = _finish(planned.outcome, ask=not yes, diff=diff)
+    _tell_notes(planned)
+    return code
 
 
 @app.command()
@@ -451,6 +497,21 @@ def _tell(outcome: Outcome, *, written: bool) -> None:
         typer.echo(f"  {where} [{finding.rule}] {reason}", err=True)
     if not outcome.changes and not left:
         typer.echo(f"nothing to change in {_count(len(outcome.sources), 'file')}", err=True)
+
+
+def _tell_notes(planned: Plan) -> None:
+    """Print what is left to do by hand after `modernize`, and for which files `--all` is."""
+    from .report.place import printable
+
+    for note in planned.notes:
+        typer.echo(
+            f"  {printable(note.path)}:{note.span.line}: {printable(note.message)}", err=True
+        )
+    if planned.waiting:
+        files = _count(len(planned.waiting), "more file")
+        typer.echo(
+            f"{files} would change with --all: it uses names that Python 3 has not", err=True
+        )
 
 
 def _confirmed(question: str) -> bool:

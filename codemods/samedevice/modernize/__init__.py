@@ -43,17 +43,23 @@ def modernize(text: str, path: str, everything: bool = False) -> Modernized:
     except convert.NotParsed as error:
         if failure is None:  # newer than fissix's grammar: nothing of Python 2 can be in it
             return Modernized(text)
-        place = (failure.line or 1, f"not Python 3 ({failure.message})")
-        return Modernized(text, errors=(place, (error.line, f"not Python 2 either ({error.what})")))
+        why = f"neither Python 3 ({failure.message}) nor Python 2 (line {error.line}: {error.what})"
+        return _refused(text, (failure.line or 1, why))
     except RecursionError:
-        return Modernized(text, errors=((1, "the code is nested too deeply to convert"),))
-    if result.text == source.text:
-        return Modernized(text, errors=_as_errors(failure))
+        return _refused(text, (1, "the code is nested too deeply to convert"))
+    if result.errors:
+        return _refused(text, *result.errors)
     broken = _failure(result.text)
     if broken is not None:
-        return Modernized(text, errors=_as_errors(broken, "no way to convert it: "))
+        return _refused(text, (broken.line or 1, f"still not Python 3: {broken.message}"))
+    if result.text == source.text:
+        return Modernized(text)
     new = source.encode(result.text).decode()
     return Modernized(new, tuple(sorted(set(result.changes))), tuple(result.notes))
+
+
+def _refused(text: str, *errors: tuple[int, str]) -> Modernized:
+    return Modernized(text, errors=errors)
 
 
 def _failure(text: str) -> SourceError | None:
@@ -62,7 +68,3 @@ def _failure(text: str) -> SourceError | None:
     except SourceError as error:
         return error
     return None
-
-
-def _as_errors(error: SourceError | None, intro: str = "") -> tuple[tuple[int, str], ...]:
-    return () if error is None else ((error.line or 1, intro + error.message),)

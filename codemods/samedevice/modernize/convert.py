@@ -18,11 +18,12 @@ __all__ = ["Converted", "NotParsed", "convert"]
 
 @dataclass(frozen=True)
 class Converted:
-    """The new text, what changed by old lines, and what to look at by new lines."""
+    """The new text, what changed by old lines, what to look at by new lines, what cannot change."""
 
     text: str
     changes: list[tuple[int, str]]
     notes: list[tuple[int, str]]
+    errors: list[tuple[int, str]]
 
 
 def convert(text: str, path: str) -> Converted:
@@ -39,12 +40,12 @@ def convert(text: str, path: str) -> Converted:
     for idioms in (SYNTAX, IMPORTS, NAMES):
         idioms.apply(trial)
     if len(trial.changes) == renamed and not untabbed and not trial.statements:
-        return Converted(_text(trial, text), trial.changes, [])
+        return Converted(_text(trial, text), trial.changes, [], trial.errors)
     run = _start(straight, path)
     for idioms in (ASYNC, SYNTAX, MEANING, IMPORTS, NAMES, TIDY):
         idioms.apply(run)
     new = _with_imports(_text(run, text), sorted(run.imports))
-    return Converted(new, untabbed + run.changes, review(new))
+    return Converted(new, untabbed + run.changes, review(new), run.errors)
 
 
 def _start(text: str, path: str) -> Run:

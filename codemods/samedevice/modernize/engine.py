@@ -53,6 +53,7 @@ class Run:
     statements: frozenset[str]  # which of `print` and `exec` are keywords in the file
     future: frozenset[str]  # names that it imports from __future__
     changes: list[tuple[int, str]] = field(default_factory=list)
+    errors: list[tuple[int, str]] = field(default_factory=list)  # what no edit here can mend
     imports: set[str] = field(default_factory=set)  # statements that the new code needs
     modules: dict[str, str] = field(default_factory=dict)  # name in the file -> module it imports
     renamed: dict[str, str] = field(default_factory=dict)  # name in the file -> expression for it

@@ -194,10 +194,10 @@ def _on_call(node: ast.Call) -> Iterator[str]:
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     owner = _name(node.func.value) if isinstance(node.func, ast.Attribute) else ""
     keywords = {keyword.arg for keyword in node.keywords}
-    positional = len(node.args)
     if name == "cmp":
         yield "cmp() is gone: (a > b) - (a < b)"
-    if "cmp" in keywords or name == "sorted" and positional > 1 or method == "sort" and positional:
+    compares = method == "sort" and any(map(_compares, node.args[:1]))
+    if "cmp" in keywords or name == "sorted" and len(node.args) > 1 or compares:
         yield "sorting takes key= only: functools.cmp_to_key turns a cmp"
     if owner == "pickle":
         files = node.args[:1] if method == "load" else node.args[1:2]
@@ -209,6 +209,13 @@ def _on_call(node: ast.Call) -> Iterator[str]:
         codec = node.args[0].value
         if codec in ("hex", "base64", "rot13", "string_escape", "zlib"):
             yield f"text has no {codec!r} codec: see the module codecs"
+
+
+def _compares(node: ast.expr) -> bool:
+    """Tell whether an argument looks like a function of two values."""
+    if isinstance(node, ast.Lambda):
+        return len(node.args.args) == 2
+    return "cmp" in _name(node)
 
 
 def _opens_text(node: ast.expr) -> bool:

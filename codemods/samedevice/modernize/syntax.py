@@ -235,8 +235,10 @@ def keyword_name(node: Tree, capture: Capture) -> Tree | None:
     if node.type != token.NAME:
         return None
     parent = node.parent
-    if parent.type == syms.dotted_name:
-        return None  # a module's name is its file's
+    if _is_module(node):
+        why = f"a module named {node.value} cannot be imported since Python 3.7; rename its file"
+        run().errors.append((node.lineno, why))
+        return None
     if is_keyword(node):
         call = parent.parent if parent.parent.type == syms.trailer else parent.parent.parent
         method = call.prev_sibling
@@ -245,6 +247,16 @@ def keyword_name(node: Tree, capture: Capture) -> Tree | None:
         moves = _function(node)
     name = "non_blocking" if moves and moves.value in _TORCH_ASYNC else node.value + "_"
     return Name(name, prefix=node.prefix)
+
+
+def _is_module(node: Tree) -> bool:
+    """Tell whether a name in an import statement is a module's, which is its file's name."""
+    parent = node.parent
+    if parent.type in (syms.dotted_name, syms.import_name, syms.dotted_as_names):
+        return True
+    if parent.type == syms.dotted_as_name:
+        return parent.children[0] is node
+    return bool(parent.type == syms.import_from and parent.children[1] is node)
 
 
 def _function(node: Tree) -> Tree | None:
