@@ -1,0 +1,211 @@
+"""One program through every stage: run, fix, parse, fix again, run, compare."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import compare, stage
+from .catalogue import Program
+from .inputs import supply
+from .stage import Run
+
+FIX_LIMIT = 120.0
+VIRTUAL_SLOWER = 6  # times the limit of a run on the CPU
+TOLERANCE = 1e-4  # relative, between the CPU and the virtual accelerator
+
+
+@dataclass
+class Examination:
+    """What came of each stage. An empty text means that the stage passed.
+
+    ``None`` means that the stage was not reached or not asked for.
+    """
+
+    list: str
+    name: str
+    args: tuple[str, ...]
+    commit: str
+    supplies: str
+    seconds: float = 0.0  # of the run before, on the CPU
+    backwards: int = 0
+    before: str | None = None  # runs on the CPU as published
+    before_virtual: str | None = None  # runs on the virtual accelerator as published
+    fixed: str | None = None
+    changed_lines: int = 0
+    parses: str | None = None
+    quiet: str | None = None  # a second fix changes nothing
+    after: str | None = None  # runs on the CPU
+    equal: str | None = None  # says and computes what it did before
+    virtual: str | None = None  # runs on the virtual accelerator
+    on_device: str | None = None  # its parameters and losses are there
+    agrees: str | None = None  # and it computes what the CPU computes
+
+    @property
+    def passed(self) -> bool:
+        """Whether every stage that was reached passed, and equality was among them."""
+        stages = (self.fixed, self.parses, self.quiet, self.after, self.equal)
+        virtual = (self.virtual, self.on_device, self.agrees)
+        return all(stage == "" for stage in stages) and not any(virtual)
+
+    @property
+    def failure(self) -> str:
+        """The first stage that failed, and why."""
+        for name in ("fixed", "parses", "quiet", "after", "equal", "virtual", "on_device", "agrees"):
+            if getattr(self, name):
+                return f"{name}: {getattr(self, name)}"
+        return ""
+
+    def summary(self) -> str:
+        """One line for the terminal."""
+        if self.before and self.list != "C":
+            return f"UNFIT {self.list} {self.name}: before: {self.before}"
+        word = "ok   " if self.passed else "FAIL "
+        return f"{word} {self.list} {self.name} +-{self.changed_lines} {self.failure}"
+
+
+def examine(
+    program: Program,
+    corpus: Path,
+    *,
+    limit: float,
+    baselines: Path | None = None,
+    diffs: Path | None = None,
+    virtual: bool = False,
+) -> Examination:
+    """Take ``program`` through the stages; no stage raises for what the program does."""
+    checkout = program.checkout(corpus)
+    commit = checkout / ".corpus-commit"
+    result = Examination(
+        program.list,
+        program.name,
+        program.args,
+        commit.read_text().strip() if commit.exists() else "",
+        program.supplies,
+    )
+    with TemporaryDirectory() as scratch:
+        before, after = Path(scratch) / "before", Path(scratch) / "after"
+        for folder in (before, after):
+            stage.copy_program(program, corpus, folder)
+            supply(program, folder)
+        first, again = _baseline(program, before, limit, baselines)
+        result.before, result.seconds = first.reason, round(first.seconds, 1)
+        result.backwards = len(first.losses)
+        _fix(result, program, before, after, diffs)
+        if result.fixed or result.parses:
+            return result
+        run = stage.run(program, after, limit)
+        result.after = run.reason
+        if run.finished and first.finished:
+            result.equal = compare.difference(first, again, run)
+        elif run.finished:
+            result.equal = ""  # nothing to compare with: the program could not run before
+        if virtual and not result.after:
+            _virtual(result, program, after, run, limit)
+    return result
+
+
+def _baseline(
+    program: Program, folder: Path, limit: float, baselines: Path | None
+) -> tuple[Run, Run]:
+    """The program before, run twice; kept in ``baselines`` under what decides its outcome."""
+    key = hashlib.sha256(repr(program).encode())
+    for path in [*sorted(folder.rglob("*")), *sorted(stage.SHIMS.rglob("*.py"))]:
+        if path.is_file():
+            key.update(path.read_bytes())
+    kept = baselines / f"{key.hexdigest()}.json" if baselines else None
+    if kept and kept.exists():
+        first, again = (Run(**run) for run in json.loads(kept.read_text(encoding="utf-8")))
+        return first, again
+    first = stage.run(program, folder, limit)
+    again = stage.run(program, folder, limit) if first.finished else first
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([asdict(first), asdict(again)]), encoding="utf-8")
+    return first, again
+
+
+def _fix(
+    result: Examination, program: Program, before: Path, after: Path, diffs: Path | None
+) -> None:
+    run = stage.fix(after, (), FIX_LIMIT)
+    # 1: findings are left, which is no failure of the fix.
+    result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
+    diff = _diff(before, after)
+    result.changed_lines = sum(
+        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff
+    )
+    if diffs:
+        diffs.mkdir(parents=True, exist_ok=True)
+        name = f"{program.list} {program.name}".replace("/", "+")
+        (diffs / f"{name}.diff").write_text("".join(diff), encoding="utf-8")
+        (diffs / f"{name}.log").write_text(run.stdout + run.stderr, encoding="utf-8")
+    result.parses = _parse_errors(before, after)
+    if result.fixed:
+        return
+    settled = _contents(after)
+    stage.fix(after, (), FIX_LIMIT)
+    changed = sorted(path for path, data in _contents(after).items() if settled.get(path) != data)
+    result.quiet = f"the second fix changed {', '.join(changed)}" if changed else ""
+
+
+def _parse_errors(before: Path, after: Path) -> str:
+    """Files that parsed before and do not now."""
+    broken = []
+    for path in sorted(after.rglob("*.py")):
+        old = before / path.relative_to(after)
+        if not _parses(path) and (not old.exists() or _parses(old)):
+            broken.append(str(path.relative_to(after)))
+    return ", ".join(broken)
+
+
+def _parses(path: Path) -> bool:
+    try:
+        ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _virtual(result: Examination, program: Program, after: Path, cpu: Run, limit: float) -> None:
+    run = stage.run(program, after, limit * VIRTUAL_SLOWER, on_virtual=True)
+    result.virtual = run.reason
+    if not run.finished:
+        return
+    strangers = {place: n for place, n in run.stepped.items() if place != "cuda"}
+    lost = {place: n for place, n in run.losses_on.items() if place != "cuda"}
+    if strangers:
+        result.on_device = f"parameters stepped elsewhere: {strangers}"
+    elif lost:
+        result.on_device = f"losses computed elsewhere: {lost}"
+    else:
+        result.on_device = ""
+    result.agrees = compare.difference(cpu, cpu, run, tolerance=TOLERANCE, devices=True)
+
+
+def _diff(before: Path, after: Path) -> list[str]:
+    old, new = _contents(before), _contents(after)
+    lines: list[str] = []
+    for path in sorted({*old, *new}):
+        left, right = old.get(path, b""), new.get(path, b"")
+        if left != right:
+            lines += difflib.unified_diff(
+                left.decode("utf-8", "replace").splitlines(keepends=True),
+                right.decode("utf-8", "replace").splitlines(keepends=True),
+                f"a/{path}",
+                f"b/{path}",
+            )
+    return lines
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix in (".py", ".ipynb")
+    }

@@ -1,0 +1,78 @@
+"""Synthetic input files for programs whose own data are not in their repository.
+
+Each maker has a name, which the catalogue uses; what it writes is the same on every run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from .catalogue import Program
+
+
+def supply(program: Program, folder: Path) -> None:
+    """Write the program's ``inputs`` below ``folder``.
+
+    Raises ``KeyError`` for a maker that does not exist.
+    """
+    for name, maker in program.inputs.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kind, _, size = maker.partition(" ")
+        MAKERS[kind](target, int(size or 0))
+
+
+def words(target: Path, count: int) -> None:
+    """``count`` lines of plain words."""
+    source = random.Random(0)
+    vocabulary = [
+        "".join(source.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(source.randint(2, 8)))
+        for _ in range(60)
+    ]
+    lines = [" ".join(source.choices(vocabulary, k=12)) for _ in range(count)]
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def names(target: Path, count: int) -> None:
+    """``count`` lines of one capitalised name each."""
+    source = random.Random(0)
+    lines = [
+        "".join(source.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(source.randint(3, 9)))
+        for _ in range(count)
+    ]
+    target.write_text("\n".join(line.capitalize() for line in lines) + "\n", encoding="utf-8")
+
+
+def citations(target: Path, count: int) -> None:
+    """A folder with ``count`` papers in the form of the Cora data set."""
+    source = random.Random(0)
+    classes = "Theory Neural_Networks Rule_Learning Case_Based Genetic_Algorithms".split()
+    target.mkdir(parents=True, exist_ok=True)
+    papers = []
+    for paper in range(count):
+        features = " ".join(str(int(source.random() < 0.1)) for _ in range(24))
+        papers.append("\t".join([str(paper), *features.split(), classes[paper % len(classes)]]))
+    edges = [f"{source.randrange(count)}\t{source.randrange(count)}" for _ in range(3 * count)]
+    (target / "cora.content").write_text("\n".join(papers) + "\n", encoding="utf-8")
+    (target / "cora.cites").write_text("\n".join(edges) + "\n", encoding="utf-8")
+
+
+def images(target: Path, count: int) -> None:
+    """A folder with ``count`` images of 96 x 48 pixels."""
+    from PIL import Image
+
+    source = random.Random(0)
+    target.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        image = Image.frombytes("RGB", (96, 48), source.randbytes(96 * 48 * 3))
+        image.save(target / f"{number:03}.jpg")
+
+
+MAKERS: dict[str, Callable[[Path, int], None]] = {
+    "words": words,
+    "names": names,
+    "citations": citations,
+    "images": images,
+}

@@ -1,0 +1,57 @@
+"""The old ``gym``, played by gymnasium.
+
+``REAL_PROGRAMS_GYM=old`` gives the interface before 0.26 (``reset`` returns the observation,
+``step`` four values); otherwise the newer one.
+"""
+
+from __future__ import annotations
+
+import os
+
+import gymnasium
+from gymnasium import spaces, wrappers  # noqa: F401  (programs read them from here)
+from gymnasium import Env, ActionWrapper, ObservationWrapper, RewardWrapper, Wrapper  # noqa: F401
+
+_RENAMED = {
+    "Pendulum-v0": "Pendulum-v1",
+    "CartPole-v0": "CartPole-v1",
+    "Acrobot-v0": "Acrobot-v1",
+    "MountainCarContinuous-v1": "MountainCarContinuous-v0",
+}
+
+
+class _OldInterface:
+    """An environment as programs before gym 0.26 know it."""
+
+    def __init__(self, environment) -> None:
+        self.environment = environment
+
+    def __getattr__(self, name: str):
+        return getattr(self.environment.unwrapped, name)
+
+    @property
+    def unwrapped(self):
+        return self
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        self.environment.reset(seed=seed)
+        return [seed]
+
+    def reset(self):
+        return self.environment.reset()[0]
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = self.environment.step(action)
+        return observation, reward, terminated or truncated, info
+
+    def render(self, *args, **kwargs) -> None:
+        """Show nothing."""
+
+
+def make(name: str, **kwargs):
+    """The environment of that name; it is never drawn."""
+    environment = gymnasium.make(_RENAMED.get(name, name), **kwargs)
+    environment.unwrapped._max_episode_steps = environment.spec.max_episode_steps
+    if os.environ.get("REAL_PROGRAMS_GYM") == "old":
+        return _OldInterface(environment)
+    return environment

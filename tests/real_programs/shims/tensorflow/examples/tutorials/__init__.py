@@ -1,0 +1,1 @@
+"""Stands in for a module that TensorFlow 1 had."""
