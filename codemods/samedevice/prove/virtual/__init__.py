@@ -26,12 +26,11 @@ VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for chil
 _installed: Accelerator | None = None
 
 
-def install(device_type: str = "cuda", count: int = 1, *, record: bool = False) -> Accelerator:
+def install(device_type: str = "cuda", count: int = 1) -> Accelerator:
     """Give this process, its threads and its children `count` accelerators of `device_type`.
 
-    Calling it again returns the same accelerator. With `record`, operations, transfers and the
-    history of every tensor are kept (`Accelerator.events`, `Accelerator.provenance`), which costs
-    time.
+    Calling it again returns the same accelerator. What a program does on it is watched from outside,
+    as on a real one.
 
     Raises RuntimeError if the installed torch cannot carry one (it has real devices of that type, or
     it is a release that is not understood), ValueError if another one is installed already.
@@ -45,8 +44,6 @@ def install(device_type: str = "cuda", count: int = 1, *, record: bool = False) 
         raise ValueError(
             f"this process has {_installed.count} virtual {_installed.device_type} devices already"
         )
-    if record:
-        _installed.start_recording()
     return _installed
 
 

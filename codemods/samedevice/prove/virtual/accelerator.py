@@ -61,9 +61,6 @@ class Accelerator:
             self._in_bad_fork = True
             bridge.close()
 
-    def start_recording(self) -> None:
-        """Keep operations, transfers and the history of tensors from now on."""
-
     def uninstall(self) -> None:
         """Take everything back. No tensor of the accelerator may be used afterwards."""
         from samedevice.prove import virtual

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import to_device, to_host
-from samedevice.prove.virtual.state import STATE
 
 Tensor = torch.Tensor
+Check = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
 
 
 class _ToHost(torch.autograd.Function):
@@ -40,32 +42,70 @@ class _ToDevice(torch.autograd.Function):
         return _ToHost.apply(grad), None
 
 
-def _map(function: Callable[[Tensor], Any], value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return function(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_map(function, item) for item in value)
-    return value
+class _OnHost(torch.autograd.Function):
+    """Call a function of tensors with host tensors; its own graph stays inside.
+
+    Only a backward pass that is to be differentiated again goes through the function in the open.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Any], index: int, *given: Tensor) -> Any:
+        leaves = [
+            (to_host(tensor) if tensor.get_device() >= 0 else tensor)
+            .detach()
+            .requires_grad_(needed)
+            for tensor, needed in zip(given, ctx.needs_input_grad[2:])
+        ]
+        with _disable_current_modes(), torch.set_grad_enabled(any(ctx.needs_input_grad)):
+            results = function(*leaves)
+        ctx.function, ctx.index, ctx.leaves, ctx.results = function, index, leaves, results
+        ctx.save_for_backward(*given)
+        return tuple(to_device(result.detach(), index) for result in results)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        given = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            inputs = [tensor for tensor in given if tensor.requires_grad]
+            hosts = [_ToHost.apply(tensor) if tensor.get_device() >= 0 else tensor for tensor in given]
+            results = [_ToDevice.apply(result, ctx.index) for result in ctx.function(*hosts)]
+            found = torch.autograd.grad(results, inputs, grads, create_graph=True, allow_unused=True)
+        else:
+            inputs = [tensor for tensor in ctx.leaves if tensor.requires_grad]
+            with _disable_current_modes():
+                found = torch.autograd.grad(
+                    ctx.results,
+                    inputs,
+                    [to_host(grad) for grad in grads],
+                    retain_graph=True,
+                    allow_unused=True,
+                )
+            found = tuple(None if grad is None else to_device(grad, ctx.index) for grad in found)
+        rest = iter(found)
+        return (None, None, *(next(rest) if needed else None for needed in ctx.needs_input_grad[2:]))
 
 
-def _hop(op: Any, check: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]) -> Callable[..., Any]:
+def _hop(op: Any, check: Check) -> Callable[..., Any]:
     call = op._op
-    label = str(op)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         check(op, args, kwargs)
-        index = next(
-            tensor.get_device()
-            for _, tensor, _ in rules.operands(op._schema, args, kwargs)
-            if tensor.get_device() >= 0
-        )
+        flat, form = tree_flatten((args, kwargs))
+        places = [place for place, value in enumerate(flat) if isinstance(value, Tensor)]
+        index = next(flat[place].get_device() for place in places if flat[place].get_device() >= 0)
+        shape: list[Any] = []
 
-        def down(tensor: Tensor) -> Any:
-            return _ToHost.apply(tensor) if tensor.get_device() >= 0 else tensor
+        def function(*hosts: Tensor) -> tuple[Tensor, ...]:
+            values = list(flat)
+            for place, host in zip(places, hosts):
+                values[place] = host
+            host_args, host_kwargs = tree_unflatten(values, form)
+            result = call(*host_args, **host_kwargs)
+            shape[:] = [type(result)]
+            return (result,) if isinstance(result, Tensor) else tuple(result)
 
-        STATE.operations[label] += 1
-        result = call(*_map(down, args), **{name: _map(down, value) for name, value in kwargs.items()})
-        return _map(lambda tensor: _ToDevice.apply(tensor, index), result)
+        results = _OnHost.apply(function, index, *(flat[place] for place in places))
+        return results[0] if shape[0] is Tensor else results
 
     return kernel
 
@@ -117,7 +157,7 @@ def _check_attention(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         )
 
 
-_CHECKS: dict[str, Callable[[Any, tuple[Any, ...], dict[str, Any]], None]] = {
+_CHECKS: dict[str, Check] = {
     **{
         f"{kind}.{form}": _check_rnn
         for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu")

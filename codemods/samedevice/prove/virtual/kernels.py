@@ -9,6 +9,7 @@ autocast, functorch, composite operations) is torch's own code and takes the pat
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,12 @@ _SKIPPED_PREFIXES = ("mkldnn", "_mkldnn", "quantize", "_empty_affine", "_empty_p
 
 def register(dispatch_key: str) -> list[torch.library.Library]:
     """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that composite operations get a kernel of ours
+        return _register(dispatch_key)
+
+
+def _register(dispatch_key: str) -> list[torch.library.Library]:
     library = torch.library.Library("aten", "IMPL")
     special = _special_kernels()
     names = {
@@ -85,30 +92,32 @@ def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _kernel(op: Any) -> Kernel:
-    schema = op._schema
-    if any(argument.name == "device" for argument in schema.arguments):
+    arguments = op._schema.arguments
+    if any(argument.name == "device" for argument in arguments):
         return _factory(op)
     written = [
-        (position, argument.name)
-        for position, argument in enumerate(schema.arguments)
+        (position, argument.name, argument.kwarg_only)
+        for position, argument in enumerate(arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
     ]
-    if any(argument.kwarg_only for argument in schema.arguments if (argument.alias_info is not None and argument.alias_info.is_write)):
-        return _out(op, written)
-    if written:
-        return _inplace(op, written)
-    return _functional(op)
+    if not written:
+        return _functional(op)
+    if all(kwarg_only for _, _, kwarg_only in written):
+        return _out(op, [name for _, name, _ in written])
+    return _inplace(op, [(position, name) for position, name, _ in written])
 
 
-def _functional(op: Any) -> Kernel:
-    call = op._op
+def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
+    """Return what turns a call's arguments into those of the CPU's kernel, or refuses them.
+
+    The third value is the index of the device that the results belong to.
+    """
     short = op._schema.name.removeprefix("aten::")
     float_only = rules.is_float_only(short)
-    counts = STATE.operations
-    label = str(op)
-    draws = _draws(op)
+    names = [argument.name for argument in op._schema.arguments]
+    generator = names.index("generator") if "generator" in names else None
 
-    def kernel(*args: Any, **kwargs: Any) -> Any:
+    def prepare(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any], int]:
         hosts, index, mixed = _hosts(args)
         if kwargs:
             kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
@@ -118,131 +127,89 @@ def _functional(op: Any) -> Kernel:
             rules.mixed(op, args, kwargs)
         if float_only:
             rules.unsupported(short, hosts[0].dtype)
-        if draws is not None:
-            draws(hosts, kwhosts, index)
-        counts[label] += 1
+        if generator is not None:
+            if generator < len(hosts):
+                hosts[generator] = for_draw(hosts[generator], index)
+            else:
+                kwhosts = {**kwhosts, "generator": for_draw(kwhosts.get("generator"), index)}
+        return hosts, kwhosts, index
+
+    return prepare
+
+
+def _functional(op: Any) -> Kernel:
+    call, prepare = op._op, _prepare(op)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        hosts, kwhosts, index = prepare(args, kwargs)
         return _devices(call(*hosts, **kwhosts), index)
 
     return kernel
 
 
-def _draws(op: Any) -> Callable[[list[Any], dict[str, Any], int], None] | None:
-    """Return what replaces the generator argument of a call by the device's, if it has one."""
-    names = [argument.name for argument in op._schema.arguments]
-    if "generator" not in names:
-        return None
-    place = names.index("generator")
-
-    def replace(hosts: list[Any], kwhosts: dict[str, Any], index: int) -> None:
-        if place < len(hosts):
-            hosts[place] = for_draw(hosts[place], index)
-        else:
-            kwhosts["generator"] = for_draw(kwhosts.get("generator"), index)
-
-    return replace
-
-
 def _inplace(op: Any, written: list[tuple[int, str]]) -> Kernel:
-    call = op._op
-    draws = _draws(op)
+    call, prepare = op._op, _prepare(op)
     returns = len(op._schema.returns)
-    counts = STATE.operations
-    label = str(op)
-    short = op._schema.name.removeprefix("aten::")
-    float_only = rules.is_float_only(short)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        hosts, index, mixed = _hosts(args)
-        if kwargs:
-            kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
-        else:
-            kwhosts = kwargs
-        if mixed:
-            rules.mixed(op, args, kwargs)
-        if float_only:
-            rules.unsupported(short, hosts[0].dtype)
-        if draws is not None:
-            draws(hosts, kwhosts, index)
-        counts[label] += 1
+        hosts, kwhosts, index = prepare(args, kwargs)
         result = call(*hosts, **kwhosts)
         if not returns:
             return None
-        first = [args[position] if position < len(args) else kwargs[name] for position, name in written]
+        given = [args[place] if place < len(args) else kwargs[name] for place, name in written]
         if returns == 1:
-            return first[0]
+            return given[0]
         # results that are no written argument come fresh from the kernel
-        return tuple(
-            first[position] if position < len(first) else _devices(value, index)
-            for position, value in enumerate(result)
-        )
+        fresh = [_devices(value, index) for value in result[len(given) :]]
+        return (*given, *fresh)
 
     return kernel
 
 
-def _out(op: Any, written: list[tuple[int, str]]) -> Kernel:
-    call = op._op
-    draws = _draws(op)
-    counts = STATE.operations
-    label = str(op)
-    short = op._schema.name.removeprefix("aten::")
-    float_only = rules.is_float_only(short)
+def _out(op: Any, written: list[str]) -> Kernel:
+    call, prepare = op._op, _prepare(op)
+    returns = len(op._schema.returns)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        hosts, index, mixed = _hosts(args)
-        kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
-        if mixed:
-            rules.mixed(op, args, kwargs)
-        if float_only:
-            rules.unsupported(short, hosts[0].dtype)
-        if draws is not None:
-            draws(hosts, kwhosts, index)
-        counts[label] += 1
-        outs = [(name, kwargs[name]) for _, name in written if kwargs.get(name) is not None]
-        for name, out in outs:
-            if isinstance(out, Tensor) and not out.numel():
-                kwhosts[name] = torch.empty(0, dtype=out.dtype)  # the CPU's kernel may resize it
+        hosts, kwhosts, index = prepare(args, kwargs)
+        outs = {name: kwargs[name] for name in written if isinstance(kwargs.get(name), Tensor)}
+        for name, out in outs.items():
+            if not out.numel():  # the CPU's kernel may resize it: not in memory that it doesn't own
+                kwhosts[name] = torch.empty(0, dtype=out.dtype)
         try:
             call(*hosts, **kwhosts)
         except RuntimeError as error:
             if "storage that is not resizable" not in str(error):
                 raise
-            for name, out in outs:
-                kwhosts[name] = torch.empty(0, dtype=out.dtype)
+            kwhosts.update((name, torch.empty(0, dtype=out.dtype)) for name, out in outs.items())
             call(*hosts, **kwhosts)
-        results = []
-        for name, out in outs:
-            if isinstance(out, Tensor):
-                host = kwhosts[name]
-                if host.shape != out.shape or (out.numel() and host.data_ptr() != out.data_ptr()):
-                    adopt(out, to_device(host, index))
-            results.append(out)
-        if not op._schema.returns:
+        for name, out in outs.items():
+            host = kwhosts[name]
+            if host.shape != out.shape or host.data_ptr() != out.data_ptr():
+                adopt(out, to_device(host, index))
+        if not returns:
             return None
-        return results[0] if len(results) == 1 else tuple(results)
+        return outs[written[0]] if returns == 1 else tuple(outs[name] for name in written)
 
     return kernel
 
 
 def _factory(op: Any) -> Kernel:
     call = op._op
-    names = [argument.name for argument in op._schema.arguments]
-    place = names.index("device")
-    counts = STATE.operations
-    label = str(op)
+    place = [argument.name for argument in op._schema.arguments].index("device")
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("pin_memory", None)
         if place < len(args):
             device = args[place]
-            args = args[:place] + (None,) + args[place + 1 :]
+            args = (*args[:place], None, *args[place + 1 :])
         else:
             device = kwargs.pop("device", None)
-        kwargs.pop("pin_memory", None)
         hosts, index, _ = _hosts(args)
         if device is not None and device.type == "cpu":
             return call(*hosts, **kwargs)
-        if device is not None:
+        if device is not None or index < 0:
             index = STATE.index(device)
-        counts[label] += 1
         return to_device(call(*hosts, **kwargs), index)
 
     return kernel
@@ -355,8 +322,6 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def _copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
-    if self.device != source.device:
-        STATE.transfer(source, self)
     _plain(self).copy_(_plain(source))
     return self
 
@@ -366,7 +331,6 @@ def _copy_from(source: Tensor, self: Tensor, non_blocking: bool = False) -> Tens
 
 
 def _local_scalar_dense(self: Tensor) -> Any:
-    STATE.transfer(self, None)
     return to_host(self).item()
 
 

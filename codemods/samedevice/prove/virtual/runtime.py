@@ -68,6 +68,16 @@ class StreamBase:
     def is_capturing(self) -> bool:
         return False
 
+    def __enter__(self) -> Any:
+        self._outer = _current_stream(self.device_index), STATE.current()
+        _set_stream(self.stream_id, self.device_index, self.device_type)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        stream, device = self._outer
+        _set_stream(*stream)
+        _set_device(device)
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, StreamBase)

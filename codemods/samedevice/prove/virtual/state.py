@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,14 +17,12 @@ class _Thread(threading.local):
 
 
 class State:
-    """The accelerator's type, how many devices it has, and what happened on them."""
+    """The accelerator's type, how many devices it has."""
 
     def __init__(self) -> None:
         self.device_type = "cuda"
         self.count = 0
-        self.operations: Counter[str] = Counter()
         self.thread = _Thread()
-        self.on_transfer: Callable[[torch.Tensor, torch.Tensor | None], None] | None = None
 
     def visible(self) -> int:
         """Return how many devices the program may see."""
@@ -58,11 +54,6 @@ class State:
     def current(self) -> int:
         """Return the calling thread's current device."""
         return self.thread.device
-
-    def transfer(self, source: torch.Tensor, target: torch.Tensor | None) -> None:
-        """Report that data goes from one place to another (None: into a Python number)."""
-        if self.on_transfer is not None:
-            self.on_transfer(source, target)
 
 
 STATE = State()
