@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -15,6 +15,9 @@ from rich.text import Text
 from samedevice.prove.clash import Clash, Kind, Party
 from samedevice.prove.record import Record, Transfer
 from samedevice.prove.run import RunResult
+
+if TYPE_CHECKING:
+    from samedevice.prove.prove import Proof
 
 _WIDTH_OF_LOGS = 120
 _MEANINGS: dict[Kind, str] = {
@@ -54,7 +57,7 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
         to.print(Text(f"{result.status}: {result.message}", "bold red"))
         if result.frames:
             last = result.frames[-1]
-            to.print(Padding(_code(last.file, last.line, last.text), (0, 2)))
+            to.print(Padding(_code(last.line, last.text), (0, 2)))
     if result.left_behind:
         to.print(
             f"{result.left_behind} process(es) that it had left behind were ended", style="red"
@@ -67,7 +70,6 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
 
 def render_clash(clash: Clash) -> RenderableType:
     """Return torch's message, the user's line, and where each operand got its place."""
-    # On one device, an operand is no news; but all of them are when no two devices are seen.
     parts: list[RenderableType] = [
         Text.assemble(("clash: ", "bold red"), (_MEANINGS[clash.kind], "bold")),
         Padding(Text(f"{clash.exception}: {clash.message}"), (0, 2)),
@@ -76,7 +78,7 @@ def render_clash(clash: Clash) -> RenderableType:
         where = f"{shorten(clash.file)}:{clash.line}"
         inside = f" in {clash.function}" if clash.function not in ("", "<module>") else ""
         parts.append(Text(f"{where}{inside}", "bold"))
-        parts.append(Padding(_code(clash.file, clash.line, clash.text), (0, 2)))
+        parts.append(Padding(_code(clash.line, clash.text), (0, 2)))
     for party in clash.operands:
         parts.append(Padding(_party(party), (0, 2)))
     return Group(*parts)
@@ -96,7 +98,7 @@ def _party(party: Party) -> RenderableType:
     return Group(head, Padding(table, (0, 4)))
 
 
-def _code(file: str, line: int, text: str) -> RenderableType:
+def _code(line: int, text: str) -> RenderableType:
     return Syntax(
         text,
         "python",
@@ -176,10 +178,29 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
     return Group(table, Text(total, "dim"))
 
 
+def render_proof(proof: Proof) -> RenderableType:
+    """Return the one table that a proof comes to."""
+    verdict = Text("proved", "bold green") if proof.passed else Text("not proved", "bold red")
+    table = Table(
+        title=Text.assemble(verdict, f"  {proof.program}   {proof.before} → {proof.after}"),
+        title_justify="left",
+        box=None,
+        show_header=False,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    styles = {"passed": "green", "failed": "bold red", "skipped": "dim", "noted": "yellow"}
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in proof.checks:
+        table.add_row(Text(check.verdict, styles[check.verdict]), check.name, Text(check.detail))
+    return table
+
+
 def shorten(path: str) -> str:
     """Return a path as seen from here, if it is under here."""
-    with_here = os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
-    return with_here
+    return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
 
 
 def _seconds(seconds: float) -> str:
@@ -196,8 +217,3 @@ def _bytes(count: int) -> str:
             return f"{size:.3g} {unit}" if unit != "B" else f"{count} B"
         size /= 1000
     raise AssertionError
-
-
-def lines_of(text: str, most: int = 20) -> Iterator[str]:
-    """Yield the last lines of an output."""
-    yield from text.rstrip("\n").split("\n")[-most:]

@@ -1,0 +1,233 @@
+"""`samedevice run` and `samedevice prove`: functions of plain values that return exit codes.
+
+The command line mounts them. Nothing but the standard library is imported until one of them runs.
+
+Exit codes of `run`: the program's own; 1 for an uncaught exception (a clash is one), 2 when the
+program cannot be started, 124 at the time limit, 125 at the output limit, 130 after Ctrl-C, 137 at
+the memory limit, and 128 plus the signal's number when a signal ended it. Of `prove`: 0 proved, 1
+not proved, 2 nothing could be run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from samedevice.prove.prove import Proof
+    from samedevice.prove.run import Settings
+
+
+def run(
+    program: Sequence[str],
+    *,
+    on: str = "virtual",
+    device_name: str = "cuda",
+    devices: int = 1,
+    time_limit: float | None = None,
+    memory_limit: str | None = None,
+    output_limit: str | None = "64M",
+    seed: int | None = None,
+    python: str | None = None,
+    report: Path | None = None,
+    record: bool = True,
+    transfers: int = 10,
+) -> int:
+    """Run a program; print what it prints, then what stopped it and what it did (to stderr).
+
+    `program` is what would follow `python`: ["main.py", "--epochs", "1"] or ["-m", "package"].
+    `time_limit` is in seconds; memory and output limits are sizes such as "4G" or "500M". `report`
+    is a file for the JSON report, "-" for stdout.
+    """
+    from samedevice.prove.display import console, show_run
+    from samedevice.prove.run import Program, ProgramError, run_program
+
+    try:
+        settings = _settings(
+            on,
+            device_name,
+            devices,
+            time_limit,
+            memory_limit,
+            output_limit,
+            seed,
+            python,
+            record=record,
+        )
+        result = run_program(Program.parse(program), settings=settings, interactive=True)
+        sys.stdout.flush()
+        show_run(result, console(stderr=True), transfers)
+        _write(report, result.to_json())
+    except ProgramError as error:
+        return _refuse(error)
+    return result.exit_code
+
+
+def prove(
+    before: str,
+    after: str,
+    entry: str | None = None,
+    *,
+    on: str = "virtual",
+    device_name: str = "cuda",
+    devices: int = 1,
+    time_limit: float | None = 600.0,
+    memory_limit: str | None = None,
+    output_limit: str | None = "64M",
+    seed: int | None = None,
+    python: str | None = None,
+    ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    data: Sequence[str] = (),
+    report: Path | None = None,
+    html: Path | None = None,
+) -> int:
+    """Run BEFORE and AFTER in copies, compare, and print one table.
+
+    `entry` is the program, as a command line in one string. `ignore` names what outputs may differ
+    in (`prove.compare`). `report` is a file for JSON, "-" for stdout; `html` one for the page.
+    """
+    from samedevice.prove.compare import IGNORABLE, Ignored
+    from samedevice.prove.display import console
+    from samedevice.prove.prove import prove as prove_change
+    from samedevice.prove.run import ProgramError
+
+    to = console(stderr=report is not None and str(report) == "-")
+    try:
+        unknown = set(ignore) - set(IGNORABLE)
+        if unknown:
+            raise ProgramError(f"--ignore {min(unknown)}: one of {', '.join(IGNORABLE)}")
+        settings = _settings(
+            on, device_name, devices, time_limit, memory_limit, output_limit, seed, python
+        )
+        with console(stderr=True).status("") as status:
+            proof = prove_change(
+                before,
+                after,
+                entry,
+                settings=settings,
+                ignored=cast("Sequence[Ignored]", ignore),
+                exclude=exclude,
+                data=data,
+                progress=lambda what: status.update(f"{what} ..."),
+            )
+        show_proof(proof, to)
+        _write(report, proof.to_json())
+        if html is not None:
+            from samedevice.prove.page import render
+
+            _write_text(html, render(proof))
+    except ProgramError as error:
+        return _refuse(error)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return 0 if proof.passed else 1
+
+
+def show_proof(proof: Proof, to: Any) -> None:
+    """Print the table of a proof on a rich console, and the clash that made it fail, if one did."""
+    from samedevice.prove.display import render_clash, render_proof
+
+    to.print(render_proof(proof))
+    for check in proof.checks:
+        if check.verdict == "failed":
+            for name, result in proof.runs.items():
+                if result.clash is not None and check.detail.endswith(result.message):
+                    to.print(f"\n{name}:")
+                    to.print(render_clash(result.clash))
+                    return
+
+
+def _settings(
+    on: str,
+    device_type: str,
+    devices: int,
+    time_limit: float | None,
+    memory_limit: str | None,
+    output_limit: str | None,
+    seed: int | None,
+    python: str | None,
+    record: bool = True,
+) -> Settings:
+    from samedevice.prove.process import Limits
+    from samedevice.prove.run import ProgramError, Settings
+
+    if on not in ("virtual", "cpu", "cuda", "auto"):
+        raise ProgramError(f"--on {on}: one of virtual, cpu, cuda, auto")
+    if devices < 1:
+        raise ProgramError(f"--devices {devices}: at least one")
+    if time_limit is not None and time_limit <= 0:
+        raise ProgramError(f"--time-limit {time_limit:g}: more than 0 seconds")
+    if seed is not None and not 0 <= seed < 2**32:
+        raise ProgramError(f"--seed {seed}: from 0 to 4294967295")
+    memory = _size("--memory-limit", memory_limit) if memory_limit else _most_memory(on)
+    limits = Limits(
+        time_limit, memory, _size("--output-limit", output_limit) if output_limit else None
+    )
+    return Settings(
+        cast(Any, on),
+        device_type,
+        devices,
+        limits,
+        seed,
+        record=record,
+        python=python or sys.executable,
+    )
+
+
+def _size(option: str, text: str) -> int:
+    """Read a size: "4G", "500M", "64k" or a number of bytes."""
+    from samedevice.prove.run import ProgramError
+
+    units = {"k": 10, "m": 20, "g": 30, "t": 40}
+    word = text.strip().lower().removesuffix("b").removesuffix("i")
+    try:
+        if word[-1:] in units:
+            size = int(float(word[:-1]) * (1 << units[word[-1]]))
+        else:
+            size = int(word)
+    except (ValueError, OverflowError):
+        raise ProgramError(f"{option} {text}: a size such as 4G or 500M") from None
+    if size <= 0:
+        raise ProgramError(f"{option} {text}: more than nothing")
+    return size
+
+
+def _most_memory(on: str) -> int | None:
+    """Return nine tenths of the machine's memory: what is more brings it down, not the program.
+
+    None with a real accelerator, whose driver maps memory of the device into the process.
+    """
+    if on in ("cuda", "auto") or not hasattr(os, "sysconf"):
+        return None
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
+    except (ValueError, OSError):
+        return None
+
+
+def _write(path: Path | None, data: dict[str, Any]) -> None:
+    if path is not None:
+        _write_text(path, json.dumps(data, indent=1) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    from samedevice.prove.run import ProgramError
+
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise ProgramError(f"{path}: {error.strerror}") from None
+
+
+def _refuse(error: Exception) -> int:
+    print(f"samedevice: {error}", file=sys.stderr)
+    return 2

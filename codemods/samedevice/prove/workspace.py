@@ -1,0 +1,212 @@
+"""Copies of projects to run in, so that nothing of the user's is touched.
+
+A copy comes from a folder, a file, a git revision, or a folder with some files replaced.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from samedevice.prove.run import ProgramError
+
+# Never needed to run a program, and often large. Virtual environments are known by their file.
+_LEFT_OUT = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".tox",
+        ".ipynb_checkpoints",
+        "__pycache__",
+        "node_modules",
+    }
+)
+COPY_LIMIT = 2 << 30
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a copy comes from.
+
+    `folder` is set for a folder (and `replaced`: paths in it and their new bytes), `file` for a
+    single file, `revision` for a git commit, whose tree at `prefix` in the repository at `folder`
+    is meant. `label` names it for the user.
+    """
+
+    label: str
+    folder: Path | None = None
+    file: Path | None = None
+    revision: str = ""
+    prefix: str = ""
+    replaced: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """A name for the folder of the copy."""
+        if self.file is not None:
+            return self.file.stem
+        assert self.folder is not None
+        return (self.folder / self.prefix).resolve().name or "project"
+
+
+def find(what: str | Path, near: Path) -> Origin:
+    """Return what a path or a git revision means, seen from the folder `near`.
+
+    Raises ProgramError when it is neither.
+    """
+    path = near / what
+    if path.is_dir():
+        return Origin(str(what), folder=path)
+    if path.is_file():
+        return Origin(str(what), file=path)
+    try:
+        commit = _git(near, "rev-parse", "--verify", "--quiet", f"{what}^{{commit}}")
+        root = _git(near, "rev-parse", "--show-toplevel")
+        prefix = _git(near, "rev-parse", "--show-prefix")
+    except ProgramError:
+        raise ProgramError(f"{what}: no file, folder or git revision") from None
+    return Origin(str(what), folder=Path(root), revision=commit, prefix=prefix)
+
+
+def copy(origin: Origin, to: Path, *, file_name: str = "", exclude: Sequence[str] = ()) -> None:
+    """Write a copy of `origin` into the new folder `to`; a single file is called `file_name` there.
+
+    `exclude` are shell patterns for names or paths to leave out. Raises ProgramError when something
+    cannot be read or is larger than `COPY_LIMIT` bytes.
+    """
+    if origin.file is not None:
+        to.mkdir(parents=True)
+        shutil.copy2(origin.file, to / (file_name or origin.file.name))
+    elif origin.revision:
+        _check_out(origin, to)
+    else:
+        assert origin.folder is not None
+        copy_folder(origin.folder, to, exclude)
+    for path, content in origin.replaced.items():
+        target = to / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def copy_folder(folder: Path, to: Path, exclude: Sequence[str] = ()) -> None:
+    """Copy a folder without caches, version control and virtual environments.
+
+    A link to something inside stays a link; of one that leads outside, a copy is made: a program
+    that writes there must not write into the user's files. Raises ProgramError as `copy` does.
+    """
+    copier = _Copier(folder.resolve(), to, tuple(exclude))
+    try:
+        copier.copy(folder, Path("."))
+    except OSError as error:
+        raise ProgramError(f"{error.filename}: {error.strerror}") from None
+
+
+class _Copier:
+    def __init__(self, root: Path, to: Path, exclude: tuple[str, ...]) -> None:
+        self._root, self._to, self._exclude = root, to, exclude
+        self._size = 0
+        self._open: set[Path] = set()  # folders outside that are being copied: links may go round
+
+    def copy(self, folder: Path, at: Path) -> None:
+        (self._to / at).mkdir(parents=True, exist_ok=True)
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda one: one.name):
+                if not self._is_left_out(entry, at / entry.name):
+                    self._copy(Path(entry.path), at / entry.name)
+
+    def _copy(self, path: Path, at: Path) -> None:
+        target = self._to / at
+        if path.is_symlink():
+            real = Path(os.path.realpath(path))
+            if real.is_relative_to(self._root) or not real.exists():
+                inside = self._to / os.path.relpath(real, self._root)
+                dead = not real.is_relative_to(self._root)
+                link = os.readlink(path) if dead else os.path.relpath(inside, target.parent)
+                target.symlink_to(link)
+                return
+            if real in self._open:
+                return
+            self._open.add(real)
+            self._copy(real, at)
+            self._open.discard(real)
+        elif path.is_dir():
+            self.copy(path, at)
+        elif path.is_file():
+            self._size += path.stat().st_size
+            if self._size > COPY_LIMIT:
+                raise ProgramError(
+                    f"{self._root}: more than {COPY_LIMIT >> 30} GiB to copy; leave out what the "
+                    "program does not need with --exclude PATTERN"
+                )
+            shutil.copy2(path, target)
+
+    def _is_left_out(self, entry: os.DirEntry[str], at: Path) -> bool:
+        if entry.name in _LEFT_OUT or Path(entry.path, "pyvenv.cfg").exists():
+            return True
+        return any(
+            fnmatch.fnmatch(entry.name, pattern) or fnmatch.fnmatch(at.as_posix(), pattern)
+            for pattern in self._exclude
+        )
+
+
+def _check_out(origin: Origin, to: Path) -> None:
+    """Write a revision's files, through an index of our own: the user's stays as it is."""
+    assert origin.folder is not None
+    to.mkdir(parents=True)
+    index = to.with_name(f"{to.name}.index")
+    git_dir = _git(origin.folder, "rev-parse", "--absolute-git-dir")
+    here = ("--git-dir", git_dir, "--work-tree", str(to))
+    tree = f"{origin.revision}:{origin.prefix}" if origin.prefix else origin.revision
+    _git(to, *here, "read-tree", tree, index=index)
+    _git(to, *here, "checkout-index", "--all", "--force", index=index)
+    index.unlink(missing_ok=True)
+
+
+def _git(cwd: Path, *arguments: str, index: Path | None = None) -> str:
+    env = dict(os.environ)
+    if index is not None:
+        env["GIT_INDEX_FILE"] = str(index)
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=cwd,
+            env=env,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise ProgramError(f"git: {error.strerror}") from None
+    if done.returncode != 0:
+        raise ProgramError(f"git {arguments[0]}: {done.stderr.strip() or 'failed'}")
+    return done.stdout.strip()
+
+
+def texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and text of every small text file under `folder`, by path."""
+    for path in sorted(files(folder)):
+        full = folder / path
+        if full.stat().st_size <= 1 << 20:
+            try:
+                yield path, full.read_bytes().decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def files(folder: Path) -> Iterator[str]:
+    """Yield the path of every file under `folder`, links to folders not followed."""
+    for where, names, found in os.walk(folder):
+        names[:] = [name for name in names if name not in _LEFT_OUT]
+        for name in found:
+            full = Path(where, name)
+            if full.is_file():
+                yield full.relative_to(folder).as_posix()
