@@ -135,6 +135,7 @@ class Calls(Library):
                 self.arguments.setdefault(node, []).append((value.node, where, self.function()))
         scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
         scope.func = func
+        scope.call = spot
         scope.self_value = func.bound if func.bound is not None else func.scope.self_value
         if func.bound is None and func.cls is None and func.scope.func is not None:
             scope.self_value = func.scope.self_value

@@ -64,6 +64,7 @@ class Expressions:
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
     default_device: bool
+    workers: bool
     scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]
@@ -682,6 +683,8 @@ class Expressions:
             return Device(owner.node, spot, resolved=True)
         if attr == "is_cuda":
             return Flag(True) if root.pin is Place.CENTRAL or root.sure else SCALAR
+        if attr in ("values", "indices") and root.sure:
+            return Tensor(owner.node)  # of `max`, `topk` or `sort`
         if torchfacts.tensor_method(attr) is not None:
             return Method(owner, attr, spot)
         if kind == "self":

@@ -181,6 +181,9 @@ class Graph:
         self._spread_certain(roots)
         for place in (Place.CENTRAL, Place.FOLLOWS):
             self._spread_demand(roots, place)
+        if self._settle_indexes(roots):
+            for place in (Place.CENTRAL, Place.FOLLOWS):
+                self._spread_demand(roots, place)
         self._find_clashes(roots)
 
     def _batches(self, roots: list[Node]) -> None:
@@ -237,6 +240,18 @@ class Graph:
             if node.flows_from and (id(node) in demanded or self._meets(node)):
                 for source in node.flows_from:
                     demand(source, node.because)
+
+    @staticmethod
+    def _settle_indexes(roots: list[Node]) -> bool:
+        """An index that is free to be anywhere goes where all that it indexes is."""
+        changed = False
+        for node in roots:
+            if node.color is None and node.indexes and node.sure:
+                bases = {meet.left.find().color for meet in node.indexes}
+                if len(bases) == 1 and bases <= {Place.CENTRAL, Place.FOLLOWS}:
+                    node.color, node.because = bases.pop(), node.indexes[0].operation
+                    changed = True
+        return changed
 
     @staticmethod
     def _meets(node: Node) -> bool:

@@ -63,6 +63,7 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.workers = False
         self.scopes: dict[FunctionNode, Scope] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
         self.seeds: list[tuple[Node, Spot, Scope]] = []
@@ -212,13 +213,12 @@ class Interpreter(Calls):
         test = self.eval(node.test, scope)
         known = self.truth(test)
         if isinstance(test, Flag):
-            taken, other = (
-                (node.body, node.orelse) if test.positive else (node.orelse, node.body)
-            )
+            taken = node.body if test.positive else node.orelse
+            branch = self.site("branch", Spot(scope.path, node), None, scope)
+            branch.detail["positive"] = test.positive
             self.guarded += 1
             ended = self.block(taken, scope)
             self.guarded -= 1
-            self.mark_skipped(other)
             return ended
         if known is True:
             return self.block(node.body, scope)
@@ -236,9 +236,6 @@ class Interpreter(Calls):
         elif not then_ends:
             scope.names = self.join_names(after, scope.names)
         return False
-
-    def mark_skipped(self, body: Iterable[ast.stmt]) -> None:
-        """Functions defined in a branch without the accelerator are none that nobody calls."""
 
     def loop(
         self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
@@ -523,7 +520,8 @@ class Interpreter(Calls):
         assert owner.node is not None
         spot = Spot(scope.path, statement)
         if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-            self.register(owner, value)
+            if not owner.moves or self.constructing or value.moves:
+                self.register(owner, value)  # a new part of a moved module has to move by itself
         elif isinstance(value, Tensor) and value.leaf:
             self.graph.batch(value.node, owner.node)
             owner.stateful = True

@@ -82,12 +82,25 @@ class Library(Expressions):
                 if _DTYPE.fullmatch(name):
                     return None
         if sure or value is SCALAR or self._speaks_of_device(spot.node):
+            if value is UNKNOWN and isinstance(spot.node, ast.Name):
+                self.undefined(spot, scope)
             node = self.graph.node(spot)
             node.sure = False
             self.graph.pin(node, Place.CENTRAL if self._speaks_of_device(spot.node) or sure
                            else Place.UNKNOWN, spot)  # fmt: skip
             return Device(node, spot, resolved=True)
         return None
+
+    def undefined(self, spot: Spot, scope: Scope) -> None:
+        """Note a name that stands for a device and is bound nowhere yet."""
+        assert isinstance(spot.node, ast.Name)
+        name = spot.node.id
+        level: Scope | None = scope
+        while level is not None:
+            if name in level.names:
+                return
+            level = level.outer
+        self.site("undefined-device", spot, None, scope, name)
 
     def _speaks_of_device(self, node: ast.AST) -> bool:
         text = ""
@@ -341,9 +354,14 @@ class Library(Expressions):
         device = self.as_device(*given, scope, sure=True) if given is not None else None
         if device is not None:
             result = Tensor(device.node, scalar=scalar)
+            self.site("placed", spot, device.node, scope, name).detail["device"] = device
             if device.node.find().pin is None or device.node.find().pin is Place.HOST:
-                site = self.site("pinned", spot, device.node, scope, name)
+                node = self.graph.node(spot)
+                self.graph.flow(device.node, node)
+                result = Tensor(node, scalar=scalar)
+                site = self.site("pinned", spot, node, scope, name)
                 site.detail["device"] = given
+                self.snapshot(site, scope)
         else:
             node = self.graph.node(spot)
             site = self.site(kind, spot, node, scope, name)
@@ -356,6 +374,8 @@ class Library(Expressions):
         if generator is not None and isinstance(generator[0], Obj):
             made = generator[0]
             if made.family == "generator" and made.node is not None:
+                draw = self.site("draw", spot, result.node, scope, name)
+                draw.detail["generator"] = made
                 self.graph.meet(result.node, spot, made.node, generator[1], spot, self.function())
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and self.truth(wants_grad[0]) is not False:
@@ -752,10 +772,14 @@ class Library(Expressions):
             moved.packed, moved.leaf = owner.packed, owner.leaf
             return moved
         site = self.site("move", spot, owner.node, scope, name)
-        site.detail.update(device=device, receiver=receiver, tensor=owner)
+        site.detail.update(device=device, receiver=receiver, tensor=owner, workers=self.workers)
         if owner.site is not None:
             owner.site.detail["moved"] = True
         result = Tensor(device.node, scalar=owner.scalar)
+        if device.node.find().pin is Place.HOST:
+            # What is kept on the host is kept here, not everywhere the same device is named.
+            result = Tensor(self.graph.node(spot), scalar=owner.scalar)
+            self.graph.flow(device.node, result.node)
         if owner.packed:
             result = Tensor(self.graph.node(spot))
             self.graph.batch(device.node, result.node)
@@ -774,6 +798,8 @@ class Library(Expressions):
             if site.spot.node is call and site.kind == "move":
                 moved = site.detail["tensor"]
                 if moved.node.find().sure:
+                    if moved.site is not None:
+                        moved.site.detail["dropped"] = True
                     found = self.site("dropped", Spot(scope.path, statement), moved.node, scope)
                     found.detail.update(move=site)
                 return
@@ -872,6 +898,11 @@ class Library(Expressions):
             return made
         dataset, where = given
         item: Value = UNKNOWN
+        workers = kwargs.get("num_workers") or (args[5] if len(args) > 5 else None)
+        state, self.workers = self.workers, self.workers or (
+            workers is not None and self.truth(workers[0]) is not False
+        )
+        before = len(self.sites)
         if isinstance(dataset, Obj) and dataset.family == "dataset":
             item = self.raw_item(dataset, where, scope)
         elif isinstance(dataset, Seq):
@@ -899,6 +930,11 @@ class Library(Expressions):
             batch = self.packed_unknown(spot)
         else:
             batch = self.collated(item, spot)
+        self.workers = state
+        self.mixed_items(item, spot, before)
+        order = kwargs.get("generator")
+        if order is not None and isinstance(order[0], Obj) and order[0].node is not None:
+            order[0].node.find().wants_host = spot  # loaders shuffle on the host
         made.attrs["batch"] = batch
         made.attrs["dataset"] = dataset
         made.kwargs = {k: v for k, (v, _) in kwargs.items()}
@@ -907,6 +943,15 @@ class Library(Expressions):
             for tensor, _ in self.tensors_in(batch, spot):
                 tensor.pinned = True
         return made
+
+    def mixed_items(self, item: Value, spot: Spot, before: int) -> None:
+        """Note the moves of a dataset that moves only some of its items."""
+        for tensor, _ in self.tensors_in(item, spot):
+            pins = {source.find().pin for source in tensor.node.find().flows_from}
+            if Place.CENTRAL in pins and len(pins) > 1:
+                for site in self.sites[before:]:
+                    if site.kind == "move":
+                        site.detail["some"] = True
 
     def raw_item(self, dataset: Obj, where: Spot, scope: Scope) -> Value:
         """Return an item as the dataset makes it."""

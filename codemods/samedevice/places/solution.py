@@ -11,7 +11,7 @@ from samedevice import torchfacts
 from samedevice.finding import Import, Origin, Resolver, Span
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.values import Const, Device, Func, Obj, Scope, Site, Value
+from samedevice.places.values import Const, Device, Ext, Func, Obj, Scope, Site, Value
 from samedevice.project import Project
 
 #: Libraries that own a program's devices: what they run is left alone.
@@ -98,7 +98,7 @@ class Solution:
     def _active_programs(self) -> set[frozenset[str]]:
         """The programs that already put something on a device."""
         active: set[frozenset[str]] = set()
-        for kind in ("module-move", "move", "default-device"):
+        for kind in ("module-move", "move", "placed", "default-device"):
             for group in self._groups.get(kind, ()):
                 for site in group.sites:
                     device = site.detail.get("device")
@@ -144,6 +144,57 @@ class Solution:
                 continue
             yield group
 
+    def hosted_groups(self, kind: str) -> Iterator[SiteGroup]:
+        """Return the places of a kind in code of datasets and workers."""
+        for group in self._groups.get(kind, ()):
+            if group.first.hosted and not self.owned(group.spot.path):
+                yield group
+
+    def clashing(self, node: Node | None) -> bool:
+        """Tell whether a value is on the host but enters an operation on the device."""
+        if node is None:
+            return False
+        root = node.find()
+        return any(clash.node.find() is root for clash in self.graph.clashes)
+
+    def call_without(self, scope: Scope, given: Const) -> tuple[Spot, str] | None:
+        """Return the call that left a device parameter at this default, and the parameter."""
+        if given.spot is None or scope.func is None or scope.call is None:
+            return None
+        spec = scope.func.node.args
+        names = [*spec.posonlyargs, *spec.args][::-1]
+        pairs = [*zip(names, spec.defaults[::-1], strict=False)]
+        pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+        for argument, default in pairs:
+            if default is given.spot.node and isinstance(scope.call.node, ast.Call):
+                return scope.call, argument.arg
+        return None
+
+    def serves_host(self, node: Node) -> bool:
+        """Tell whether a value is also read where only host memory can be."""
+        root = node.find()
+        return any(
+            site.node is not None and site.node.find() is root
+            for kind in ("host", "lengths")
+            for group in self._groups.get(kind, ())
+            for site in group.sites
+        )
+
+    def alias(self, path: str, name: str) -> str:
+        """Return how a file calls the library `name`, or an empty string."""
+        scope = self.interpreter.files.get(path)
+        for bound, value in (scope.names if scope is not None else {}).items():
+            if isinstance(value, Ext):
+                if value.name == name:
+                    return bound
+                if name.startswith(value.name + "."):
+                    return bound + name[len(value.name) :]
+        return ""
+
+    def code_of(self, path: str, node: ast.AST) -> str:
+        """Return an expression as it is written."""
+        return self.project.sources[path].segment(node)
+
     def place(self, node: Node | None) -> Place:
         """Return where a value lives."""
         if node is None:
@@ -185,6 +236,12 @@ class Solution:
             spot = self.entry(clash.node, clash.spot, clash.meet.function)
             if not self.owned(spot.path):
                 yield clash, spot
+
+    def evaluations(self, scope: Scope) -> int:
+        """Return how often the function of a scope was evaluated."""
+        if scope.func is None:
+            return 1
+        return self.interpreter.contexts.get(scope.func.node, 1)
 
     def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
         """Return the outermost argument through which a value enters an operation."""
@@ -280,7 +337,8 @@ class Solution:
                         near.append(name)
             common = names if common is None else [n for n in common if n in names]
         usable = [n for n in common or () if n in certain]
-        usable.sort(key=lambda name: name not in near)
+        spoken = {n.id for n in ast.walk(group.spot.node) if isinstance(n, ast.Name)}
+        usable.sort(key=lambda name: (name not in spoken, name not in near))
         return f"{usable[0]}.device" if usable else None
 
     def _adjacent(self, node: Node, other: Node) -> bool:
@@ -447,10 +505,10 @@ class Solution:
         folder = posixpath.dirname(posixpath.normpath(path))
         place = posixpath.splitext(posixpath.normpath(target))[0]
         if self.project.is_package(path):
-            tree = self.project.tree(path)
             relative = any(
-                isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree or
-                                                                                     ast.Module())
+                isinstance(node, ast.ImportFrom) and node.level
+                for other in (path, *sorted(self.program(path)))
+                for node in (self.project.tree(other) or ast.Module([], [])).body
             )
             if relative:
                 dots, base = 1, folder

@@ -165,7 +165,10 @@ class Iter(Value):
 class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
-    __slots__ = ("cls", "func", "globals", "names", "node", "outer", "path", "self_value", "writes")
+    __slots__ = (
+        "call", "cls", "func", "globals", "names", "node", "outer", "path", "self_value",
+        "writes",
+    )  # fmt: skip
 
     def __init__(
         self, path: str, node: ast.AST, outer: Scope | None, globals_: Scope | None = None
@@ -178,6 +181,7 @@ class Scope:
         self.func: Func | None = None
         self.cls: Klass | None = None
         self.self_value: Value | None = None
+        self.call: Spot | None = None
         self.writes: set[str] | None = None
 
 

@@ -14,6 +14,8 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
     for group in solution.groups(kind):
         if any(site.constructing for site in group.sites) or not wanted(solution, group):
             continue
+        if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
+            continue  # rules of their own
         inside = solution.in_module(group.first.scope) or solution.follow(group) is not None
         yield group, inside
 

@@ -38,7 +38,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         for site in group.sites:
             if not solution.on_device(site.node) or site.node is None:
                 continue
-            if not site.node.find().sure or site.hosted:
+            if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
                 continue
             single = SiteGroup(group.kind, group.spot, [site])
             if "bind" in site.detail:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Place
+from samedevice.places.graph import Node, Place
 from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -34,12 +34,17 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if all(s.constructing for s in group.sites):
             continue
+        spot = group.spot
+        if isinstance(site.node, Node) and len(group.sites) < solution.evaluations(site.scope):
+            # Some callers hand in arrays or lists: the one with the tensor brings it to the host.
+            function = site.scope.func.node if site.scope.func is not None else None
+            spot = solution.entry(site.node, spot, function)
         repair: Fix | None = None
         if site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
-            repair = fix(Name(""), edit(solution, group.spot, "method", code=".cpu()"))
+            repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
         yield finding(
-            solution, "host-boundary", group.spot,
-            f"`{short(solution.code(group.spot))}` is on the device, but `{site.name}` reads host "
+            solution, "host-boundary", spot,
+            f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads host "
             "memory",
             repair,
             origins=solution.origin(site.node, "it is on the device because of this"),

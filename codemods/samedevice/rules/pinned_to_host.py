@@ -23,9 +23,24 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Place
+from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.solution import Name
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def _written(solution: Solution, node: Node) -> Spot | None:
+    """Return the device that says "cpu" right where the value is created or moved."""
+    root = node.find()
+    if root.wants_host is not None or len(root.flows_from) != 1:
+        return None
+    spot = root.flows_from[0].find().pin_spot
+    if spot is None or not isinstance(spot.node, ast.Constant):
+        return None
+    parents = solution.parents(spot.path)
+    outer = parents.get(spot.node)
+    if isinstance(outer, ast.Call) and solution.interpreter.dotted(outer.func).endswith("device"):
+        spot = Spot(spot.path, outer)
+    return spot
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -42,7 +57,16 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
         else:
             name = solution.name_at(spot)
-            if name is not None:
+            written = _written(solution, clash.node) if name is not None else None
+            if written is not None and not solution.serves_host(clash.node):
+                spot = written
+                name = solution.name_at(spot)
+                if spot.node in seen:
+                    continue
+                seen.add(spot.node)
+                if name is not None:
+                    repair = fix(name, edit(solution, spot, "replace", code=name.code))
+            elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
         yield finding(
             solution, "pinned-to-host", spot,

@@ -1,0 +1,77 @@
+"""A dataset or collate function moves what it returns to the device.
+
+Why: items are made in worker processes. CUDA cannot be used in a forked worker ("Cannot
+re-initialize CUDA in forked subprocess"), and items of which only some were moved cannot be
+stacked. Items stay on the host; the batch is moved once, at the head of the loop.
+
+Example:
+
+    def __getitem__(self, index):
+        return self.rows[index].to(device)
+
+becomes
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returned the same tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Edit, Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place, Spot
+from samedevice.places.solution import Name
+from samedevice.rules._build import edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report moves in code that workers run, or of only some items."""
+    done: set[ast.AST] = set()
+    for group in solution.hosted_groups("move"):
+        if not any(site.detail.get("workers") or site.detail.get("some") for site in group.sites):
+            continue
+        if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in group.sites):
+            continue
+        parents = solution.parents(group.spot.path)
+        statement: ast.AST | None = group.spot.node
+        while statement is not None and not isinstance(statement, ast.stmt):
+            statement = parents.get(statement)
+        if statement in done:
+            continue
+        edits: list[Edit] = []
+        if isinstance(statement, ast.Assign) and _only_moves(statement):
+            done.add(statement)
+            parent = parents.get(statement)
+            target: ast.AST = statement
+            if isinstance(parent, ast.If) and len(parent.body) == 1 and not parent.orelse:
+                target = parent
+            edits.append(edit(solution, Spot(group.spot.path, target), "delete"))
+        else:
+            edits.append(edit(solution, group.spot, "unwrap"))
+        repair: Fix | None = fix(Name(""), *edits)
+        yield finding(
+            solution, "dataset-touches-device", group.spot,
+            f"`{short(solution.code(group.spot))}` runs in the dataset, where items must stay on "
+            "the CPU",
+            repair,
+        )  # fmt: skip
+
+
+def _only_moves(statement: ast.Assign) -> bool:
+    """Tell whether an assignment does nothing but move its own targets."""
+    if len(statement.targets) != 1:
+        return False
+    target, value = statement.targets[0], statement.value
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    values = value.elts if isinstance(value, ast.Tuple) else [value]
+    return len(targets) == len(values) and all(
+        isinstance(v, ast.Call)
+        and isinstance(v.func, ast.Attribute)
+        and ast.unparse(v.func.value) == ast.unparse(t)
+        for t, v in zip(targets, values, strict=True)
+    )

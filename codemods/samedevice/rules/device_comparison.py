@@ -1,0 +1,75 @@
+"""A `torch.device` is compared with a string, or two devices are compared with their index.
+
+Why: `torch.device("cuda") == "cuda"` is False, and so is
+`torch.device("cuda") == torch.device("cuda:0")`. Such a branch is never taken on a GPU machine.
+The type is what is meant.
+
+Example:
+
+    if device == "cuda":
+
+becomes
+
+    if device.type == "cuda":
+
+Fix safety: safe. On a CPU-only machine the comparison with an accelerator was False and stays so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name
+from samedevice.places.values import Const, Device, Seq, Value
+from samedevice.rules._build import edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report comparisons that cannot be what is meant."""
+    for group in solution.groups("comparison"):
+        node = group.spot.node
+        if not isinstance(node, ast.Compare) or len(node.comparators) != 1:
+            continue
+        left, right = group.first.detail["left"], group.first.detail["right"]
+        sides = [
+            side
+            for side, value, other in ((node.left, left, right), (node.comparators[0], right, left))
+            if _is_device(value) and (_is_text(other) or _is_device(other))
+        ]
+        if not sides or (len(sides) == 2 and not _one_without_index(left, right)):
+            continue
+        edits = [
+            edit(solution, Spot(group.spot.path, side), "method", code=".type") for side in sides
+        ]
+        yield finding(
+            solution, "device-comparison", group.spot,
+            f"`{short(solution.code(group.spot))}` compares a torch.device with "
+            + ("another one's index" if len(sides) == 2 else "a string: it is never equal"),
+            fix(Name(""), *edits),
+        )  # fmt: skip
+
+
+def _is_device(value: Value) -> bool:
+    return isinstance(value, Device) and not value.text
+
+
+def _is_text(value: Value) -> bool:
+    if isinstance(value, Seq):
+        return bool(value.items) and all(_is_text(member) for member in value.members())
+    return isinstance(value, Const) and isinstance(value.value, str) and ":" not in value.value
+
+
+def _one_without_index(left: Value, right: Value) -> bool:
+    """Tell whether one device is chosen in the program and the other read off a tensor."""
+    assert isinstance(left, Device) and isinstance(right, Device)
+    kinds = {_read_off(left), _read_off(right)}
+    return kinds == {True, False}
+
+
+def _read_off(device: Device) -> bool:
+    node = device.spot.node if device.spot is not None else None
+    return isinstance(node, ast.Attribute) and node.attr == "device"

@@ -1,0 +1,59 @@
+"""A function takes a device, creates tensors on it, and is called without one.
+
+Why: `def grid(n, device=None)` creates on the CPU when the caller forgets the argument, however
+carefully it passes it on inside.
+
+Example:
+
+    mask = causal(x.size(1))
+
+becomes
+
+    mask = causal(x.size(1), device=x.device)
+
+Fix safety: safe. On a CPU-only machine the tensor was created on the CPU and still is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.places.values import Const
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report calls that leave out the device of what they create."""
+    done: set[object] = set()
+    for kind in ("create", "share", "legacy", "pinned"):
+        for group in solution.groups(kind):
+            for site in group.sites:
+                place = solution.place(site.node)
+                meets = place in (Place.CENTRAL, Place.FOLLOWS) or (
+                    kind == "pinned" and solution.clashing(site.node)
+                )
+                given = site.detail.get("device") or site.detail.get("kwargs", {}).get("device")
+                if not meets or given is None or not isinstance(given[0], Const):
+                    continue
+                call = solution.call_without(site.scope, given[0])
+                if call is None or call[0].node in done:
+                    continue
+                spot, parameter = call
+                done.add(spot.node)
+                name = solution.name_at(spot)
+                repair: Fix | None = None
+                if name is not None:
+                    repair = fix(
+                        name, edit(solution, spot, "keyword", name=parameter, value=name.code)
+                    )
+                yield finding(
+                    solution, "device-not-passed", spot,
+                    f"`{short(solution.code(spot))}` leaves out `{parameter}`, so what it creates "
+                    "stays on the CPU",
+                    repair, unfixed=NO_NAME,
+                )  # fmt: skip
+
+

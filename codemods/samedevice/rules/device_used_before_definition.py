@@ -1,0 +1,60 @@
+"""A device is used under a name that nothing has defined yet.
+
+Why: snippets are pasted without the line that defines `device`, or it stands further down.
+
+Example:
+
+    model = Net().to(device)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+becomes
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+    model = Net().to(device)
+
+Fix safety: safe. The program could not run before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix, Resolver
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.rules._build import edit, finding
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report names of devices that are bound later or nowhere."""
+    done: set[tuple[str, str]] = set()
+    for group in solution.groups("undefined-device"):
+        name = group.first.name
+        if (group.spot.path, name) in done:
+            continue
+        done.add((group.spot.path, name))
+        later = _definitions(solution, group.spot.path, name)
+        repair: Fix | None = None
+        edits = tuple(
+            edit(solution, Spot(group.spot.path, statement), "delete") for statement in later
+        )
+        if len(later) <= 1:
+            repair = Fix(edits, resolvers=(Resolver(group.spot.path, name),))
+        yield finding(
+            solution, "device-used-before-definition", group.spot,
+            f"`{name}` is used as a device "
+            + ("before it is defined" if later else "but defined nowhere"),
+            repair, unfixed="it is defined in more than one place",
+        )  # fmt: skip
+
+
+def _definitions(solution: Solution, path: str, name: str) -> list[ast.stmt]:
+    tree = solution.project.tree(path)
+    return [
+        statement
+        for statement in (tree.body if tree is not None else ())
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+    ]

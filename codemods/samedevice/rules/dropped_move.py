@@ -1,0 +1,50 @@
+"""The result of moving a tensor is dropped.
+
+Why: `module.to(device)` moves in place, `tensor.to(device)` does not: it returns another tensor.
+As a statement it does nothing.
+
+Example:
+
+    x.to(device)
+
+becomes
+
+    x = x.to(device)
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name
+from samedevice.rules._build import edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report statements that move a tensor and keep nothing."""
+    for group in solution.groups("dropped"):
+        statement = group.spot.node
+        if len(group.sites) == 0 or not isinstance(statement, ast.Expr):
+            continue
+        call = statement.value
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        receiver = call.func.value
+        repair = None
+        if isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+            target = solution.code(Spot(group.spot.path, receiver))
+            value = solution.code(Spot(group.spot.path, call))
+            change = edit(
+                solution, group.spot, "replace_statement", code=f"{target} = {value}"
+            )
+            repair = fix(Name(""), change)
+        yield finding(
+            solution, "dropped-move", group.spot,
+            f"`{short(solution.code(group.spot))}` returns a moved tensor that nothing keeps",
+            repair, unfixed="what is moved has no name to keep it under",
+        )  # fmt: skip

@@ -1,0 +1,67 @@
+"""A random generator is on the CPU but draws tensors on the device.
+
+Why: a factory and its generator must be on one device ("Expected a 'cuda' device type for
+generator but found 'cpu'"). Loaders and samplers shuffle on the host, so a generator that serves
+one of those stays there.
+
+Example:
+
+    generator = torch.Generator()
+    noise = torch.randn(8, 3, generator=generator, device=device)
+
+becomes
+
+    generator = torch.Generator(device=device)
+    noise = torch.randn(8, 3, generator=generator, device=device)
+
+Fix safety: safe. On a CPU-only machine the generator is the same; on an accelerator it draws
+another stream, as every generator there does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.places.solution import Name
+from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report generators that serve the device, and draws that a host generator serves."""
+    for group in solution.groups("generator"):
+        if not wanted(solution, group) or not isinstance(group.spot.node, ast.Call):
+            continue
+        name = solution.central_for(group)
+        repair: Fix | None = None
+        if name is not None:
+            repair = fix(
+                name, edit(solution, group.spot, "keyword", name="device", value=name.code)
+            )
+        yield finding(
+            solution, "generator-device", group.spot,
+            "this generator is on the CPU but draws tensors on the device",
+            repair, origins=meeting(solution, group), unfixed=NO_NAME,
+        )  # fmt: skip
+    for group in solution.groups("draw"):
+        site = group.first
+        if solution.place(site.detail["generator"].node) is not Place.HOST:
+            continue
+        if not wanted(solution, group) or not isinstance(group.spot.node, ast.Call):
+            continue
+        written = next((k for k in group.spot.node.keywords if k.arg == "device"), None)
+        if written is None:
+            continue
+        code = solution.code_of(group.spot.path, written.value)
+        yield finding(
+            solution, "generator-device", group.spot,
+            "this draws on the device with a generator that has to stay on the CPU",
+            fix(
+                Name(""),
+                edit(solution, group.spot, "drop_keyword", name="device"),
+                edit(solution, group.spot, "method", code=f".to({code})"),
+            ),
+        )  # fmt: skip

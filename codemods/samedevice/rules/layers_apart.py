@@ -1,0 +1,59 @@
+"""Layers of one module are on different devices.
+
+Why: a layer that is moved while the module is built goes ahead of its siblings. Activations then
+meet weights on another device. The module is moved once, as a whole, by whoever builds it.
+
+Example:
+
+    self.first = nn.Linear(4, 8).to(device)
+    self.second = nn.Linear(8, 2)
+
+becomes
+
+    self.first = nn.Linear(4, 8)
+    self.second = nn.Linear(8, 2)
+
+and `model = Two()` becomes `model = Two().to(device)`.
+
+Fix safety: safe. On a CPU-only machine moving a module changes nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.places.solution import Name
+from samedevice.rules._build import edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report layers that are moved while their siblings are not."""
+    apart = {
+        site.detail["object"].parent
+        for group in solution.groups("module-move")
+        for site in group.sites
+        if solution.place(site.detail["device"].node) is Place.FIXED
+    }  # these are split over several devices on purpose
+    for group in solution.groups("module-move"):
+        site = group.first
+        parent = site.detail["object"].parent
+        if not site.constructing or parent is None or parent in apart or parent.moves:
+            continue
+        if not parent.stateful:  # nothing of it was left behind
+            continue
+        call = group.spot.node
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            continue
+        repair: Fix | None = None
+        if isinstance(call.func.value, ast.Call):
+            repair = fix(Name(""), edit(solution, group.spot, "unwrap"))
+        yield finding(
+            solution, "layers-apart", group.spot,
+            f"`{short(solution.code(group.spot))}` moves one layer ahead of its siblings",
+            repair, unfixed="the layer is moved by a statement of its own",
+        )  # fmt: skip
+

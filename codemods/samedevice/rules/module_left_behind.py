@@ -1,0 +1,57 @@
+"""A copy of a module is made before the original moves, and stays on the CPU.
+
+Why: `copy.deepcopy` copies a module where it is. Moving the original afterwards leaves a target
+network or an average behind.
+
+Example:
+
+    target = copy.deepcopy(model)
+    model.to(device)
+
+becomes
+
+    target = copy.deepcopy(model).to(device)
+    model.to(device)
+
+Fix safety: safe. On a CPU-only machine moving a module changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place, Spot
+from samedevice.places.solution import SiteGroup
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report copies that were made before the move."""
+    for group in solution.groups("copy"):
+        site = group.first
+        copied, original = site.detail["object"], site.detail["original"]
+        before = site.detail["moves"]
+        if copied.parent is not None or not copied.stateful:
+            continue
+        if len(original.moves) <= before or len(copied.moves) > before:
+            continue
+        if before or solution.place(copied.node) is not Place.CENTRAL:
+            continue
+        spot = group.spot
+        named = group
+        if original.site is not None and original.site.scope is not site.scope:
+            # The copy is made inside another function: moving the original early serves both.
+            spot = Spot(original.site.spot.path, original.site.spot.node)
+            named = SiteGroup("module", spot, [original.site])
+        name = solution.central_for(named)
+        repair: Fix | None = None
+        if name is not None:
+            repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
+        yield finding(
+            solution, "module-left-behind", spot,
+            f"`{short(solution.code(group.spot))}` copies the module before it moves, so the copy "
+            "stays on the CPU",
+            repair, unfixed=NO_NAME,
+        )  # fmt: skip

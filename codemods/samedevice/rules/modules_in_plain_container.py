@@ -1,0 +1,63 @@
+"""A module keeps other modules in a plain list or dictionary.
+
+Why: `Module.to`, `parameters` and `state_dict` see only registered children. Layers in a plain
+list stay on the CPU, are not trained and not saved.
+
+Example:
+
+    self.layers = [nn.Linear(8, 8) for _ in range(4)]
+
+becomes
+
+    self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(4)])
+
+Fix safety: unsafe. The layers become parameters of the module: an optimizer built from
+`parameters()` now trains them, and the state dict gets their keys.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding, Fix, Import
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.values import Dict, Obj, Seq
+from samedevice.rules._build import edit, finding
+
+_REASON = "the layers become parameters: they are trained, and the state dict gets their keys"
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report unregistered modules in containers of a module."""
+    for group in solution.groups("plain-container"):
+        site = group.first
+        value = site.detail["value"]
+        owner = site.detail["owner"]
+        members = list(value.members()) if isinstance(value, Seq | Dict) else []
+        if not members or not all(
+            isinstance(m, Obj) and m.family == "module" and m.stateful for m in members
+        ):
+            continue
+        if any(m.parent is not None or m.moves for m in members) or not owner.cls:
+            continue
+        statement = group.spot.node
+        kind = "ModuleDict" if isinstance(value, Dict) else "ModuleList"
+        prefix = solution.alias(group.spot.path, "torch.nn")
+        repair: Fix | None = None
+        if isinstance(statement, ast.Assign):
+            imports = ()
+            if prefix:
+                name = f"{prefix}.{kind}"
+            else:
+                name, imports = kind, (Import(group.spot.path, "torch.nn", kind),)
+            empty = isinstance(statement.value, ast.List) and not statement.value.elts
+            code = f"{name}()" if empty else f"{name}({{}})"
+            change = edit(solution, Spot(group.spot.path, statement.value), "replace", code=code)
+            repair = Fix((change,), safe=False, reason=_REASON, imports=imports)
+        yield finding(
+            solution, "modules-in-plain-container", group.spot,
+            f"`{site.name}` holds modules that `.to(device)` does not see",
+            repair, unfixed="it is not assigned by a plain statement",
+        )  # fmt: skip
