@@ -17,6 +17,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Either,
     Ext,
     Flag,
     Func,
@@ -94,6 +95,11 @@ class Calls(Library):
                 return self.call_object(callee, args, kwargs, spot, scope)
             case Method():
                 return self.call_method(callee, args, kwargs, spot, scope)
+            case Either(options=options):
+                joined: Value | None = None
+                for option in options:
+                    joined = self.join(joined, self.apply(option, args, kwargs, spot, scope))
+                return joined if joined is not None else UNKNOWN
             case Ext(name=name):
                 head, _, rest = name.partition(".")
                 if head == "builtins":

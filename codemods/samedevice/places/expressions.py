@@ -17,6 +17,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Either,
     Ext,
     Flag,
     Func,
@@ -519,7 +520,8 @@ class Expressions:
             for other, other_spot in operands:
                 if other.scalar and other is not first:
                     self.graph.index(
-                        first.node, first_spot, other.node, other_spot, spot, self.function()
+                        first.node, first_spot, other.node, other_spot, spot, self.function(),
+                        "number",
                     )
         elif elementwise and all(t.scalar for t, _ in operands):
             meeting = operands[:1]
@@ -640,6 +642,15 @@ class Expressions:
                 return self.tensor_attribute(owner, attr, spot)
             case Ext(name=name):
                 return self.external(f"{name}.{attr}", spot)
+            case Either(options=options):
+                found_options: list[Value] = []
+                for option in options:
+                    found_option = self.attribute(option, attr, spot, scope)
+                    if isinstance(found_option, Either):
+                        found_options.extend(found_option.options)
+                    else:
+                        found_options.append(found_option)
+                return Either(found_options)
             case Namespace(scope=names, path=path):
                 found = names.names.get(attr)
                 if found is not None:

@@ -43,7 +43,7 @@ class Node:
 
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
-        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure",
+        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure", "agrees",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -54,6 +54,7 @@ class Node:
         self.pin_spot: Spot | None = None
         self.name = ""
         self.sure = True
+        self.agrees = False
         self.spots: list[Spot] = [spot] if spot else []
         self.meets: list[Meet] = []
         self.flows_to: list[Node] = []
@@ -130,6 +131,7 @@ class Graph:
             left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
         left.wants_host = left.wants_host or right.wants_host
         left.sure = left.sure or right.sure
+        left.agrees = left.agrees or right.agrees
         for attribute in (
             "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
         ):  # fmt: skip
@@ -139,12 +141,12 @@ class Graph:
 
     def meet(
         self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot,
-        function: ast.AST | None = None,
+        function: ast.AST | None = None, kind: str = "meets",
     ) -> None:  # fmt: skip
         """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Meet(left, right, left_spot, right_spot, op, function=function)
+        made = Meet(left, right, left_spot, right_spot, op, kind, function)
         left.find().meets.append(made)
         right.find().meets.append(made)
 
@@ -161,12 +163,12 @@ class Graph:
 
     def index(
         self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot,
-        function: ast.AST | None = None,
+        function: ast.AST | None = None, kind: str = "index",
     ) -> None:  # fmt: skip
-        """Say that `base` is indexed by the tensor `index`."""
+        """Say that `base` is indexed by the tensor `index`, or computed with the number it is."""
         if base.find() is index.find():
             return
-        made = Meet(base, index, base_spot, index_spot, op, "index", function)
+        made = Meet(base, index, base_spot, index_spot, op, kind, function)
         base.find().indexed_by.append(made)
         index.find().indexes.append(made)
 
@@ -237,7 +239,9 @@ class Graph:
                     result.color, result.because, result.weak_host = place, node.because, False
                     queue.append(result)
             # One branch on the device says nothing about the other; being used there does.
-            if node.flows_from and (id(node) in demanded or self._meets(node)):
+            if node.flows_from and (
+                node.agrees or id(node) in demanded or self._meets(node)
+            ):
                 for source in node.flows_from:
                     demand(source, node.because)
 
@@ -247,6 +251,8 @@ class Graph:
         changed = False
         for node in roots:
             if node.color is None and node.indexes and node.sure:
+                if any(meet.kind != "index" for meet in node.indexes):
+                    continue  # a number without dimensions is at home on the host
                 bases = {meet.left.find().color for meet in node.indexes}
                 if len(bases) == 1 and bases <= {Place.CENTRAL, Place.FOLLOWS}:
                     node.color, node.because = bases.pop(), node.indexes[0].operation
@@ -276,7 +282,7 @@ class Graph:
                     if not (left.color is right.color is Place.FIXED and left.name != right.name):
                         continue
                 on_device = (Place.CENTRAL, Place.FOLLOWS)
-                if meet.kind == "index":
+                if meet.kind in ("index", "number"):
                     # cuda[cpu] is allowed, cpu[cuda] is not: the index goes to the host.
                     if right.color in on_device and left.color is Place.HOST:
                         self.clashes.append(Clash(right, meet.right_spot, meet, left, True))

@@ -19,6 +19,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Either,
     Ext,
     Flag,
     Func,
@@ -38,6 +39,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
+#: Modules that one name may stand for.
+_OPTIONS = 8
 
 
 class Interpreter(Calls):
@@ -153,6 +156,8 @@ class Interpreter(Calls):
     def note_literal(self, node: ast.expr) -> None:
         """A device that gets a name is the program's choice; one used on the spot is meant."""
         if isinstance(node, ast.Call) and len(node.args) == 1:
+            if self.dotted(node.func).rpartition(".")[2] != "device":
+                return
             node = node.args[0]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             self.named_literals.add(node)
@@ -559,8 +564,9 @@ class Interpreter(Calls):
         if child is owner or owner.node is None or child.node is None:
             return
         child.parent = owner
-        if not child.moves:
-            owner.stateful = owner.stateful or child.stateful
+        if child.moves and not owner.moves:
+            return  # it went ahead: whether its siblings follow is to be seen
+        owner.stateful = owner.stateful or child.stateful
         self.graph.same(owner.node, child.node)
 
     def set_item(
@@ -611,6 +617,15 @@ class Interpreter(Calls):
             joined = Tensor(node, scalar=left.scalar and right.scalar)
             joined.leaf = left.leaf or right.leaf
             return joined
+        if isinstance(left, Obj | Either) and isinstance(right, Obj | Either):
+            options = [*left.options] if isinstance(left, Either) else [left]
+            for option in right.options if isinstance(right, Either) else [right]:
+                if all(option is not known for known in options):
+                    options.append(option)
+            modules = all(isinstance(o, Obj) and o.family == "module" for o in options)
+            if modules and 1 < len(options) <= _OPTIONS:
+                return Either(options)
+            return left
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Const | Flag) and isinstance(other, Const):
                 return one if isinstance(one, Flag) else self.join_constants(left, right)

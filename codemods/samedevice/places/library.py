@@ -244,6 +244,8 @@ class Library(Expressions):
                 return UNKNOWN
             return self.returned(fact, None, spot)
         result = self.operate(operands, spot, elementwise)
+        if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
+            result.node.find().agrees = True  # the members of the list must agree
         if "out" in kwargs and isinstance(kwargs["out"][0], Tensor):
             self.graph.meet(
                 result.node, spot, kwargs["out"][0].node, kwargs["out"][1], spot, self.function()
@@ -376,7 +378,9 @@ class Library(Expressions):
             if made.family == "generator" and made.node is not None:
                 draw = self.site("draw", spot, result.node, scope, name)
                 draw.detail["generator"] = made
-                self.graph.meet(result.node, spot, made.node, generator[1], spot, self.function())
+                self.graph.meet(
+                    result.node, spot, made.node, generator[1], spot, self.function(), "generator"
+                )
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and self.truth(wants_grad[0]) is not False:
             result.leaf = True
@@ -649,7 +653,7 @@ class Library(Expressions):
         if device.node.find().pin is Place.HOST:
             if owner.copied_from is not None or not (owner.moves or owner.used):
                 owner.node = self.graph.node(spot)
-                self.graph.pin(owner.node, Place.HOST, spot)
+                self.graph.pin(owner.node, Place.HOST, spot, "module")
             return  # for saving or export: it says nothing about where the module computed
         owner.moves.append(spot)
         self.graph.same(owner.node, device.node)
@@ -798,10 +802,10 @@ class Library(Expressions):
             if site.spot.node is call and site.kind == "move":
                 moved = site.detail["tensor"]
                 if moved.node.find().sure:
-                    if moved.site is not None:
+                    if moved.site is not None and not moved.leaf:
                         moved.site.detail["dropped"] = True
                     found = self.site("dropped", Spot(scope.path, statement), moved.node, scope)
-                    found.detail.update(move=site)
+                    found.detail.update(move=site, leaf=moved.leaf)
                 return
 
     def fact_parameter(

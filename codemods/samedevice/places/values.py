@@ -273,6 +273,15 @@ class Obj(Value):
         self.copied_from: Obj | None = None
 
 
+class Either(Value):
+    """One of several modules: what is done to it is done to each."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: list[Value]) -> None:
+        self.options = options
+
+
 class Ext(Value):
     """A name of a library, by its dotted path; `receiver` is set for a method."""
 

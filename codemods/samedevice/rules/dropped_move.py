@@ -36,6 +36,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
         receiver = call.func.value
         repair = None
+        if any(site.detail["leaf"] for site in group.sites):
+            continue  # a rebinding would be no leaf: its creation is what has to change
         if isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))

@@ -40,11 +40,15 @@ def find(solution: Solution) -> Iterator[Finding]:
     }  # these are split over several devices on purpose
     for group in solution.groups("module-move"):
         site = group.first
-        parent = site.detail["object"].parent
+        moved = site.detail["object"]
+        parent = moved.parent
         if not site.constructing or parent is None or parent in apart or parent.moves:
             continue
-        if not parent.stateful:  # nothing of it was left behind
-            continue
+        if solution.place(site.detail["device"].node) is Place.HOST:
+            if not solution.clashing(moved.node):
+                continue
+        elif not parent.stateful or not solution.on_device(parent.node):
+            continue  # nothing of it was left behind, or it is led to where the layer is
         call = group.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue

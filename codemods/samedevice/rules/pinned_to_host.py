@@ -38,6 +38,8 @@ def _written(solution: Solution, node: Node) -> Spot | None:
         return None
     parents = solution.parents(spot.path)
     outer = parents.get(spot.node)
+    if isinstance(outer, ast.arguments):
+        return None  # a parameter's default serves every caller
     if isinstance(outer, ast.Call) and solution.interpreter.dotted(outer.func).endswith("device"):
         spot = Spot(spot.path, outer)
     return spot
@@ -51,6 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if solution.place(clash.node) is Place.FIXED or solution.place(clash.other) is Place.FIXED:
             continue
+        if clash.meet.kind == "generator" or clash.node.find().name == "module":
+            continue  # these have rules of their own
         seen.add(spot.node)
         repair: Fix | None = None
         if clash.to_host:
