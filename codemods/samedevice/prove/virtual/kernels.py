@@ -24,6 +24,7 @@ Tensor = torch.Tensor
 Kernel = Callable[..., Any]
 
 _CPU = torch._C.DispatchKey.CPU
+_COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
 _aten = torch.ops.aten
 
 # Composite operations that choose their kernels by device: ours are to be the CPU's.
@@ -33,8 +34,6 @@ convolution convolution_overrideable convolution_backward
 
 # Operations whose CPU kernels read and write sizes, strides and storages only.
 _METADATA = "as_strided view _reshape_alias unfold view_as_real view_as_complex set_.source_Storage_storage_offset".split()
-
-_SKIPPED_PREFIXES = ("mkldnn", "_mkldnn", "quantize", "_empty_affine", "_empty_per_channel")
 
 
 def register(dispatch_key: str) -> list[torch.library.Library]:
@@ -56,9 +55,8 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
     for packet in sorted(foreach):
         names.update(_full_name(packet, overload) for overload in getattr(_aten, packet).overloads())
     names.update(_ALSO)
+    names -= rules.declared().host_only
     for name in sorted(names | set(special)):
-        if name.startswith(_SKIPPED_PREFIXES):
-            continue
         op = _operation(name)
         if op is None:
             continue
@@ -87,11 +85,35 @@ def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Serve the operations of extensions (torchvision and others) by their CPU kernels."""
     kernel = _made.get(op)
     if kernel is None:
+        if op.namespace == "aten" and rules.full_name(op._schema) in rules.declared().host_only:
+            raise NotImplementedError(
+                f"Could not run '{op.name()}' with arguments from the 'CUDA' backend."
+            )
         kernel = _made[op] = _kernel(op)
     return kernel(*args, **kwargs)
 
 
+def _foreach(op: Any) -> Kernel:
+    """Take the lists at once, or tensor by tensor where they are on several devices."""
+    together = _plain_kernel(op)
+    one_by_one = op._op_dk
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        devices = {operand.tensor.get_device() for operand in rules.operands(op._schema, args, kwargs)}
+        if len(devices) > 1:
+            return one_by_one(_COMPOSITE, *args, **kwargs)
+        return together(*args, **kwargs)
+
+    return kernel
+
+
 def _kernel(op: Any) -> Kernel:
+    if op._schema.name.startswith("aten::_foreach_"):
+        return _foreach(op)
+    return _plain_kernel(op)
+
+
+def _plain_kernel(op: Any) -> Kernel:
     arguments = op._schema.arguments
     if any(argument.name == "device" for argument in arguments):
         return _factory(op)

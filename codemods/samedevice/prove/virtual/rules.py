@@ -2,7 +2,7 @@
 
 torch generates the check of every CUDA kernel from `native_functions.yaml`, which its wheel ships:
 by default all tensors must be on one device; `device_check: NoCheck` hands the decision to the
-kernel. Most of those are elementwise, and for them 0-dim host tensors are scalars. The few that
+kernel. Most of those are elementwise, and for them one 0-dim host tensor is a scalar. The few that
 decide otherwise are named here.
 """
 
@@ -12,26 +12,37 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 
 Tensor = torch.Tensor
-Operand = tuple[str, Tensor, bool]  # the parameter's name, what was given, whether it is written
+
+
+class Operand(NamedTuple):
+    """A tensor of a call: its parameter's name, and whether the operation writes to it."""
+
+    name: str
+    tensor: Tensor
+    written: bool
+
+
+class Declared(NamedTuple):
+    """Sets of operations, named with their overloads."""
+
+    unchecked: frozenset[str]  # their kernels check devices themselves, or not at all
+    structured: frozenset[str]  # their wrappers are named in another way
+    host_only: frozenset[str]  # CUDA has no kernel for them
+
 
 # Kernels that accept operands in several places.
-_ANYWHERE = frozenset(
-    "copy_ _copy_from _copy_from_and_resize _to_copy set_ _local_scalar_dense item equal "
-    "is_set_to record_stream resize_ resize_as_ _resize_output_ is_pinned is_same_size "
-    "_has_compatible_shallow_copy_type _nested_tensor_from_tensor_list".split()
-)
+_ANYWHERE = frozenset("copy_ _copy_from _to_copy is_set_to is_same_size resize_as_".split())
 # Kernels that take every 0-dim host tensor for a scalar, however many there are.
-_ANY_SCALARS = frozenset(["where", "masked_fill", "masked_fill_", "fill_", "fill"])
-# Kernels that read their index tensors wherever these are, if the indexed one is on the device.
+_ANY_SCALARS = frozenset(["where"])
+# Kernels that read their index tensors on the host too, if the indexed one is on the device.
 _INDEXING = frozenset(["index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"])
 
-_INTEGERS = frozenset([torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool])
-_DTYPE_NAMES = {
+_INTEGERS = {
     torch.uint8: "Byte",
     torch.int8: "Char",
     torch.int16: "Short",
@@ -41,35 +52,46 @@ _DTYPE_NAMES = {
 }
 # Products that cuBLAS has for floating-point numbers only, under the name that the refusal uses.
 _FLOAT_ONLY = {
-    "mm": "addmm_cuda",
-    "addmm": "addmm_cuda",
-    "addmm_": "addmm_cuda",
-    "bmm": "baddbmm_cuda",
-    "baddbmm": "baddbmm_cuda",
-    "baddbmm_": "baddbmm_cuda",
-    "addbmm": "baddbmm_cuda",
-    "mv": "addmv_impl_cuda",
-    "addmv": "addmv_impl_cuda",
-    "addmv_": "addmv_impl_cuda",
+    **dict.fromkeys(["mm", "addmm", "addmm_"], "addmm_cuda"),
+    **dict.fromkeys(["bmm", "baddbmm", "baddbmm_", "addbmm", "addbmm_"], "baddbmm_cuda"),
+    **dict.fromkeys(["mv", "addmv", "addmv_"], "addmv_impl_cuda"),
     "dot": "dot",
     "vdot": "vdot",
 }
 
 
 @functools.cache
-def _declared() -> tuple[frozenset[str], frozenset[str]]:
-    """Read which operations check no devices before their kernel, and which are structured."""
-    import torchgen
+def declared() -> Declared:
+    """Read torch's declarations of its operations.
 
-    path = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
-    unchecked, structured = set(), set()
-    for entry in re.split(r"^- func: ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+    Raises RuntimeError if this torch does not ship them.
+    """
+    try:
+        import torchgen
+
+        path = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
+        text = path.read_text(encoding="utf-8")
+    except (ImportError, OSError) as error:
+        raise RuntimeError(f"this torch does not ship native_functions.yaml: {error}") from None
+    unchecked, structured, host_only = set(), set(), set()
+    for entry in re.split(r"^- func: ", text, flags=re.MULTILINE)[1:]:
         name = entry[: entry.index("(")]
-        if re.search(r"^  device_check: NoCheck", entry, flags=re.MULTILINE):
+        if re.search(r"^  device_check: NoCheck", entry, re.MULTILINE):
             unchecked.add(name)
-        if re.search(r"^  structured(_delegate)?:", entry, flags=re.MULTILINE):
+        if re.search(r"^  structured(_delegate)?:", entry, re.MULTILINE):
             structured.add(name)
-    return frozenset(unchecked), frozenset(structured)
+        dispatch = re.search(r"^  dispatch:\n((?:    .*\n)+)", entry, re.MULTILINE)
+        if dispatch is not None:
+            keys = set(re.findall(r"\w+(?=[\w, ]*:)", dispatch[1]))
+            if "CPU" in keys and "CUDA" not in keys and not any("Composite" in key for key in keys):
+                host_only.add(name)
+    return Declared(frozenset(unchecked), frozenset(structured), frozenset(host_only))
+
+
+def full_name(schema: Any) -> str:
+    """Return an operation's name as torch declares it: `add.Tensor`, `mm`."""
+    name = str(schema.name).rpartition("::")[2]
+    return f"{name}.{schema.overload_name}" if schema.overload_name else name
 
 
 def operands(schema: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Operand]:
@@ -81,14 +103,10 @@ def operands(schema: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterat
             value = kwargs[parameter.name]
         else:
             continue
-        alias = parameter.alias_info
-        written = alias is not None and alias.is_write
-        if isinstance(value, Tensor):
-            yield parameter.name, value, written
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, Tensor):
-                    yield parameter.name, item, written
+        written = parameter.alias_info is not None and parameter.alias_info.is_write
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, Tensor):
+                yield Operand(parameter.name, item, written)
 
 
 def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -97,26 +115,28 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     Raises RuntimeError with the words of a GPU machine unless such a machine would go on.
     """
     schema = op._schema
-    name, overload = schema.name.removeprefix("aten::"), schema.overload_name
-    if name in _ANYWHERE:
+    name = str(schema.name).rpartition("::")[2]
+    if name in _ANYWHERE or name.startswith(("_foreach_", "_fused_", "_amp_")):
         return
     given = list(operands(schema, args, kwargs))
     if name in _INDEXING:
         _check_indexing(given)
         return
-    full = f"{name}.{overload}" if overload else name
-    if full in _declared()[0]:
-        scalars = len(given) if name in _ANY_SCALARS else 1
-        _check_elementwise(given, scalars)
+    given.sort(key=lambda operand: not operand.written)  # results come first
+    if name in ("masked_fill", "masked_fill_"):
+        _check_mask(given)
+    elif full_name(schema) in declared().unchecked:
+        _check_elementwise(given, len(given) if name in _ANY_SCALARS else 1)
     else:
-        _check_common(given, _method(name, overload))
+        check_common(given, _method(schema))
 
 
 def unsupported(name: str, dtype: torch.dtype) -> None:
-    """Refuse what the device has no kernel for although the host has (integer products)."""
-    kernel = _FLOAT_ONLY.get(name)
-    if kernel is not None and dtype in _INTEGERS:
-        raise NotImplementedError(f'"{kernel}" not implemented for \'{_DTYPE_NAMES[dtype]}\'')
+    """Refuse what the device has no kernel for although the host has: products of integers."""
+    if dtype in _INTEGERS:
+        raise NotImplementedError(
+            f"\"{_FLOAT_ONLY[name]}\" not implemented for '{_INTEGERS[dtype]}'"
+        )
 
 
 def is_float_only(name: str) -> bool:
@@ -124,27 +144,27 @@ def is_float_only(name: str) -> bool:
     return name in _FLOAT_ONLY
 
 
-def _method(name: str, overload: str) -> str:
-    full = f"{name}.{overload}" if overload else name
-    if full in _declared()[1]:
-        return f"wrapper_CUDA_{name}_{overload}" if overload else f"wrapper_CUDA_{name}"
-    return f"wrapper_CUDA_{overload}_{name}"
-
-
-def _check_common(given: Sequence[Operand], method: str) -> None:
-    common = given[0][1].device
-    for parameter, tensor, _ in given:
+def check_common(given: Sequence[Operand], method: str) -> None:
+    """Refuse operands that are not on the device of the first one."""
+    common = given[0].tensor.device
+    for name, tensor, _ in given:
         if tensor.device != common:
             raise RuntimeError(
-                f"Expected all tensors to be on the same device, but got {parameter} is on "
+                f"Expected all tensors to be on the same device, but got {name} is on "
                 f"{tensor.device}, different from other tensors on {common} "
                 f"(when checking argument in method {method})"
             )
 
 
+def _method(schema: Any) -> str:
+    name, overload = schema.name.rpartition("::")[2], schema.overload_name
+    if full_name(schema) in declared().structured:
+        return f"wrapper_CUDA_{name}_{overload}" if overload else f"wrapper_CUDA_{name}"
+    return f"wrapper_CUDA_{overload}_{name}"
+
+
 def _check_elementwise(given: Sequence[Operand], scalars: int) -> None:
-    given = sorted(given, key=lambda operand: not operand[2])  # results come first
-    devices = [tensor.device for _, tensor, _ in given]
+    devices = [operand.tensor.device for operand in given]
     common = next((device for device in devices if device.type != "cpu"), devices[0])
     for _, tensor, written in given:
         if tensor.device == common:
@@ -152,22 +172,36 @@ def _check_elementwise(given: Sequence[Operand], scalars: int) -> None:
         if tensor.device.type == "cpu" and tensor.dim() == 0 and not written and scalars:
             scalars -= 1
             continue
+        _two_devices(common, tensor.device)
+
+
+def _two_devices(common: torch.device, other: torch.device) -> NoReturn:
+    raise RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{common} and {other}!"
+    )
+
+
+def _check_mask(given: Sequence[Operand]) -> None:
+    self, mask, *value = (operand.tensor for operand in given)
+    if self.device != mask.device:
         raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"{common} and {tensor.device}!"
+            "expected self and mask to be on the same device, but got mask on "
+            f"{mask.device} and self on {self.device}"
         )
+    if self.device.type == "cpu":
+        raise RuntimeError("masked_fill_: Expected inputs to be on same device")
 
 
 def _check_indexing(given: Sequence[Operand]) -> None:
-    indexed = given[0][1]
-    for parameter, tensor, _ in given[1:]:
-        if parameter == "indices" and tensor.device not in (indexed.device, torch.device("cpu")):
+    indexed = given[0].tensor.device
+    for name, tensor, _ in given[1:]:
+        if tensor.device == indexed:
+            continue
+        if name == "indices" and tensor.device.type != "cpu":
             raise RuntimeError(
                 "indices should be either on cpu or on the same device as the indexed tensor "
-                f"({indexed.device})"
+                f"({indexed})"
             )
-        if parameter == "values" and tensor.device != indexed.device and tensor.dim():
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{indexed.device} and {tensor.device}!"
-            )
+        if name != "indices" and (tensor.dim() or indexed.type == "cpu"):
+            _two_devices(*((tensor.device, indexed) if indexed.type == "cpu" else (indexed, tensor.device)))
