@@ -12,9 +12,8 @@ import pytest
 
 from samedevice.torchfacts import releases, store
 
-pytestmark = pytest.mark.torch
 
-
+@pytest.mark.torch
 def test_generated_again_it_is_the_same() -> None:
     torch = pytest.importorskip("torch")
     stored = store.torch_data().version
@@ -35,6 +34,7 @@ def test_pack_and_unpack_are_inverse() -> None:
     assert store.unpack(json.loads(json.dumps(store.pack(data)))) == data
 
 
+@pytest.mark.torch
 def test_names_of_the_installed_release_exist() -> None:
     torch = pytest.importorskip("torch")
     if releases.release(torch.__version__) not in releases.all_releases():

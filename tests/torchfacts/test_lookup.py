@@ -83,7 +83,10 @@ def test_kind_of_torch_names(name: str, kind: str) -> None:
         ("torch.optim.adam.Adam", "torch.optim.Adam"),
         ("torch.utils.data.dataloader.DataLoader", "torch.utils.data.DataLoader"),
         ("torch.utils.data.dataset.TensorDataset", "torch.utils.data.TensorDataset"),
-        ("torch.utils.data.sampler.WeightedRandomSampler", "torch.utils.data.WeightedRandomSampler"),
+        (
+            "torch.utils.data.sampler.WeightedRandomSampler",
+            "torch.utils.data.WeightedRandomSampler",
+        ),
         ("torch.distributions.normal.Normal", "torch.distributions.Normal"),
         ("torch.nn.parallel.data_parallel.DataParallel", "torch.nn.DataParallel"),
         ("torch.nn.parameter.Parameter", "torch.nn.Parameter"),

@@ -36,7 +36,8 @@ class Fact:
 
     `tensors`, `free` and `host` name parameters (without a star) that take a tensor or a list of
     tensors: those in `tensors` must be on one place (for a method, also with `self`), those in
-    `free` may be elsewhere, those in `host` must be on the CPU.
+    `free` may be elsewhere, those in `host` must be on the CPU; "*" means every argument.
+    With `scalars`, tensors without dimensions may stay on the CPU among those in `tensors`.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Fact:
     host: tuple[str, ...] = ()
     state: bool = False
     dtype: str = ""
+    scalars: bool = False
 
     def parameter(self, position: int) -> str | None:
         """Return the name of the positional argument `position` (0 is the first), if known."""
@@ -56,6 +58,14 @@ class Fact:
         if self.params and self.params[-1].startswith("*"):
             return self.params[-1][1:]
         return None
+
+    def must_agree(self, parameter: str) -> bool:
+        """Return whether the tensors given for `parameter` must be where the others are."""
+        return parameter in self.tensors or ("*" in self.tensors and parameter not in self.free)
+
+    def must_be_on_host(self, parameter: str) -> bool:
+        """Return whether the tensors given for `parameter` must be on the CPU."""
+        return parameter in self.host or "*" in self.host
 
 
 def lookup(name: str) -> Fact | None:

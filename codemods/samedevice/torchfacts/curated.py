@@ -64,9 +64,14 @@ FUNCTIONS: list[Entry] = [
     ("op", "torch.einsum", {"params": ("equation", "*operands"), "tensors": ("operands",)}),
     (
         "op",
-        "torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.block_diag "
-        "torch.broadcast_tensors torch.meshgrid torch.cartesian_prod",
+        "torch.meshgrid",
         {"params": ("*tensors",), "tensors": ("tensors",), "out": "tensors"},
+    ),
+    # Each result is where its own tensor is.
+    (
+        "view",
+        "torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.broadcast_tensors",
+        {"params": ("*tensors",), "free": ("tensors",), "out": "tensors"},
     ),
     (
         "op",
@@ -663,16 +668,17 @@ TENSOR_METHODS: list[Entry] = [
     (
         "op",
         "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
-        "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __matmul__ __rmatmul__ __and__ __or__ "
-        "__xor__ __rand__ __ror__ __rxor__ __lshift__ __rshift__ __eq__ __ne__ __lt__ __le__ "
-        "__gt__ __ge__ __div__ __rdiv__",
-        _AGREES,
+        "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __or__ __xor__ __rand__ __ror__ "
+        "__rxor__ __lshift__ __rshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __div__ "
+        "__rdiv__",
+        {"scalars": True, **_AGREES},
     ),
+    ("op", "__matmul__ __rmatmul__", _AGREES),
     (
         "op",
         "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
         "__ixor__ __ilshift__ __irshift__ __idiv__",
-        {"out": "self", **_AGREES},
+        {"out": "self", "scalars": True, **_AGREES},
     ),
 ]
 
@@ -785,9 +791,23 @@ REMOVED: list[Entry] = [
     ),
 ]
 
-# Parameters that take a tensor which may be elsewhere, where schemas and signatures cannot tell:
-# an index on the host selects on the device (not the other way round).
+# Operators that are made of elementwise ones (their own entry says nothing about devices).
+ELEMENTWISE = (
+    "arctan2 clamp clamp_max clamp_min clip divide fill float_power fmax fmin greater "
+    "greater_equal isclose less less_equal masked_fill max min multiply not_equal rsub subtract "
+    "true_divide where"
+)
+
+# Parameters of operators that take a tensor which may be elsewhere; schemas do not tell.
 FREE: dict[str, tuple[str, ...]] = {
+    # An index on the host selects on the device (not the other way round).
     "index_put": ("indices",),
     "index_put_": ("indices",),
+    # Copied into a part of the first operand.
+    "as_strided_scatter": ("src",),
+    "diagonal_scatter": ("src",),
+    "select_scatter": ("src",),
+    "slice_scatter": ("src",),
+    # Only the size matters.
+    "resize_as_": ("the_template",),
 }

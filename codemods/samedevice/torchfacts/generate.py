@@ -67,6 +67,7 @@ NAMESPACES = (
     "torch.hub",
     "torch.jit",
     "torch.linalg",
+    "torch.masked",
     "torch.mps",
     "torch.multiprocessing",
     "torch.nested",
@@ -160,25 +161,40 @@ SMALL: dict[str, Any] = {
 # -- operators -------------------------------------------------------------------------------------
 
 
-def read_schemas() -> dict[str, list[Any]]:
-    """Return the schemas of all operators by name, as torch's own build reads them."""
+@dataclasses.dataclass
+class Operators:
+    """The schemas of all operators by name, and which of their overloads are elementwise."""
+
+    schemas: dict[str, list[Any]]
+    elementwise: set[tuple[str, str]]
+
+
+def read_operators() -> Operators:
+    """Return the operators as torch's own build reads them.
+
+    `device_check: NoCheck  # TensorIterator` in an entry says that its kernel goes through
+    TensorIterator, which takes one host tensor without dimensions for a scalar.
+    """
     spec = importlib.util.find_spec("torchgen")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("torchgen is not installed beside torch: no schemas to read")
     path = Path(spec.submodule_search_locations[0])
     text = (path / "packaged/ATen/native/native_functions.yaml").read_text(encoding="utf-8")
-    schemas: dict[str, list[Any]] = {}
-    for match in re.finditer(r"^- func: (.*)$", text, re.MULTILINE):
-        schema = torch._C.parse_schema("aten::" + match.group(1))
-        schemas.setdefault(schema.name.removeprefix("aten::"), []).append(schema)
-    return schemas
+    operators = Operators({}, set())
+    for entry in re.split(r"^- func: ", text, flags=re.MULTILINE)[1:]:
+        schema = torch._C.parse_schema("aten::" + entry.partition("\n")[0])
+        name = schema.name.removeprefix("aten::")
+        operators.schemas.setdefault(name, []).append(schema)
+        if re.search(r"^  device_check: NoCheck +# TensorIterator", entry, re.MULTILINE):
+            operators.elementwise.add((name, schema.overload_name))
+    return operators
 
 
-def operator_fact(name: str, overloads: list[Any], *, method: bool) -> Fact | None:
+def operator_fact(name: str, operators: Operators, *, method: bool) -> Fact | None:
     """Return the fact about an operator, as a function or as a method of Tensor."""
     usable = [
         s
-        for s in overloads
+        for s in operators.schemas[name]
         if not any(a.is_out or "Dimname" in str(a.type) for a in s.arguments)
         and (not method or any(a.name == "self" for a in s.arguments))
     ]
@@ -217,7 +233,9 @@ def operator_fact(name: str, overloads: list[Any], *, method: bool) -> Fact | No
     if len(tensors) + method > 1 or any(
         "List" in str(a.type) for a in arguments if a.name in tensors
     ):
-        return dataclasses.replace(fact, kind="op")
+        scalars = (name, schema.overload_name) in operators.elementwise
+        scalars = scalars or name.rstrip("_") in curated.ELEMENTWISE.split()
+        return dataclasses.replace(fact, kind="op", scalars=scalars)
     return fact
 
 
@@ -453,21 +471,19 @@ LEGACY = {
 }
 
 
-def function_fact(
-    namespace: str, short: str, function: Any, schemas: dict[str, list[Any]]
-) -> Fact | None:
+def function_fact(namespace: str, short: str, function: Any, operators: Operators) -> Fact | None:
     """Return the fact about a function, from its schema if it is an operator."""
     if namespace in WITHOUT:
         return without_cuda(function)
     prefix = OPERATOR_PREFIX.get(namespace)
     if prefix is not None and (inspect.isbuiltin(function) or python_fact(function) is None):
         for name in (prefix + short, short, getattr(function, "__name__", "")):
-            if name in schemas:
-                return operator_fact(name, schemas[name], method=False)
+            if name in operators.schemas:
+                return operator_fact(name, operators, method=False)
     return python_fact(function)
 
 
-def read_functions(schemas: dict[str, list[Any]]) -> dict[str, Fact]:
+def read_functions(operators: Operators) -> dict[str, Fact]:
     """Return the facts about everything in NAMESPACES."""
     by_hand = curated_facts(curated.FUNCTIONS)
     known = {id(resolve(name)): fact for name, fact in by_hand.items()}
@@ -486,13 +502,13 @@ def read_functions(schemas: dict[str, list[Any]]) -> dict[str, Fact]:
             elif isinstance(value, type):
                 facts = class_fact(name, value) | facts
             elif callable(value) and belongs_to_torch(value):
-                fact = function_fact(namespace, short, value, schemas)
+                fact = function_fact(namespace, short, value, operators)
                 if fact is not None:
                     facts[name] = fact
     return facts
 
 
-def read_methods(schemas: dict[str, list[Any]]) -> dict[str, Fact]:
+def read_methods(operators: Operators) -> dict[str, Fact]:
     """Return the facts about the methods of Tensor that are operators or annotated."""
     facts = {}
     for name in dir(torch.Tensor):
@@ -500,8 +516,8 @@ def read_methods(schemas: dict[str, list[Any]]) -> dict[str, Fact]:
         if not callable(value) or name.startswith("_"):
             continue
         fact = None
-        if name in schemas:
-            fact = operator_fact(name, schemas[name], method=True)
+        if name in operators.schemas:
+            fact = operator_fact(name, operators, method=True)
         fact = fact or python_fact(value)
         if fact is not None:
             facts[name] = fact
@@ -582,10 +598,10 @@ def generate() -> TorchData:
     """Return all facts about the installed torch; raises `SystemExit` where it cannot be read."""
     if torch.accelerator.is_available():
         raise SystemExit("generate needs a machine without an accelerator: see its docstring")
-    schemas = read_schemas()
+    operators = read_operators()
     check_names(list(curated_facts(curated.FUNCTIONS)))
-    functions = read_functions(schemas)
-    methods = read_methods(schemas) | curated_facts(curated.TENSOR_METHODS)
+    functions = read_functions(operators)
+    methods = read_methods(operators) | curated_facts(curated.TENSOR_METHODS)
     modules = curated_facts(curated.MODULE_METHODS)
     check_names([f"torch.Tensor.{n}" for n in methods] + [f"torch.nn.Module.{n}" for n in modules])
     facts = curated_facts(curated.REMOVED) | functions
