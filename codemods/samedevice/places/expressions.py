@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 Arg = tuple[Value, Spot]
 
 _DEVICE = re.compile(r"(cuda|gpu|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+#: Where torchvision's datasets keep all their images and labels.
+_DATASET_TENSORS = frozenset(
+    "data targets train_data test_data train_labels test_labels".split()
+)
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
@@ -744,6 +748,12 @@ class Expressions:
                 return Device(owner.node, spot, resolved=True)
         if owner.family == "namespace":
             return SCALAR
+        if owner.family == "dataset" and attr in _DATASET_TENSORS:
+            node = self.graph.node(spot)
+            site = self.site("share", spot, node, scope, attr)
+            site.detail.update(fact=torchfacts.lookup("torch.from_numpy"), args=[], kwargs={})
+            self.snapshot(site, scope)
+            return Tensor(node, site=site)
         return Method(owner, attr, spot)
 
     def eval_Slice(self, node: ast.Slice, scope: Scope) -> Value:

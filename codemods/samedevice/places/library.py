@@ -17,6 +17,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Either,
     Ext,
     Flag,
     Func,
@@ -356,7 +357,8 @@ class Library(Expressions):
         device = self.as_device(*given, scope, sure=True) if given is not None else None
         if device is not None:
             result = Tensor(device.node, scalar=scalar)
-            self.site("placed", spot, device.node, scope, name).detail["device"] = device
+            placed = self.site("placed", spot, device.node, scope, name)
+            placed.detail.update(device=device, workers=self.workers)
             if device.node.find().pin is None or device.node.find().pin is Place.HOST:
                 node = self.graph.node(spot)
                 self.graph.flow(device.node, node)
@@ -392,6 +394,9 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """A factory."""
+        parameters = self.named(fact, args, kwargs)
+        if any(isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())):
+            return self.fact_like(name, fact, args, kwargs, spot, scope)  # `torch.normal(mean)`
         made = self.created("create", name, fact, args, kwargs, spot, scope)
         if name == "torch.tensor" and args:
             source = [t for t, _ in self.tensors_in(*args[0])]
@@ -496,28 +501,32 @@ class Library(Expressions):
 
     def module_arguments(self, made: Obj, args: list[Arg], kwargs: dict[str, Arg]) -> None:
         """Register what is handed to a module's constructor: modules, and tensors as buffers."""
-        for index, (value, spot) in enumerate((*args, *kwargs.values())):
-            if isinstance(value, Obj) and value.family == "module":
-                self.register(made, value)
-                made.attrs[str(index)] = value
-            elif isinstance(value, Seq | Dict | Iter):
-                members = [value.element] if isinstance(value, Iter) else list(value.members())
-                for number, member in enumerate(members):
-                    if isinstance(member, Obj) and member.family == "module":
-                        self.register(made, member)
-                        made.attrs[str(number)] = member
-                    elif isinstance(member, Seq):
-                        for inner in member.members():
-                            if isinstance(inner, Obj) and inner.family == "module":
-                                self.register(made, inner)
-                                made.attrs.setdefault(str(number), inner)
-                if isinstance(value, Dict):
-                    for key, member in value.items.items():
-                        made.attrs[str(key)] = member
-            elif isinstance(value, Tensor) and made.node is not None and value.node.find().sure:
+        for index, (value, _) in enumerate((*args, *kwargs.values())):
+            children = self.modules_in(value)
+            for number, child in enumerate(children):
+                self.register(made, child)
+                made.attrs[str(index + number)] = child
+            if isinstance(value, Dict):
+                for key, member in value.items.items():
+                    made.attrs[str(key)] = member
+            if children:
+                continue
+            if isinstance(value, Tensor) and made.node is not None and value.node.find().sure:
                 made.stateful = True
                 made.kwargs[str(index)] = value
                 self.graph.batch(value.node, made.node)
+
+    def modules_in(self, value: Value | None) -> list[Obj]:
+        """Return the modules in a value: one, or those in a container."""
+        if isinstance(value, Obj):
+            return [value] if value.family == "module" else []
+        if isinstance(value, Either):
+            return [o for o in value.options if isinstance(o, Obj)]
+        if isinstance(value, Iter):
+            return self.modules_in(value.element)
+        if isinstance(value, Seq | Dict):
+            return [child for member in value.members() for child in self.modules_in(member)]
+        return []
 
     def call_module(
         self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -855,9 +864,9 @@ class Library(Expressions):
         given = kwargs.get("device") or (args[0] if args else None)
         device = self.as_device(*given, scope, sure=True) if given is not None else None
         made.node = device.node if device is not None else self.graph.node(spot)
-        if device is None:
-            made.site = self.site("generator", spot, made.node, scope, name)
-            self.snapshot(made.site, scope)
+        made.site = self.site("generator", spot, made.node, scope, name)
+        made.site.detail["device"] = given if device is not None else None
+        self.snapshot(made.site, scope)
         return made
 
     def fact_dataset(
@@ -939,6 +948,8 @@ class Library(Expressions):
         order = kwargs.get("generator")
         if order is not None and isinstance(order[0], Obj) and order[0].node is not None:
             order[0].node.find().wants_host = spot  # loaders shuffle on the host
+            if order[0].site is not None:
+                order[0].site.detail["loader"] = True
         made.attrs["batch"] = batch
         made.attrs["dataset"] = dataset
         made.kwargs = {k: v for k, (v, _) in kwargs.items()}

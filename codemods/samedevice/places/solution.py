@@ -125,6 +125,7 @@ class Solution:
                     and not self.owned(site.spot.path)
                 ):
                     self.graph.pin(made.node, Place.CENTRAL, None, "seed")
+        hosted = self._feeding_host()
         for node, spot, scope in self.interpreter.seeds:
             if self.program(spot.path) in active or self.owned(spot.path):
                 continue
@@ -132,8 +133,20 @@ class Solution:
                 if scope.func.cls.family in ("module", "function", "dataset"):
                     continue
             root = node.find()
-            if root.pin is None and root.wants_host is None:
+            if root.pin is None and root not in hosted:
                 self.graph.pin(root, Place.CENTRAL, None, "seed")
+
+    def _feeding_host(self) -> set[Node]:
+        """The values that a dataset holds, and what they are computed from."""
+        found = {node.find() for node in self.graph.nodes if node.find().wants_host is not None}
+        queue = list(found)
+        while queue:
+            for source in queue.pop().flows_from:
+                root = source.find()
+                if root not in found:
+                    found.add(root)
+                    queue.append(root)
+        return found
 
     # -- questions --------------------------------------------------------------------------
 
@@ -170,6 +183,18 @@ class Solution:
                 return scope.call, argument.arg
         return None
 
+    def defaulted(self, node: Node) -> bool:
+        """Tell whether a value is where a parameter's default put it, for want of an argument."""
+        root = node.find()
+        return any(
+            site.node is not None
+            and site.node.find() is root
+            and isinstance(site.detail["device"][0], Const)
+            and self.call_without(site.scope, site.detail["device"][0]) is not None
+            for group in self._groups.get("pinned", ())
+            for site in group.sites
+        )
+
     def serves_host(self, node: Node) -> bool:
         """Tell whether a value is also read where only host memory can be."""
         root = node.find()
@@ -183,12 +208,17 @@ class Solution:
     def alias(self, path: str, name: str) -> str:
         """Return how a file calls the library `name`, or an empty string."""
         scope = self.interpreter.files.get(path)
-        for bound, value in (scope.names if scope is not None else {}).items():
-            if isinstance(value, Ext):
-                if value.name == name:
-                    return bound
-                if name.startswith(value.name + "."):
-                    return bound + name[len(value.name) :]
+        names = [
+            (bound, value.name)
+            for bound, value in (scope.names if scope is not None else {}).items()
+            if isinstance(value, Ext)
+        ]
+        for bound, known in names:
+            if known == name:
+                return bound
+        for bound, known in names:
+            if name.startswith(known + "."):
+                return bound + name[len(known) :]
         return ""
 
     def code_of(self, path: str, node: ast.AST) -> str:
@@ -465,7 +495,9 @@ class Solution:
             for kind in ("create", "share", "legacy", "module", "batch", "load", "generator"):
                 for group in self.groups(kind):
                     site = group.first
-                    if not any(self.on_device(s.node) for s in group.sites) or site.constructing:
+                    if site.constructing or not any(
+                        self.on_device(s.node) or s.detail.get("into_module") for s in group.sites
+                    ):
                         continue
                     if kind == "module":
                         made = site.detail["object"]

@@ -31,6 +31,19 @@ from samedevice.rules._build import edit, finding, fix, short
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report moves in code that workers run, or of only some items."""
+    for group in solution.hosted_groups("placed"):
+        if not group.first.detail["workers"] or not isinstance(group.spot.node, ast.Call):
+            continue
+        if all(k.arg != "device" for k in group.spot.node.keywords):
+            continue
+        if solution.place(group.first.node) is not Place.CENTRAL:
+            continue
+        yield finding(
+            solution, "dataset-touches-device", group.spot,
+            f"`{short(solution.code(group.spot))}` runs in a worker, where items must stay on the "
+            "CPU",
+            fix(Name(""), edit(solution, group.spot, "drop_keyword", name="device")),
+        )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups("move"):
         if not any(site.detail.get("workers") or site.detail.get("some") for site in group.sites):

@@ -33,7 +33,17 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 def find(solution: Solution) -> Iterator[Finding]:
     """Report generators that serve the device, and draws that a host generator serves."""
     for group in solution.groups("generator"):
-        if not wanted(solution, group) or not isinstance(group.spot.node, ast.Call):
+        if not isinstance(group.spot.node, ast.Call):
+            continue
+        if group.first.detail["device"] is not None:
+            if group.first.detail.get("loader") and not group.spot.node.args:
+                yield finding(
+                    solution, "generator-device", group.spot,
+                    "this generator shuffles for a loader, which happens on the CPU",
+                    fix(Name(""), edit(solution, group.spot, "drop_keyword", name="device")),
+                )  # fmt: skip
+            continue
+        if not wanted(solution, group):
             continue
         name = solution.central_for(group)
         repair: Fix | None = None

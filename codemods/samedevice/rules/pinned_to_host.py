@@ -55,6 +55,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if clash.meet.kind == "generator" or clash.node.find().name == "module":
             continue  # these have rules of their own
+        if solution.defaulted(clash.node):
+            continue
         seen.add(spot.node)
         repair: Fix | None = None
         if clash.to_host:
