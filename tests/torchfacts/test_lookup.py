@@ -1,18 +1,22 @@
-"""What other rooms rely on: names resolve, kinds and parameters are right, nothing imports torch."""
+"""What other rooms rely on: names resolve, kinds are right, nothing here imports torch."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from samedevice.torchfacts import (
     Fact,
     accelerator_names,
+    libraries,
     library,
     lookup,
     module_method,
+    store,
     tensor_attribute,
     tensor_method,
 )
@@ -254,3 +258,36 @@ def test_looking_up_does_not_import_torch_and_import_reads_no_data() -> None:
         "assert 'torch' not in sys.modules and 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_word_is_documented() -> None:
+    """The vocabulary of kinds and outs is closed: the documentation explains every word."""
+    text = (Path(__file__).parents[2] / "docs" / "torchfacts.md").read_text(encoding="utf-8")
+    kinds, _, rest = text.partition("## Kinds")[2].partition("## What comes out")
+    outs = rest.partition("## Parameters")[0]
+    facts = [*store.torch_data().facts.values()]
+    facts += [Fact(kind, **fields) for kind, _, fields in libraries.ENTRIES]
+    assert {f.kind for f in facts} <= set(re.findall(r"`(\w+)`", kinds))
+    assert {f.out for f in facts} <= set(re.findall(r"`(\w+)`", outs))
+    used = {f.kind for f in facts}
+    rows = re.findall(r"^\| ([^|]*) \|", kinds, re.MULTILINE)[2:]
+    assert {word for row in rows for word in re.findall(r"`(\w+)`", row)} <= used
+
+
+def test_names_of_parameters_are_parameters() -> None:
+    """`tensors`, `free` and `host` never name what cannot be given, and never overlap."""
+    for name, known in store.torch_data().facts.items():
+        groups = (known.tensors, known.free, known.host)
+        named = [n for group in groups for n in group]
+        assert len(named) == len(set(named)), name
+        assert not any(n.startswith("*") for n in named), name
+        assert not any(p.startswith("*") for p in known.params[:-1]), name
+
+
+def test_no_entry_of_a_library_is_out_of_reach() -> None:
+    """Each pattern wins for some name: none is hidden altogether by a later one."""
+    for kind, names, fields in libraries.ENTRIES:
+        for name in names.split():
+            sample = re.sub(r"\[([A-Za-z])-[A-Za-z]\]", r"\1", name)
+            sample = sample.replace("**", "Some_thing").replace("*", "Some_thing")
+            assert libraries.lookup(sample) == Fact(kind, **fields), (name, sample)

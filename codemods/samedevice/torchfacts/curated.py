@@ -78,6 +78,11 @@ FUNCTIONS: list[Entry] = [
         "torch.block_diag torch.cartesian_prod",
         {"params": ("*tensors",), "tensors": ("tensors",)},
     ),
+    (
+        "op",
+        "torch.spmm torch.dsmm torch.hsmm",
+        {"params": ("input", "mat2"), "tensors": ("input", "mat2")},
+    ),
     ("op", "torch.chain_matmul", {"params": ("*matrices",), "tensors": ("matrices",)}),
     ("op", "torch.cdist", {"params": ("x1", "x2", "p"), "tensors": ("x1", "x2")}),
     ("view", "torch.norm", {"params": ("input", "p", "dim", "keepdim"), "tensors": ("input",)}),
@@ -530,6 +535,17 @@ FUNCTIONS: list[Entry] = [
         "torch.nn.parallel.replicate torch.nn.parallel.scatter torch.nn.parallel.gather "
         "torch.nn.parallel.parallel_apply torch.nn.parallel.data_parallel",
         _UNKNOWN,
+    ),
+    # The weight is the tensor that is given.
+    (
+        "module",
+        "torch.nn.Embedding.from_pretrained torch.nn.EmbeddingBag.from_pretrained",
+        {
+            "params": ("embeddings", "freeze"),
+            "tensors": ("embeddings",),
+            "out": "module",
+            "state": True,
+        },
     ),
     # -- containers: their place is that of what they are given -------------------------------
     ("module", "torch.nn.Sequential", {"params": ("*modules",), "out": "module"}),

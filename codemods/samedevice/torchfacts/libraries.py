@@ -33,6 +33,35 @@ _FOLLOWS: dict[str, Any] = {"out": "follows0"}
 _DATASET: dict[str, Any] = {"out": "dataset"}
 _LOADER: dict[str, Any] = {"params": ("dataset", "batch_size", "shuffle"), "out": "loader"}
 
+# Parts of torch that are not read off it, since they take or give no tensors of interest.
+TORCH: list[Entry] = [
+    (
+        "pure",
+        "torch.backends.** torch.distributed.** torch.fx.** torch.futures.** torch.hub.** "
+        "torch.multiprocessing.** torch.onnx.** torch.profiler.** torch.serialization.** "
+        "torch.testing.** torch.utils._pytree.** torch.utils.benchmark.** "
+        "torch.utils.bottleneck.** torch.utils.cpp_extension.** torch.utils.tensorboard.**",
+        _UNKNOWN,
+    ),
+    # It compares the places too, unless check_device=False.
+    (
+        "op",
+        "torch.testing.assert_close torch.testing.assert_allclose",
+        {"params": ("actual", "expected"), "tensors": ("actual", "expected"), "out": "none"},
+    ),
+    (
+        "module",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        {"params": ("module",), "out": "follows0", "state": True},
+    ),
+    (
+        "managed",
+        "torch.distributed.rpc.** torch.distributed.tensor.** torch.distributed._tensor.** "
+        "torch.distributed.pipelining.** torch.distributed.nn.**",
+        _UNKNOWN,
+    ),
+]
+
 STANDARD_LIBRARY: list[Entry] = [
     # float(x) and what calls it: they copy the one element to the host.
     ("query", "math.**", _SCALAR),
@@ -47,7 +76,8 @@ STANDARD_LIBRARY: list[Entry] = [
     (
         "passthrough",
         "random.sample random.choice random.choices itertools.cycle itertools.islice "
-        "itertools.chain itertools.chain.from_iterable itertools.tee collections.deque",
+        "itertools.chain itertools.chain.from_iterable itertools.tee collections.deque "
+        "collections.OrderedDict",
         {"params": ("iterable",), "out": "follows0"},
     ),
 ]
@@ -84,16 +114,16 @@ NUMPY: list[Entry] = [
 HOST_LIBRARIES: list[Entry] = [
     (
         "host",
-        "cv2.** imageio.** skimage.** h5py.** librosa.** soundfile.** nibabel.** SimpleITK.** "
-        "shapely.** trimesh.** open3d.** pycocotools.** albumentations.** imgaug.**",
+        "cv2.** imageio.** skimage.** librosa.** soundfile.** nibabel.** SimpleITK.** shapely.** "
+        "trimesh.** open3d.** albumentations.** imgaug.**",
         {"out": "ndarray", **_HOST},
     ),
     (
         "host",
-        "matplotlib.** PIL.** seaborn.** plotly.** bokeh.** pandas.** polars.** sklearn.** "
-        "xgboost.** lightgbm.** networkx.** statsmodels.** hdbscan.** umap.** faiss.** gym.** "
-        "gymnasium.** gym_super_mario_bros.** pettingzoo.** dm_control.** mujoco.** minigrid.** "
-        "visdom.** nltk.** gensim.**",
+        "matplotlib.** PIL.** h5py.** pycocotools.** seaborn.** plotly.** bokeh.** pandas.** "
+        "polars.** sklearn.** xgboost.** lightgbm.** networkx.** statsmodels.** hdbscan.** "
+        "umap.** faiss.** gym.** gymnasium.** gym_super_mario_bros.** pettingzoo.** dm_control.** "
+        "mujoco.** minigrid.** nltk.** gensim.**",
         {"out": "hostobject", **_HOST},
     ),
     ("host", "sklearn.metrics.**", {"out": "scalar", **_HOST}),
@@ -380,27 +410,26 @@ TIMM: list[Entry] = [
 HUGGING_FACE: list[Entry] = [
     (
         "module",
-        "transformers.*Model transformers.*For[A-Z]* transformers.*Model.from_pretrained "
-        "transformers.*For[A-Z]*.from_pretrained transformers.*Model.from_config "
-        "transformers.*For[A-Z]*.from_config transformers.*ModelWith*.from_pretrained "
-        "transformers.*ModelWithProjection transformers.*LMHeadModel "
-        "transformers.*LMHeadModel.from_pretrained transformers.*EncoderModel.from_pretrained "
-        "transformers.*Backbone.from_pretrained",
+        "transformers.**Model transformers.**For[A-Z]* transformers.**Model.from_pretrained "
+        "transformers.**For[A-Z]*.from_pretrained transformers.**Model.from_config "
+        "transformers.**For[A-Z]*.from_config transformers.**ModelWith*.from_pretrained "
+        "transformers.**ModelWithProjection transformers.**Backbone.from_pretrained",
         _MODULE,
     ),
     # A tokenizer or processor; its call gives host tensors in an object with its own .to(device).
     (
         "transform",
-        "transformers.*Tokenizer transformers.*TokenizerFast transformers.*Processor "
-        "transformers.*FeatureExtractor transformers.*Tokenizer.from_pretrained "
-        "transformers.*TokenizerFast.from_pretrained transformers.*Processor.from_pretrained "
-        "transformers.*FeatureExtractor.from_pretrained "
-        "transformers.*ImageProcessor.from_pretrained",
+        "transformers.**Tokenizer transformers.**TokenizerFast transformers.**Processor "
+        "transformers.**FeatureExtractor transformers.**Tokenizer.from_pretrained "
+        "transformers.**TokenizerFast.from_pretrained transformers.**Processor.from_pretrained "
+        "transformers.**FeatureExtractor.from_pretrained "
+        "transformers.**ImageProcessor.from_pretrained",
         _ON_HOST,
     ),
     (
         "pure",
-        "transformers.*Config transformers.*Config.from_pretrained transformers.GenerationConfig*",
+        "transformers.**Config transformers.**Config.from_pretrained "
+        "transformers.GenerationConfig*",
         _UNKNOWN,
     ),
     (
@@ -427,8 +456,7 @@ HUGGING_FACE: list[Entry] = [
     ),
     (
         "managed",
-        "transformers.Trainer transformers.Seq2SeqTrainer transformers.*Trainer trl.*Trainer "
-        "accelerate.** peft.**",
+        "transformers.**Trainer trl.**Trainer peft.**",
         _UNKNOWN,
     ),
     (
@@ -443,17 +471,17 @@ HUGGING_FACE: list[Entry] = [
     ),
     (
         "module",
-        "diffusers.*Pipeline.from_pretrained diffusers.*Pipeline "
-        "diffusers.*Pipeline.from_single_file diffusers.*Model diffusers.*Model.from_pretrained "
-        "diffusers.AutoencoderKL diffusers.AutoencoderKL.from_pretrained diffusers.VQModel "
-        "diffusers.*ModelMixin",
+        "diffusers.**Pipeline.from_pretrained diffusers.**Pipeline "
+        "diffusers.**Pipeline.from_single_file diffusers.**Model "
+        "diffusers.**Model.from_pretrained diffusers.AutoencoderKL "
+        "diffusers.AutoencoderKL.from_pretrained diffusers.VQModel diffusers.**ModelMixin",
         _MODULE,
     ),
     # Its tables follow the sample or stay on the host: both by its own code.
     (
         "pure",
-        "diffusers.*Scheduler diffusers.*Scheduler.from_pretrained "
-        "diffusers.*Scheduler.from_config",
+        "diffusers.**Scheduler diffusers.**Scheduler.from_pretrained "
+        "diffusers.**Scheduler.from_config",
         _UNKNOWN,
     ),
     (
@@ -660,11 +688,11 @@ TOOLS: list[Entry] = [
         "tqdm.notebook.trange tqdm.tqdm_notebook rich.progress.track",
         {"params": ("iterable",), "out": "follows0"},
     ),
-    # SummaryWriter and wandb.log copy to the host themselves.
+    # SummaryWriter, visdom and wandb.log copy to the host themselves.
     (
         "pure",
-        "torch.utils.tensorboard.** tensorboardX.** wandb.** mlflow.** neptune.** comet_ml.** "
-        "termcolor.** argparse.** yaml.** omegaconf.** hydra.** absl.** tensorboard.**",
+        "tensorboardX.** visdom.** wandb.** mlflow.** neptune.** comet_ml.** termcolor.** "
+        "argparse.** yaml.** omegaconf.** hydra.** absl.** tensorboard.**",
         _UNKNOWN,
     ),
     ("host", "wandb.Histogram wandb.plot.**", {"out": "unknown", **_HOST}),
@@ -686,6 +714,7 @@ TOOLS: list[Entry] = [
         {"params": ("model", "inputs"), "tensors": ("model", "inputs"), "out": "scalar"},
     ),
     ("op", "torchviz.make_dot", {"params": ("var", "params"), "out": "unknown"}),
+    ("pure", "torchtext.vocab.** torchtext.data.** torchtext.legacy.data.**", _UNKNOWN),
     (
         "loader",
         "torchtext.data.BucketIterator* torchtext.data.Iterator* "
@@ -697,12 +726,12 @@ TOOLS: list[Entry] = [
         "torchtext.datasets.** torchtext.data.TabularDataset* torchtext.legacy.datasets.**",
         _DATASET,
     ),
-    ("pure", "torchtext.vocab.** torchtext.data.** torchtext.legacy.data.**", _UNKNOWN),
     ("pure", "prefetch_generator.**", _UNKNOWN),
 ]
 
 ENTRIES = (
-    TOOLS
+    TORCH
+    + TOOLS
     + STANDARD_LIBRARY
     + NUMPY
     + HOST_LIBRARIES
