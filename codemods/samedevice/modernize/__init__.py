@@ -43,8 +43,10 @@ def modernize(text: str, path: str, everything: bool = False) -> Modernized:
     except convert.NotParsed as error:
         if failure is None:  # newer than fissix's grammar: nothing of Python 2 can be in it
             return Modernized(text)
-        why = f"neither Python 3 ({failure.message}) nor Python 2 (line {error.line}: {error.what})"
-        return _refused(text, (failure.line or 1, why))
+        line = failure.line or 1
+        why = f"neither Python 3 (line {line}: {failure.message})"
+        why += f" nor Python 2 (line {error.line}: {error.what})"
+        return _refused(text, (max(line, error.line), why))
     except RecursionError:
         return _refused(text, (1, "the code is nested too deeply to convert"))
     if result.errors:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os.path
 from dataclasses import dataclass
 
 from .engine import NotParsed, Run, parse_text
 from .gone import IMPORTS, NAMES
-from .meaning import MEANING, TIDY
+from .meaning import MEANING, RELATIVE, TIDY
 from .names import Tree
 from .review import review
 from .syntax import ASYNC, SYNTAX
@@ -39,10 +40,12 @@ def convert(text: str, path: str) -> Converted:
     renamed = len(trial.changes)
     for idioms in (SYNTAX, IMPORTS, NAMES):
         idioms.apply(trial)
+    if os.path.basename(path) == "__init__.py":  # it can only be imported as a package
+        RELATIVE.apply(trial)
     if len(trial.changes) == renamed and not untabbed and not trial.statements:
         return Converted(_text(trial, text), trial.changes, [], trial.errors)
     run = _start(straight, path)
-    for idioms in (ASYNC, SYNTAX, MEANING, IMPORTS, NAMES, TIDY):
+    for idioms in (ASYNC, SYNTAX, RELATIVE, MEANING, IMPORTS, NAMES, TIDY):
         idioms.apply(run)
     new = _with_imports(_text(run, text), sorted(run.imports))
     return Converted(new, untabbed + run.changes, review(new), run.errors)

@@ -117,32 +117,45 @@ def import_module(node: Tree, capture: Capture) -> None:
     if is_guarded(node):
         return
     names = node.children[1]
+    written: set[str] = set()
     for part in list(names.children) if names.type == syms.dotted_as_names else [names]:
         if part.type == token.COMMA:
             continue
         module, alias = part, None
         if part.type == syms.dotted_as_name:
-            module, alias = part.children[0], part.children[2]
+            module, alias = part.children[0], part.children[2].value
         old = str(module).strip()
         if is_local(old, run().path):
             continue
         if any(name.startswith(f"{old}.") for name in ATTRIBUTES):
-            run().modules[alias.value if alias else old] = old
-        if old in URLLIB and alias is None:
-            new = ", ".join(_parts_of_urllib(old)) or None
-        else:
-            new = MODULES.get(old)
-            if new is not None and alias is None:
-                run().renamed[old] = new
-        if new is None or new == old:
+            run().modules[alias or old] = old
+        new = _modules_now(old, alias)
+        if new is None:
             continue
-        if alias is not None and alias.value == new:
-            part.replace(Name(new, prefix=part.prefix))
-        else:
-            module.replace(Name(new, prefix=module.prefix))
+        new -= written
+        if new:
+            part.replace(Name(", ".join(sorted(new)), prefix=part.prefix))
+        else:  # `import urllib, urllib2`
+            part.prev_sibling.remove()
+            part.remove()
+        written |= new
 
 
-def _parts_of_urllib(module: str) -> list[str]:
+def _modules_now(old: str, alias: str | None) -> set[str] | None:
+    """Return what `import old as alias` imports now; None when nothing changes."""
+    if old in URLLIB and alias is None:
+        return _parts_of_urllib(old) or None
+    new = MODULES.get(old)
+    if new is None:
+        return None
+    if alias is None and new in run().tree.used_names:
+        alias = old  # `import Queue` beside a variable `queue`
+    if alias is None:
+        run().renamed[old] = new
+    return {new if alias in (None, new) else f"{new} as {alias}"}
+
+
+def _parts_of_urllib(module: str) -> set[str]:
     """Return the modules that hold what the file takes from `urllib` or `urllib2`."""
     parts = set()
     for leaf in run().tree.leaves():
@@ -151,7 +164,7 @@ def _parts_of_urllib(module: str) -> list[str]:
             target = ATTRIBUTES.get(str(leaf.value) + str(trailer).replace(" ", ""))
             if target is not None:
                 parts.add(target.rpartition(".")[0])
-    return sorted(parts) or (["urllib.request"] if module == "urllib2" else [])
+    return parts or ({"urllib.request"} if module == "urllib2" else set())
 
 
 @IMPORTS.add("import_from< 'from' any 'import' any+ >", "a module or a name in it has moved")

@@ -17,6 +17,7 @@ from .packages import is_sibling
 
 MEANING = Idioms()  # before the names change: `range` was a list, `xrange` was none
 TIDY = Idioms()  # after them
+RELATIVE = Idioms()
 
 _CONSUMERS = frozenset(
     (
@@ -284,7 +285,7 @@ def _literal_escape(escape: re.Match[str]) -> str:
 # -- modules of the same package -------------------------------------------------------------------
 
 
-@MEANING.add("import_from< 'from' any 'import' any+ >", "a module of the same package")
+@RELATIVE.add("import_from< 'from' any 'import' any+ >", "a module of the same package")
 def relative_from(node: Tree, capture: Capture) -> None:
     """`from sibling import x` -> `from .sibling import x` inside of a package."""
     module = node.children[1]
@@ -293,7 +294,7 @@ def relative_from(node: Tree, capture: Capture) -> None:
         module.replace(Name("." + name, prefix=module.prefix))
 
 
-@MEANING.add("import_name< 'import' any >", "a module of the same package")
+@RELATIVE.add("import_name< 'import' any >", "a module of the same package")
 def relative_import(node: Tree, capture: Capture) -> Tree | None:
     """`import os, sibling` -> `import os` and `from . import sibling` inside of a package."""
     names = node.children[1]

@@ -39,7 +39,7 @@ def plan(
 ) -> Plan:
     """Read the files under `paths` and convert those that Python 3 cannot parse.
 
-    Nothing is written or run. Raises `SourceError` when Bowler is needed and not installed.
+    Nothing is written or run. Raises `SourceError` when Bowler is needed and cannot be imported.
     """
     found = files.find(paths, config.exclude)
     result = Plan(Outcome([], [], {}, found.errors, {}, {}, 1), [], [])
@@ -64,6 +64,9 @@ def _convert(old: Source, everything: bool, result: Plan) -> None:
             old.path,
             f"this needs {error.name}, which is not installed: pip install 'samedevice[modernize]'",
         ) from None
+    except OSError as error:  # fissix writes its grammar's tables when it is first imported
+        why = f"fissix cannot write its cache: {error.strerror}: {error.filename}"
+        raise SourceError(old.path, f"{why}; set XDG_CACHE_HOME to a folder that it can") from None
     result.outcome.errors += [SourceError(old.path, why, line) for line, why in done.errors]
     if done.text == old.text:
         return

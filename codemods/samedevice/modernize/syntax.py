@@ -99,7 +99,14 @@ def except_as(node: Tree, capture: Capture) -> None:
     node.children[3].prefix = node.children[3].prefix or " "
 
 
-SYNTAX.fixer(FixExcept, "the exception is named by 'as'")
+class _Except(FixExcept):  # type: ignore[misc]
+    """`except E, x[0]:` -> `except E as error:` with an assignment."""
+
+    def new_name(self, template: str = "error") -> str:
+        return str(super().new_name(template))
+
+
+SYNTAX.fixer(_Except, "the exception is named by 'as'")
 
 
 @SYNTAX.add("'<>'", "<> is !=")

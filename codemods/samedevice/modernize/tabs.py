@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import pairwise
 
 from fissix.pgen2 import token, tokenize
 
@@ -18,30 +19,38 @@ _INDENTATION = re.compile(r"[ \t\f]*")
 def untab(text: str) -> tuple[str, list[int]]:
     """Return the text with indentation that Python 3 accepts, and the lines (from 1) that changed.
 
-    Of the two ways, spaces for tabs and tabs for spaces, the one that changes fewer lines is
-    taken. A text that is consistent already, or that has no tokens to go by, comes back as it is.
+    Each block that begins at the left margin is looked at alone. Of the two ways, spaces for tabs
+    and tabs for spaces, the one that changes fewer of its lines is taken. A text that is
+    consistent already, or that has no tokens to go by, comes back as it is.
     """
     if "\t" not in text:
         return text, []
     lines = text.split("\n")
     try:
-        starts, continued = _statement_lines(text)
+        starts, others = _statement_lines(text)
     except (tokenize.TokenError, IndentationError):
         return text, []  # the parser will say what is wrong with it
-    if _consistent(lines, starts):
-        return text, []
+    changed: list[int] = []
+    margins = [n for n in starts if _columns(lines[n])[0] == 0] + [len(lines)]
+    for first, end in pairwise(margins):
+        block = [n for n in starts if first <= n < end]
+        if not _consistent(lines, block):
+            movable = block + [n for n in others if first <= n < end]
+            changed += _straighten(lines, block, movable)
+    return "\n".join(lines), [number + 1 for number in sorted(changed)]
+
+
+def _straighten(lines: list[str], starts: list[int], movable: list[int]) -> list[int]:
+    """Rewrite the indentation of the lines `movable`; returns those that changed."""
     ways = []
     for rewrite in (_as_tabs, _as_spaces):
-        new = lines.copy()
-        for number in starts + continued:
-            new[number] = rewrite(lines[number])
-        if _consistent(new, starts):
-            changed = [
-                n + 1 for n, pair in enumerate(zip(lines, new, strict=True)) if len({*pair}) > 1
-            ]
-            ways.append((changed, "\n".join(new)))
-    changed, best = min(ways, key=lambda way: len(way[0]))
-    return best, changed
+        new = {n: rewrite(lines[n]) for n in movable if rewrite(lines[n]) != lines[n]}
+        if _consistent({**dict(enumerate(lines)), **new}, starts):
+            ways.append(new)
+    best = min(ways, key=len)  # all in spaces is consistent whatever the lines are
+    for number, line in best.items():
+        lines[number] = line
+    return list(best)
 
 
 def _statement_lines(text: str) -> tuple[list[int], list[int]]:
@@ -72,7 +81,7 @@ def _statement_lines(text: str) -> tuple[list[int], list[int]]:
     return starts, sorted(others - in_string - set(starts))
 
 
-def _consistent(lines: list[str], starts: list[int]) -> bool:
+def _consistent(lines: list[str] | dict[int, str], starts: list[int]) -> bool:
     """Tell whether Python 3 accepts the indentation: two tab sizes must agree on every step."""
     stack = [(0, 0)]
     for number in starts:
