@@ -86,28 +86,37 @@ def equivalent(
     after: ast.Module,
     *,
     names: Collection[str] = (),
+    imports: Collection[str] = (),
     declared: Collection[str] = (),
 ) -> str | None:
     """Return None when two programs differ in device handling only, else the first difference.
 
-    `names` are those that a new resolver or new imports define. `declared` are normal forms of
-    `DECLARED`; raises `ValueError` for another.
+    `names` are those of resolvers, and `imports` the names whose import may come or go. `declared`
+    are normal forms of `DECLARED`; raises `ValueError` for another.
     """
     known = frozenset(names) | _device_names(before) | _device_names(after)
-    return _difference(
-        erase(before, names=known, declared=declared), erase(after, names=known, declared=declared)
+    old, new = (
+        erase(tree, names=known, imports=imports, declared=declared) for tree in (before, after)
     )
+    return _difference(old, new)
 
 
 def erase(
-    tree: ast.Module, *, names: Collection[str] = (), declared: Collection[str] = ()
+    tree: ast.Module,
+    *,
+    names: Collection[str] = (),
+    imports: Collection[str] = (),
+    declared: Collection[str] = (),
 ) -> ast.Module:
     """Return a new tree with all that speaks of devices removed (see `equivalent`)."""
     unknown = set(declared) - DECLARED
     if unknown:
         raise ValueError(f"no such normal form: {', '.join(sorted(unknown))}")
     eraser = _Eraser(
-        frozenset(names) | _device_names(tree), _torch_names(tree), frozenset(declared)
+        names=frozenset(names) | _device_names(tree),
+        imports=frozenset(imports),
+        torch=_torch_names(tree),
+        declared=frozenset(declared),
     )
     return ast.Module(eraser.body(tree.body), [])
 
@@ -152,10 +161,12 @@ class _Eraser:
     def __init__(
         self,
         names: frozenset[str] = frozenset(),
+        imports: frozenset[str] = frozenset(),
         torch: frozenset[str] = frozenset({"torch"}),
         declared: frozenset[str] = frozenset(),
     ) -> None:
         self._names = names
+        self._imports = imports
         self._torch = torch
         self._legacy = "legacy-constructor" in declared
         self._amp = "amp" in declared
@@ -183,7 +194,7 @@ class _Eraser:
                 return self.is_device(argument)
             case ast.Call(func=func):
                 name = _last_name(func)
-                return name == "current_accelerator" or (
+                return name in self._names | {"current_accelerator"} or (
                     self._is_device_name(name) and not _HELPERS.match(name)
                 )
             case ast.IfExp(body=body, orelse=orelse):
@@ -216,16 +227,15 @@ class _Eraser:
                 return all(self._is_predicate(value) for value in values)
         return False
 
-    def _is_about_devices(self, test: ast.AST) -> bool:
-        """Tell whether a test may go with the moves that it guards."""
-        for node in ast.walk(test):
-            if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)):
-                return False
-            if isinstance(node, ast.Call):
-                name = _last_name(node.func)
-                if name not in _PURE_CALLS and not self._is_predicate(node):
-                    return self.is_device(node)
-        return True
+    @staticmethod
+    def _may_go(test: ast.expr) -> bool:
+        """Tell whether an erased test does nothing, so that it may go with what it guards."""
+        return not any(
+            isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
+            or isinstance(node, ast.Call)
+            and _last_name(node.func) not in _PURE_CALLS
+            for node in ast.walk(test)
+        )
 
     # Statements
 
@@ -321,10 +331,14 @@ class _Eraser:
         return None
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
-        body, orelse = self.body(node.body), self.body(node.orelse)
-        if self._is_about_devices(node.test) and _same(body, orelse):
+        test, body, orelse = (
+            self.expression(node.test),
+            self.body(node.body),
+            self.body(node.orelse),
+        )
+        if _same(body, orelse) and self._may_go(test):
             return body
-        return [_like(node, test=self.expression(node.test), body=body, orelse=orelse)]
+        return [_like(node, test=test, body=body, orelse=orelse)]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
         new = cast("ast.For | ast.AsyncFor", self._rebuild(node))
@@ -364,7 +378,9 @@ class _Eraser:
         for alias in node.names:
             bound = alias.asname or alias.name
             plain_torch = isinstance(node, ast.Import) and alias.name == "torch"
-            gone = bound in self._names or self._is_device_name(bound) or plain_torch
+            gone = (
+                bound in self._names | self._imports or self._is_device_name(bound) or plain_torch
+            )
             if self._variable and bound == "Variable":
                 gone = True
             if self._amp and bound in {"autocast", "GradScaler", "amp"}:
@@ -390,10 +406,9 @@ class _Eraser:
             case ast.Attribute():
                 return self._attribute(node)
             case ast.IfExp():
-                body, orelse = self.expression(node.body), self.expression(node.orelse)
-                if _same([body], [orelse]) and self._is_about_devices(node.test):
+                test, body, orelse = map(self.expression, (node.test, node.body, node.orelse))
+                if _same([body], [orelse]) and self._may_go(test):
                     return body
-                test = self.expression(node.test)
                 return _like(node, test=test, body=body, orelse=orelse)
             case ast.Lambda():
                 return _like(node, args=self._arguments(node.args), body=self.expression(node.body))
@@ -684,14 +699,7 @@ def _same(left: Sequence[ast.AST], right: Sequence[ast.AST]) -> bool:
 def _first_difference(left: object, right: object) -> tuple[object, object] | None:
     """Return the innermost pair of nodes at which two trees first differ."""
     if isinstance(left, list) and isinstance(right, list):
-        for one, other in zip(left, right, strict=False):
-            found = _first_difference(one, other)
-            if found is not None:
-                return found
-        if len(left) == len(right):
-            return None
-        extra = (left if len(left) > len(right) else right)[min(len(left), len(right))]
-        return (extra, None) if len(left) > len(right) else (None, extra)
+        return _first_in_lists(left, right)
     if not isinstance(left, ast.AST) or not isinstance(right, ast.AST):
         same = type(left) is type(right) and left == right
         return None if same else (left, right)
@@ -704,6 +712,22 @@ def _first_difference(left: object, right: object) -> tuple[object, object] | No
         if found is not None:
             return found if any(isinstance(each, ast.AST) for each in found) else (left, right)
     return None
+
+
+def _first_in_lists(left: list[object], right: list[object]) -> tuple[object, object] | None:
+    more = len(right) - len(left)
+    for at, (one, other) in enumerate(zip(left, right, strict=False)):
+        found = _first_difference(one, other)
+        if found is None:
+            continue
+        if more > 0 and _first_difference(left[at:], right[at + more :]) is None:
+            return None, other  # the rest is the same: this one was put in
+        if more < 0 and _first_difference(left[at - more :], right[at:]) is None:
+            return one, None
+        return found
+    if more == 0:
+        return None
+    return (None, right[len(left)]) if more > 0 else (left[len(right)], None)
 
 
 def _difference(before: ast.Module, after: ast.Module) -> str | None:

@@ -267,14 +267,15 @@ def _make(text: str, path: str, encoding: str, bom: bool) -> Source:
 
 
 def _restore_newlines(old: str, new: str, newlines: tuple[str, ...]) -> str:
-    """Give every kept line of `new` its old newline, and every new line the most common one."""
+    """Give every kept or changed line of `new` its old newline, and a new one the most common."""
     common = Counter(newlines).most_common(1)[0][0]
     if len(newlines) == 1:
         return new if common == "\n" else new.replace("\n", common)
     before, after = old.split("\n"), new.split("\n")
     ends = [common] * (len(after) - 1) + [""]
-    for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-        for index in range(block.size):
-            if block.a + index < len(newlines) and block.b + index < len(after) - 1:
-                ends[block.b + index] = newlines[block.a + index]
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for _, start, stop, new_start, new_stop in matcher.get_opcodes():
+        for index in range(min(stop - start, new_stop - new_start)):
+            if start + index < len(newlines) and new_start + index < len(after) - 1:
+                ends[new_start + index] = newlines[start + index]
     return "".join(line + end for line, end in zip(after, ends, strict=True))

@@ -204,8 +204,9 @@ class _Rewriter:
         except SourceError as error:
             return error.message
         names = {item.name for fix in fixes for item in fix.resolvers}
+        imports = {item.name or item.module for fix in fixes for item in fix.imports}
         declared = {fix.erasure for fix in fixes if fix.erasure}
-        difference = equivalent(before, after, names=names, declared=declared)
+        difference = equivalent(before, after, names=names, imports=imports, declared=declared)
         return difference and f"more than device handling would change: {difference}"
 
     def _new_files(self, fixes: Iterable[Fix]) -> tuple[tuple[str, str], ...]:

@@ -225,6 +225,11 @@ def unwrap(node: cst.BaseExpression, parent: cst.CSTNode) -> cst.BaseExpression:
     if not isinstance(call.func, cst.Attribute):
         raise Refused("the call is not of a method")
     receiver = call.func.value
+    if len(receiver.lpar) == 1 and not isinstance(
+        receiver, _LOOSE
+    ):  # the method may have been all that asked for them
+        bare = receiver.with_changes(lpar=(), rpar=())
+        return fit(bare, parent, call if call.lpar else receiver)
     if call.lpar and not receiver.lpar:
         return receiver.with_changes(lpar=call.lpar, rpar=call.rpar)
     return fit(receiver, parent, call)

@@ -18,11 +18,12 @@ _BLANK = cst.EmptyLine(indent=False)
 
 @dataclass
 class Plan:
-    """What is added: names to existing imports, and statements after one at the top level."""
+    """What is added: names to imports, and statements above and after others at the top level."""
 
     merged: dict[cst.ImportFrom, list[str]] = field(default_factory=dict)
     after: cst.CSTNode | None = None  # a top-level statement; None: at the start of the module
     statements: list[Statement] = field(default_factory=list)
+    above: dict[cst.CSTNode, list[Statement]] = field(default_factory=dict)
     gap_above: cst.CSTNode | None = None  # a statement that gets a blank line above it
 
 
@@ -52,7 +53,11 @@ def plan(
                 return
             raise Refused(f"the name {name!r} is taken in this file")
         if item.name is None:
-            lines[f"import {item.module}"] = None
+            first = _first_from(region, item.module)
+            if first is None:
+                lines[f"import {item.module}"] = None
+            else:
+                result.above.setdefault(first, parse(f"import {item.module}"))
             return
         beside = _mergeable(region, item.module, limit - len(item.name) - 2)
         if beside is None:
@@ -140,6 +145,20 @@ def _bound(region: Iterable[cst.CSTNode]) -> Mapping[str, tuple[str, str | None]
                 root = module.partition(".")[0]
                 bound.setdefault(root, (root, None))  # `import a.b` binds `a`
     return bound
+
+
+def _first_from(region: Sequence[cst.CSTNode], module: str) -> cst.CSTNode | None:
+    """Return the first import of something in `module`, above which `import module` goes."""
+    for statement in region:
+        if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+            for node in _imports_in(statement):
+                if isinstance(node, cst.ImportFrom):
+                    names = [_module_of(node)]
+                else:
+                    names = [_dotted(alias.name) for alias in node.names]
+                if any(name.split(".")[0] == module for name in names):
+                    return node
+    return None
 
 
 def _mergeable(region: Sequence[cst.CSTNode], module: str, limit: int) -> cst.ImportFrom | None:

@@ -66,23 +66,56 @@ def insert_before(items: Sequence[Item], index: int, new: Item) -> list[Item]:
 
 
 def remove(items: Sequence[Item], index: int) -> list[Item]:
-    """Return `items` without `items[index]`; what closed the list goes on closing it."""
+    """Return `items` without `items[index]` and the comment in its line.
+
+    What closed the list goes on closing it; comments of other items and on lines of their own stay.
+    """
     gone, rest = items[index], [*items[:index], *items[index + 1 :]]
     if not rest or index == 0:
         return rest
     previous = rest[index - 1]
-    if index == len(items) - 1:
-        rest[index - 1] = _changed(_with_after(previous, _after(gone)), comma=gone.comma)
-    elif isinstance(gone.comma, cst.Comma) and isinstance(previous.comma, cst.Comma):
-        here, there = previous.comma.whitespace_after, gone.comma.whitespace_after
-        if isinstance(here, cst.ParenthesizedWhitespace) and isinstance(
-            there, cst.ParenthesizedWhitespace
-        ):  # comments on lines of their own belong to what follows
-            kept = here.with_changes(empty_lines=[*here.empty_lines, *there.empty_lines])
-            rest[index - 1] = _changed(
-                previous, comma=previous.comma.with_changes(whitespace_after=kept)
-            )
+    between = _space_of(previous)
+    if index < len(items) - 1:
+        rest[index - 1] = _with_space(previous, _closed(between, _space_of(gone), stay=True))
+        return rest
+    closing = _closed(between, _space_of(gone), stay=False)
+    if isinstance(gone.comma, cst.Comma):
+        rest[index - 1] = _with_space(previous, closing)
+    else:
+        rest[index - 1] = _changed(_with_after(previous, closing), comma=gone.comma)
     return rest
+
+
+def _space_of(item: cst.Arg | cst.Param | cst.ImportAlias) -> _Space:
+    """Return the white space that ends an item's line: after its comma, if it has one."""
+    if isinstance(item.comma, cst.Comma):
+        return cast(_Space, item.comma.whitespace_after)
+    return _after(item)
+
+
+def _with_space(item: Item, space: _Space) -> Item:
+    return _changed(item, comma=cast(cst.Comma, item.comma).with_changes(whitespace_after=space))
+
+
+def _closed(between: _Space, after: _Space, *, stay: bool) -> _Space:
+    """Return what follows an item when the one after it, which `after` ends, is gone.
+
+    With `stay`, the next item starts where the one that is gone did.
+    """
+    if not isinstance(between, cst.ParenthesizedWhitespace):
+        return between if stay else _without_line_comment(after)
+    if not isinstance(after, cst.ParenthesizedWhitespace):
+        return between if stay or _comments(between) else after
+    lines = [*between.empty_lines, *after.empty_lines]
+    return (between if stay else after).with_changes(
+        first_line=between.first_line, empty_lines=lines
+    )
+
+
+def _without_line_comment(space: _Space) -> _Space:
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        return space.with_changes(first_line=_PLAIN_END)
+    return space
 
 
 def _separator(

@@ -82,12 +82,12 @@ def rebuild(
             if isinstance(item, cst.EmptyLine):
                 carry.append(item)
                 continue
-            if carry:
-                at_head = not out and old is not original[0]
+            at_head = not out and old is not original[0]
+            if carry or at_head:
                 item = item.with_changes(leading_lines=_merge(carry, item.leading_lines, at_head))
                 carry = []
             out.append(item)
-    return out, [line for line in carry if line.comment is not None]
+    return out, _comments(carry)
 
 
 def _one(
@@ -269,7 +269,7 @@ def _branch(node: Statement, taken: bool) -> list[Statement | cst.EmptyLine]:
         return []
     if isinstance(node.orelse, cst.If):  # an `elif` becomes the `if`
         return [node.orelse]
-    return [*node.orelse.leading_lines, *statements_of(node.orelse.body)]
+    return [*_comments(node.orelse.leading_lines), *statements_of(node.orelse.body)]
 
 
 def statements_of(body: cst.BaseSuite) -> list[Statement | cst.EmptyLine]:
@@ -290,7 +290,11 @@ def statements_of(body: cst.BaseSuite) -> list[Statement | cst.EmptyLine]:
             lines += statement.leading_lines
         else:
             lines.append(statement)
-    return [*lines, *(line for line in block.footer if line.comment is not None)]
+    return [*lines, *_comments(block.footer)]
+
+
+def _comments(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    return [line for line in lines if line.comment is not None]
 
 
 def _split_lead(

@@ -30,8 +30,12 @@ def edit(text: str, code: str, verb: Verb, /, *, path: str = PATH, **args: str) 
     return Edit(path, span_of(text, code, path=path), verb, tuple(args.items()))
 
 
-def fix(*edits: Edit, imports: tuple[Import, ...] = (), resolvers: tuple[Resolver, ...] = (),
-        erasure: str = "") -> Fix:
+def fix(
+    *edits: Edit,
+    imports: tuple[Import, ...] = (),
+    resolvers: tuple[Resolver, ...] = (),
+    erasure: str = "",
+) -> Fix:
     return Fix(edits, imports=imports, resolvers=resolvers, erasure=erasure)
 
 
