@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from samedevice import source as source_
@@ -86,7 +86,7 @@ class Project:
             if tree is None:
                 continue
             targets = found.setdefault(path, set())
-            for node in ast.walk(tree):
+            for node in _statements(tree):
                 if isinstance(node, ast.Import):
                     for alias in node.names:
                         target = self.resolve(path, alias.name)
@@ -127,6 +127,20 @@ class Project:
             for member in group:
                 found[member] = whole
         return found
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Return every statement of a tree, without looking into expressions."""
+    queue: list[ast.AST] = [tree]
+    while queue:
+        node = queue.pop()
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            children = getattr(node, name, None)
+            for child in children if isinstance(children, list) else ():
+                if isinstance(child, ast.stmt):
+                    yield child
+                if not isinstance(child, ast.expr):
+                    queue.append(child)
 
 
 def _normal(path: str) -> str:

@@ -287,7 +287,9 @@ class Calls(Library):
         methods = [
             value
             for value in klass.names.values()
-            if isinstance(value, Func) and value.node not in self.evaluated
+            if isinstance(value, Func)
+            and value.node not in self.evaluated
+            and (_name(value.node) == "__init__" or self.telling(value))
         ]
         if not methods:
             return

@@ -268,14 +268,7 @@ class Expressions:
         for generator in node.generators:
             source = self.eval(generator.iter, inner)
             element = self.iterate(source, Spot(scope.path, generator.iter), inner)
-            before = len(self.sites)
             self.assign(generator.target, element, inner, ast.Pass())
-            for site in self.sites[before:]:
-                site.detail.pop("bind", None)
-            if isinstance(element, Tensor) and element.site is not None:
-                bind = element.site.detail.get("bind")
-                if bind is not None and isinstance(bind[1].node, ast.Pass):
-                    del element.site.detail["bind"]
             for test in generator.ifs:
                 self.eval(test, inner)
         return inner

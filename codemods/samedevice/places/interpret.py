@@ -8,6 +8,7 @@ What nobody calls is evaluated last, with parameters that stand for themselves.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from samedevice.places.calls import Calls
@@ -34,6 +35,13 @@ from samedevice.places.values import (
     Value,
 )
 from samedevice.project import Project
+
+#: What can be wrong about devices has one of these words in it.
+_TELLING = re.compile(
+    r"cuda|device|numpy|deepcopy|\.cpu\(|\.to\(|\bnp\.|\bplt\.|pack_padded|Generator|"
+    r"(?:zeros|ones|empty|full|eye|tensor|Tensor|arange|linspace|logspace|rand\w*|normal|range|"
+    r"load\w*|indices|window|from_\w+|as_\w+|polar|complex|frombuffer)\("
+)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -87,8 +95,9 @@ class Interpreter(Calls):
 
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
-        for path in self.project.sources:
-            self.file(path)
+        for path, source in self.project.sources.items():
+            if "torch" in source.text:
+                self.file(path)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -98,9 +107,17 @@ class Interpreter(Calls):
         while index < len(self.functions):
             func = self.functions[index]
             index += 1
-            if func.node not in self.evaluated and func.cls is None:
+            if func.node not in self.evaluated and func.cls is None and self.telling(func):
                 self.call_symbolic(func)
         self.symbolic -= 1
+
+    def telling(self, func: Func) -> bool:
+        """Tell whether a function that nobody calls has anything in it to judge."""
+        source = self.project.sources[func.scope.path]
+        starts = source.starts
+        last = func.node.end_lineno or func.node.lineno
+        end = starts[last] if last < len(starts) else len(source.text)
+        return _TELLING.search(source.text, starts[func.node.lineno - 1], end) is not None
 
     def file(self, path: str) -> Scope:
         """Return the names of a file, evaluated once."""
@@ -443,6 +460,8 @@ class Interpreter(Calls):
 
     def note_binding(self, name: str, value: Value, scope: Scope, statement: ast.stmt) -> None:
         """Remember where a batch, or a member of it, first gets a name: it is moved there."""
+        if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
+            return  # a comprehension's target: nothing can be written behind it
         if isinstance(value, Tensor):
             site = value.site
             if site is not None and site.kind == "batch" and "bind" not in site.detail:
@@ -550,7 +569,8 @@ class Interpreter(Calls):
         self, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
     ) -> Tensor:
         """A tensor stored in a module without registering it: it does not move with the module."""
-        if not self.constructing:
+        root = value.node.find()
+        if not self.constructing or root.pin is Place.FOLLOWS or not root.sure:
             return value
         node = self.graph.node(spot)
         node.sure = value.node.find().sure

@@ -58,6 +58,7 @@ class Library(Expressions):
             self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
+        def telling(self, func: Func) -> bool: ...
 
     # -- devices ----------------------------------------------------------------------------
 
@@ -1115,6 +1116,30 @@ class Library(Expressions):
             return owner
         if name == "add_subparsers":
             return owner
+        return NONE
+
+    def call_torch_multiprocessing_Process(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A process or thread runs its target with the arguments it is given."""
+        target, given = kwargs.get("target"), kwargs.get("args")
+        if target is not None:
+            values = given[0] if given is not None else Seq("tuple", [])
+            passed = list(values.items or []) if isinstance(values, Seq) else []
+            self.apply(target[0], [(v, spot) for v in passed], {}, spot, scope)
+        return Obj("process")
+
+    call_multiprocessing_Process = call_threading_Thread = call_torch_multiprocessing_Process
+
+    def call_torch_multiprocessing_spawn(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Each spawned process runs the function with its rank before the arguments."""
+        given = kwargs.get("args") or (args[1] if len(args) > 1 else None)
+        if args:
+            values = given[0] if given is not None else Seq("tuple", [])
+            passed = list(values.items or []) if isinstance(values, Seq) else []
+            self.apply(args[0][0], [(v, spot) for v in (SCALAR, *passed)], {}, spot, scope)
         return NONE
 
     def call_functools_partial(

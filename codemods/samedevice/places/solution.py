@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -230,6 +231,14 @@ class Solution:
         if node is None:
             return Place.UNKNOWN
         return node.find().color or Place.UNKNOWN
+
+    def place_of(self, group: SiteGroup) -> Place:
+        """Return the strongest word about where the value of a site has to be."""
+        places = {self.place(site.node) for site in group.sites}
+        for place in (Place.CENTRAL, Place.FOLLOWS, Place.HOST):
+            if place in places:
+                return place
+        return Place.UNKNOWN
 
     def on_device(self, node: Node | None) -> bool:
         """Tell whether a value is, or has to be, on the central device or where its input is."""
@@ -568,9 +577,15 @@ def _common_folder(paths: set[str]) -> str:
 
 def infer(project: Project) -> Solution:
     """Find where everything in a project lives. Nothing of it is imported or run."""
-    interpreter = Interpreter(project)
-    interpreter.run()
-    return Solution(project, interpreter)
+    enabled = gc.isenabled()
+    gc.disable()  # all that is made here lives until the answer does
+    try:
+        interpreter = Interpreter(project)
+        interpreter.run()
+        return Solution(project, interpreter)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 __all__ = ["Func", "Name", "SiteGroup", "Solution", "infer"]

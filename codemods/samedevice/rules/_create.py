@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
+from samedevice.places.graph import Place
 from samedevice.places.solution import SiteGroup, Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short, wanted
 
@@ -17,6 +18,8 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
         if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
             continue  # rules of their own
         inside = solution.in_module(group.first.scope) or solution.follow(group) is not None
+        if solution.place_of(group) is Place.FOLLOWS and solution.device_for(group) is None:
+            continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
 
 

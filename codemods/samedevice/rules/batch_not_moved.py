@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
@@ -41,6 +41,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
                 continue
             single = SiteGroup(group.kind, group.spot, [site])
+            if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
+                continue  # who calls this is not known, so neither is whether it is wrong
             if "bind" in site.detail:
                 name, spot = site.detail["bind"]
                 statements.setdefault(spot.node, []).append((name, spot, single))
