@@ -174,7 +174,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "mismatch",
-        r"(?P<operation>\w+)(?:\(\))?: (?:input|self)\(device='?(?P<device>[\w:]+)'?\) and "
+        r"(?P<operation>\b\w{1,80})(?:\(\))?: (?:input|self)\(device='?(?P<device>[\w:]+)'?\) and "
         r"(?P<name2>\w+)\(device=?'?(?P<device2>[\w:]+)'?\)\s+must be on the same device",
     ),
     (
@@ -190,8 +190,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ("mismatch", r"Placeholder storage has not been allocated on (?P<device2>MPS) device!"),
     (
         "mismatch",
-        rf"(?:all input tensors|tensors?|inputs?|[\w', ]+) (?:must|should|expected to|to) be on "
-        rf"the same device(?:[.,]? (?:Received|but got|but found|found) "
+        rf"\b(?:must|should|to) be on the same device(?:[.,]? (?:Received|but got|but found|found) "
         rf"(?P<device>{_DEVICE}) and (?P<device2>{_DEVICE}))?",
     ),
     (
