@@ -148,7 +148,7 @@ TORCHVISION: list[Entry] = [
     ("module", "torchvision.models.**", _MODULE),
     (
         "pure",
-        "torchvision.models.**_Weights** torchvision.models.get_weight "
+        "torchvision.models.**Weights** torchvision.models.**Config torchvision.models.get_weight "
         "torchvision.models.list_models torchvision.models.get_model_weights "
         "torchvision.models.get_model_builder torchvision.models.quantization.quantize_model",
         _UNKNOWN,
@@ -358,7 +358,8 @@ TORCHAUDIO: list[Entry] = [
 TIMM: list[Entry] = [
     (
         "module",
-        "timm.create_model timm.models.** timm.layers.[A-Z]* timm.models.layers.[A-Z]*",
+        "timm.create_model timm.models.** timm.layers.[A-Z]* timm.layers.**.[A-Z]* "
+        "timm.models.layers.[A-Z]*",
         _MODULE,
     ),
     (
@@ -368,7 +369,7 @@ TIMM: list[Entry] = [
     ),
     (
         "pure",
-        "timm.list_models timm.list_pretrained timm.is_model timm.list_modules "
+        "timm.models.**Cfg timm.list_models timm.list_pretrained timm.is_model timm.list_modules "
         "timm.model_entrypoint timm.models.list_models timm.models.is_model "
         "timm.models.model_entrypoint timm.models.register_model timm.models.registry.** "
         "timm.models.helpers.** timm.data.** timm.layers.to_*tuple timm.models.layers.to_*tuple "
@@ -386,7 +387,7 @@ TIMM: list[Entry] = [
     ("load", "timm.models.load_state_dict", {"params": ("checkpoint_path",), "out": "host"}),
     (
         "module",
-        "timm.utils.ModelEma timm.utils.ModelEmaV2 timm.utils.ModelEmaV3",
+        "timm.utils.ModelEma* timm.utils.model_ema.ModelEma*",
         {"params": ("model", "decay", "device"), "out": "follows0", "state": True, "device": True},
     ),
     (
@@ -410,12 +411,20 @@ TIMM: list[Entry] = [
 HUGGING_FACE: list[Entry] = [
     (
         "module",
-        "transformers.**Model transformers.**For[A-Z]* transformers.**Model.from_pretrained "
-        "transformers.**For[A-Z]*.from_pretrained transformers.**Model.from_config "
-        "transformers.**For[A-Z]*.from_config transformers.**ModelWith*.from_pretrained "
-        "transformers.**ModelWithProjection transformers.**Backbone.from_pretrained",
+        "transformers.models.**.modeling_*.[A-Z]* transformers.**Model transformers.**For[A-Z]* "
+        "transformers.**Model.from_pretrained transformers.**For[A-Z]*.from_pretrained "
+        "transformers.**Model.from_config transformers.**For[A-Z]*.from_config "
+        "transformers.**ModelWith*.from_pretrained transformers.**ModelWithProjection "
+        "transformers.**Backbone transformers.**Backbone.from_pretrained",
         _MODULE,
     ),
+    (
+        "pure",
+        "transformers.modeling_outputs.** transformers.**ModelOutput* "
+        "transformers.**For[A-Z]*Output",
+        _UNKNOWN,
+    ),
+    ("module", "transformers.activations.[A-Z]*", _PLAIN_MODULE),
     # A tokenizer or processor; its call gives host tensors in an object with its own .to(device).
     (
         "transform",
@@ -471,12 +480,14 @@ HUGGING_FACE: list[Entry] = [
     ),
     (
         "module",
-        "diffusers.**Pipeline.from_pretrained diffusers.**Pipeline "
+        "diffusers.models.**.[A-Z]* diffusers.**Pipeline diffusers.**Pipeline.from_pretrained "
         "diffusers.**Pipeline.from_single_file diffusers.**Model "
-        "diffusers.**Model.from_pretrained diffusers.AutoencoderKL "
-        "diffusers.AutoencoderKL.from_pretrained diffusers.VQModel diffusers.**ModelMixin",
+        "diffusers.**Model.from_pretrained diffusers.Autoencoder* "
+        "diffusers.Autoencoder*.from_pretrained diffusers.*Adapter "
+        "diffusers.*Adapter.from_pretrained diffusers.**ModelMixin",
         _MODULE,
     ),
+    ("pure", "diffusers.**Output", _UNKNOWN),
     # Its tables follow the sample or stay on the host: both by its own code.
     (
         "pure",
@@ -519,6 +530,8 @@ GRAPHS: list[Entry] = [
         "torch_cluster.**",
         _OP,
     ),
+    ("scheduler", "torch_geometric.nn.lr_scheduler.**", _UNKNOWN),
+    ("managed", "torch_geometric.graphgym.**", _UNKNOWN),
     # They go through lists or copy to the host themselves.
     (
         "query",
@@ -574,6 +587,7 @@ MODELS_AND_METRICS: list[Entry] = [
         "segmentation_models_pytorch.utils.metrics.**",
         _PLAIN_MODULE,
     ),
+    ("dataset", "segmentation_models_pytorch.datasets.**", _DATASET),
     ("op", "segmentation_models_pytorch.metrics.**", _OP),
     (
         "op",
@@ -591,6 +605,7 @@ MODELS_AND_METRICS: list[Entry] = [
     # The states of a metric move with .to(device), like buffers.
     ("module", "torchmetrics.**", _MODULE),
     ("op", "torchmetrics.functional.**", _OP),
+    ("pure", "torchmetrics.utilities.**", _UNKNOWN),
     (
         "op",
         "torchmetrics.functional.accuracy",
