@@ -72,6 +72,11 @@ def fact(name: str) -> Fact:
         ("torch.save", "save"),
         ("torch.utils.tensorboard.SummaryWriter", "pure"),
         ("torch.rfft", "view"),  # gone from torch, not from code
+        ("torch.nn.modules.loss._WeightedLoss", "module"),  # what user classes inherit from
+        ("torch.optim.lr_scheduler._LRScheduler", "scheduler"),
+        ("torch.nn.Embedding.from_pretrained", "module"),
+        ("torch.distributed.rpc.remote", "managed"),
+        ("torch.multiprocessing.Process", "pure"),
     ],
 )
 def test_kind_of_torch_names(name: str, kind: str) -> None:

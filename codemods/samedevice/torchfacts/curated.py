@@ -536,6 +536,19 @@ FUNCTIONS: list[Entry] = [
         "torch.nn.parallel.parallel_apply torch.nn.parallel.data_parallel",
         _UNKNOWN,
     ),
+    # Bases that classes of users inherit from.
+    (
+        "module",
+        "torch.nn.modules.loss._Loss torch.nn.modules.loss._WeightedLoss torch.jit.ScriptModule",
+        {"out": "module"},
+    ),
+    (
+        "module",
+        "torch.nn.modules.batchnorm._BatchNorm torch.nn.modules.batchnorm._NormBase "
+        "torch.nn.modules.conv._ConvNd torch.nn.modules.instancenorm._InstanceNorm",
+        {"device": True, "out": "module", "state": True},
+    ),
+    ("scheduler", "torch.optim.lr_scheduler._LRScheduler", _UNKNOWN),
     # The weight is the tensor that is given.
     (
         "module",
