@@ -1,4 +1,5 @@
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from samedevice.cli import app
 
+SAMEDEVICE = [sys.executable, "-c", "from samedevice.cli import main; main()"]
 ZEROS = "import torch\n\nx = torch.zeros(3)\n"
 
 
@@ -358,6 +360,40 @@ def test_a_fault_of_our_own_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "this is a fault in samedevice" in result.stderr
 
 
+# run and prove
+
+
+@pytest.mark.torch
+def test_run_gives_the_program_its_own_options() -> None:
+    pytest.importorskip("torch")
+    write(main="import sys, torch\nprint(sys.argv[1:], torch.ones(1).device)\nsys.exit(7)\n")
+    done = subprocess.run(
+        [*SAMEDEVICE, "run", "--on", "cpu", "--no-record", "main.py", "--on", "moon"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "['--on', 'moon'] cpu\n"
+    assert done.returncode == 7
+
+
+@pytest.mark.torch
+def test_prove_compares_two_folders() -> None:
+    pytest.importorskip("torch")
+    for folder, number in (("before", 1), ("after", 2)):
+        Path(folder).mkdir()
+        Path(folder, "main.py").write_text(f"import torch\nprint(torch.ones({number}).sum())\n")
+    command = [*SAMEDEVICE, "prove", "--on", "cpu", "before", "after", "main.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "tensor(2.)" in done.stdout
+
+
+def test_a_setting_that_run_does_not_know() -> None:
+    result = samedevice("run", "--on", "moon", "main.py")
+    assert result.exit_code == 2
+    assert "--on moon: one of virtual, cpu, cuda, auto" in result.stderr
+
+
 # the terminal
 
 
@@ -370,7 +406,7 @@ def test_names_that_cannot_be_printed_are_made_visible() -> None:
 def test_version_and_help() -> None:
     assert samedevice("--version").stdout.startswith("samedevice 0.")
     assert "Exit codes: 0 clean, 1 findings (or a diff), 2 an error." in samedevice("--help").stdout
-    for command in ("check", "fix", "rules"):
+    for command in ("check", "fix", "rules", "run", "prove"):
         assert samedevice(command, "--help").exit_code == 0
 
 
@@ -386,9 +422,6 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_trouble() -> None:
-    write(a="import torch\n" + "mystery()\n" * 20_000)
-    code = "import sys; from samedevice.cli import main; sys.argv[1:] = ['rules']; main()"
-    done = subprocess.run(
-        f'{sys.executable} -c "{code}" | true', shell=True, capture_output=True, text=True
-    )
+    command = f"{shlex.join(SAMEDEVICE)} rules | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""

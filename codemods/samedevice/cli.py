@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import io
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
 
 import typer
@@ -217,7 +220,7 @@ def fix(
         bool, typer.Option("--unsafe", help="Apply unsafe fixes, too; each says why it is one.")
     ] = False,
     modernize: Annotated[
-        bool, typer.Option("--modernize", help="First do what `samedevice modernize` does.")
+        bool, typer.Option("--modernize", help="First do what `samedevice modernize --all` does.")
     ] = False,
     report: Annotated[
         str,
@@ -252,7 +255,7 @@ def fix(
     if modernize:
         from .modernize import plan
 
-        planned = plan.plan(paths, config, track=_track)
+        planned = plan.plan(paths, config, everything=True, track=_track)
         project = plan.project(planned.outcome)
     else:
         project = _read(paths, config)
@@ -375,6 +378,150 @@ def rules(
     return CLEAN
 
 
+On = Annotated[
+    str,
+    typer.Option(
+        metavar="virtual|cpu|cuda|auto",
+        help="Where to run: a virtual accelerator needs no GPU; auto is a GPU if there is one.",
+    ),
+]
+DeviceName = Annotated[
+    str, typer.Option(metavar="NAME", help="What the virtual accelerator is called.")
+]
+Devices = Annotated[int, typer.Option(metavar="N", help="How many virtual devices there are.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", show_default="none")]
+MemoryLimit = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="Such as 4G.", show_default="most of the memory")
+]
+OutputLimit = Annotated[str, typer.Option(metavar="SIZE", help="Such as 64M.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Seed Python, NumPy and torch.", show_default="as they are"),
+]
+Python = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="The interpreter to use.", show_default="this one"),
+]
+JsonReport = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write what was seen as JSON; - is stdout."),
+]
+
+
+@app.command(
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
+    short_help="Run a program on a virtual accelerator or a real one.",
+)
+@_exit_codes
+def run(
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="What would follow `python`: main.py --epochs 1"),
+    ],
+    on: On = "virtual",
+    device_name: DeviceName = "cuda",
+    devices: Devices = 1,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
+    output_limit: OutputLimit = "64M",
+    seed: Seed = None,
+    python: Python = None,
+    report: JsonReport = None,
+    record: Annotated[
+        bool, typer.Option(help="Watch operations and losses; faster without.")
+    ] = True,
+    transfers: Annotated[
+        int, typer.Option(metavar="N", help="How many transfers to list, the largest first.")
+    ] = 10,
+) -> int:
+    """Execute PROGRAM, show what it prints, and explain what stopped it and where tensors were."""
+    from .prove import commands
+
+    return commands.run(
+        program,
+        on=on,
+        device_name=device_name,
+        devices=devices,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        output_limit=output_limit,
+        seed=seed,
+        python=python,
+        report=report,
+        record=record,
+        transfers=transfers,
+    )
+
+
+@app.command(
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
+    short_help="Run a program before and after a change, and compare.",
+)
+@_exit_codes
+def prove(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The file or folder as it was.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The file or folder as it is now.")],
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROGRAM",
+            help="What would follow `python` in the folders; not needed for two files.",
+            show_default=False,
+        ),
+    ] = None,
+    on: On = "virtual",
+    device_name: DeviceName = "cuda",
+    devices: Devices = 1,
+    time_limit: TimeLimit = 600.0,
+    memory_limit: MemoryLimit = None,
+    output_limit: OutputLimit = "64M",
+    seed: Seed = None,
+    python: Python = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="timings|paths|addresses", help="What may differ between the outputs."
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Leave these files out of the copies."),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Give the copies these files, too."),
+    ] = None,
+    report: JsonReport = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the proof as a page.")
+    ] = None,
+) -> int:
+    """Execute the program in copies of BEFORE and AFTER, on the CPU and on an accelerator.
+
+    Proved: the outputs on the CPU are the same, and on the accelerator it runs to the end, there.
+    """
+    from .prove import commands
+
+    return commands.prove(
+        before,
+        after,
+        shlex.join(program) if program else None,
+        on=on,
+        device_name=device_name,
+        devices=devices,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        output_limit=output_limit,
+        seed=seed,
+        python=python,
+        ignore=ignore or (),
+        exclude=exclude or (),
+        data=data or (),
+        report=report,
+        html=html,
+    )
+
+
 def _config(
     paths: Sequence[str],
     select: Sequence[str] | None,
@@ -406,7 +553,13 @@ def _names(given: Sequence[str] | None) -> list[str]:
 def _read(paths: Sequence[str], config: Config) -> Project:
     from . import migrate
 
-    return migrate.read(paths, config, _track)
+    # Millions of tree nodes, none of them garbage: looking for cycles takes longer than parsing.
+    gc.disable()
+    try:
+        return migrate.read(paths, config, _track)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _console(stderr: bool = False) -> Console:
