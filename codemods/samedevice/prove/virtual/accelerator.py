@@ -47,6 +47,7 @@ class Accelerator:
         runtime.install_cuda(patches, lambda: self._in_bad_fork, tuple(generators.DEFAULTS))
         storage.install_storages(patches)
         storage.install_legacy_types(patches)
+        storage.install_pinning(patches)
         parallel.install(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):

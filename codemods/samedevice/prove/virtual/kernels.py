@@ -159,8 +159,26 @@ def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
     return prepare
 
 
+def _call(op: Any) -> Kernel:
+    """Return what calls the CPU's kernel, given host tensors.
+
+    C++ hands us a number that stands for a tensor (`x % 4`) as a number, which not every overload
+    takes back: then torch chooses the overload again.
+    """
+    overload, packet = op._op, op.overloadpacket
+    if "Scalar" not in packet.overloads() or len(op._schema.arguments) < 2:
+        return overload  # type: ignore[no-any-return]
+
+    def call(first: Any, second: Any, *rest: Any, **kwargs: Any) -> Any:
+        if isinstance(second, Tensor) and isinstance(first, Tensor):
+            return overload(first, second, *rest, **kwargs)
+        return packet(first, second, *rest, **kwargs)
+
+    return call
+
+
 def _functional(op: Any) -> Kernel:
-    call, prepare = op._op, _prepare(op)
+    call, prepare = _call(op), _prepare(op)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         hosts, kwhosts, index = prepare(args, kwargs)
@@ -170,7 +188,7 @@ def _functional(op: Any) -> Kernel:
 
 
 def _inplace(op: Any, written: list[tuple[int, str]]) -> Kernel:
-    call, prepare = op._op, _prepare(op)
+    call, prepare = _call(op), _prepare(op)
     returns = len(op._schema.returns)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -189,7 +207,7 @@ def _inplace(op: Any, written: list[tuple[int, str]]) -> Kernel:
 
 
 def _out(op: Any, written: list[str]) -> Kernel:
-    call, prepare = op._op, _prepare(op)
+    call, prepare = _call(op), _prepare(op)
     returns = len(op._schema.returns)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -317,7 +335,10 @@ def _special_kernels() -> dict[str, Kernel]:
             "native_dropout": _native_dropout,
             "native_dropout_backward": _native_dropout_backward,
             "_fused_sdp_choice": lambda *args, **kwargs: 0,  # the mathematical one
-            "record_stream": lambda *args, **kwargs: None,
+            "_use_cudnn_ctc_loss": lambda *args, **kwargs: False,
+            "_use_cudnn_ctc_loss.Tensor": lambda *args, **kwargs: False,
+            "_efficientzerotensor": _zeros,
+            "convolution": _convolution(_aten.convolution.default),
         }
     )
     return kernels
@@ -329,6 +350,30 @@ def _empty(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = No
 
 def _empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Tensor:
     return to_device(torch.empty_strided(size, stride, dtype=dtype, device="cpu"), STATE.index(device))
+
+
+def _zeros(size: Any, *, dtype: Any = None, device: Any = None, **ignored: Any) -> Tensor:
+    return to_device(torch.zeros(size, dtype=dtype, device="cpu"), STATE.index(device))
+
+
+def _convolution(op: Any) -> Kernel:
+    """Refuse what cuDNN refuses, before all else, and in torch's words."""
+    plain = _functional(op)
+
+    def kernel(input: Tensor, weight: Tensor, bias: Tensor | None, *args: Any) -> Any:
+        for name, tensor in (("weight", weight), ("bias", bias)):
+            if tensor is not None and (tensor.device, tensor.dtype) != (input.device, input.dtype):
+                end = "should be the same"
+                if input.device.type == "cpu" and name == "weight":
+                    end += " or input should be a MKLDNN tensor and weight is a dense tensor"
+                raise RuntimeError(
+                    f"Input type ({input.type()}) and {name} type ({tensor.type()}) {end}"
+                )
+        if not (input.is_floating_point() or input.is_complex()):
+            raise RuntimeError("GET was unable to find an engine to execute this computation")
+        return plain(input, weight, bias, *args)
+
+    return kernel
 
 
 def _plain(tensor: Tensor) -> Tensor:

@@ -36,7 +36,7 @@ class Declared(NamedTuple):
 
 
 # Kernels that accept operands in several places.
-_ANYWHERE = frozenset("copy_ _copy_from _to_copy is_set_to is_same_size resize_as_".split())
+_ANYWHERE = frozenset("copy_ fill_ _copy_from _to_copy is_set_to is_same_size resize_as_".split())
 # Kernels that take every 0-dim host tensor for a scalar, however many there are.
 _ANY_SCALARS = frozenset(["where"])
 # Kernels that read their index tensors on the host too, if the indexed one is on the device.

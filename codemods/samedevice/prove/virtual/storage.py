@@ -9,6 +9,8 @@ import torch
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
+Tensor = torch.Tensor
+
 _LEGACY = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
 
 
@@ -48,6 +50,27 @@ def install_legacy_types(patches: Patches) -> None:
             torch.set_default_device(None)
 
     patches.set(torch, "set_default_tensor_type", set_default_tensor_type)
+
+
+def install_pinning(patches: Patches) -> None:
+    """Let `pin_memory` say afterwards that memory is pinned, and `record_stream` do nothing."""
+    pin, is_pinned = Tensor.pin_memory, Tensor.is_pinned
+
+    def pin_memory(self: Tensor, *device: Any) -> Tensor:
+        if self.device.type == "cpu" and is_pinned_now(self):
+            return self
+        pinned = pin(self, *device)
+        pinned.untyped_storage()._pinned_by_samedevice = True  # type: ignore[attr-defined]
+        return pinned
+
+    def is_pinned_now(self: Tensor, *device: Any) -> bool:
+        if self.layout is not torch.strided:
+            return bool(is_pinned(self, *device))
+        return hasattr(self.untyped_storage(), "_pinned_by_samedevice")
+
+    patches.set(Tensor, "pin_memory", pin_memory)
+    patches.set(Tensor, "is_pinned", is_pinned_now)
+    patches.set(Tensor, "record_stream", lambda self, stream: None)
 
 
 class _LegacyKind(type):
