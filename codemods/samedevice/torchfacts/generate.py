@@ -615,12 +615,25 @@ def generate() -> TorchData:
     )
 
 
+def render(packed: dict[str, Any]) -> str:
+    """Return packed data as JSON with one fact, alias or attribute word to a line."""
+    parts = []
+    for key, value in sorted(packed.items()):
+        if isinstance(value, list):
+            rows = [json.dumps(row, sort_keys=True) for row in value]
+            text = "[\n" + ",\n".join(rows) + "\n]"
+        else:
+            text = json.dumps(value, indent=0, sort_keys=True)
+        parts.append(f"{json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write `torch.json`, or with --check compare it."""
     parser = argparse.ArgumentParser(description="Read the facts about torch off torch.")
     parser.add_argument("--check", action="store_true", help="only compare; exit 1 if it differs")
     check = parser.parse_args(arguments).check
-    text = json.dumps(pack(generate()), indent=1, sort_keys=True) + "\n"
+    text = render(pack(generate()))
     if check:
         same = TORCH_DATA.read_text(encoding="utf-8") == text
         print("unchanged" if same else f"{TORCH_DATA} would change")
