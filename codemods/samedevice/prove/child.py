@@ -23,12 +23,12 @@ import traceback  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from dataclasses import asdict  # noqa: E402
 from pathlib import Path  # noqa: E402
-from types import FrameType, ModuleType, TracebackType  # noqa: E402
+from types import FrameType, ModuleType  # noqa: E402
 from typing import Any  # noqa: E402
 
-from samedevice.prove import notebook  # noqa: E402
-from samedevice.prove.clash import Clash, Frame, Message, Step, read_message  # noqa: E402
-from samedevice.prove.frames import is_users, source_line, tracebacks  # noqa: E402
+from samedevice.prove import failure, notebook  # noqa: E402
+from samedevice.prove.clash import Frame, Step  # noqa: E402
+from samedevice.prove.frames import is_users  # noqa: E402
 from samedevice.prove.job import Job  # noqa: E402
 
 del sys.path[0]
@@ -216,118 +216,21 @@ def _explain(
     error: BaseException, report: _Report, steps_of: Callable[[Any], tuple[Step, ...]]
 ) -> None:
     """Print the traceback as Python would, and put it into the report."""
-    trace = _without_ours(error)
+    trace = failure.without_ours(error)
     sys.excepthook(type(error), error, trace)
-    users = [entry for entry in tracebacks(trace) if is_users(entry.tb_frame.f_code.co_filename)]
-    frames = [_frame(entry) for entry in users]
-    name = type(error).__qualname__
+    name, text = type(error).__qualname__, failure.text_of(error)
     if type(error).__module__ not in ("builtins", "__main__"):
         name = f"{type(error).__module__}.{name}"
     report.data.update(
         status="interrupted" if isinstance(error, KeyboardInterrupt) else "raised",
         exception=name,
-        message=_text(error),
-        frames=[asdict(frame) for frame in frames],
+        message=text,
+        frames=[asdict(frame) for frame in failure.frames_of(error)],
     )
-    if isinstance(error, MemoryError) or any(word in _text(error) for word in _OUT_OF_MEMORY):
+    if isinstance(error, MemoryError) or any(word in text for word in _OUT_OF_MEMORY):
         report.data["status"] = "memory"
-        return
-    told = _told(error)
-    if told is not None:
-        cause, message = told
-        report.data["status"] = "clash"
-        report.data["clash"] = asdict(_clash(cause, message, steps_of))
-
-
-def _without_ours(error: BaseException) -> TracebackType | None:
-    """Cut what is ours out of a traceback, so that it reads as without us.
-
-    Where torch calls us and we call it again, nothing below is the program's: it ends there.
-    """
-    entries = list(tracebacks(error.__traceback__))
-    users = [is_users(entry.tb_frame.f_code.co_filename) for entry in entries]
-    last = max((at for at, user in enumerate(users) if user), default=-1)
-    kept = [entry for entry in entries[: last + 1] if not _is_ours(entry)]
-    for entry in entries[last + 1 :]:
-        if _is_ours(entry):
-            break
-        kept.append(entry)
-    for entry, follower in zip(kept, [*kept[1:], None], strict=True):
-        entry.tb_next = follower
-    error.__traceback__ = kept[0] if kept else None
-    return error.__traceback__
-
-
-def _is_ours(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename.startswith(os.path.dirname(__file__))
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # an exception of the program's with a broken __str__
-        return ""
-
-
-def _told(error: BaseException) -> tuple[BaseException, Message] | None:
-    """Return the exception that speaks of devices: this one, or one that it was raised from."""
-    seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        if message := read_message(_text(one)):
-            return one, message
-        one = one.__cause__ or one.__context__
-    return None
-
-
-def _clash(
-    error: BaseException, message: Message, steps_of: Callable[[Any], tuple[Step, ...]]
-) -> Clash:
-    from samedevice.prove import operands
-
-    users = [
-        entry
-        for entry in tracebacks(error.__traceback__)
-        if is_users(entry.tb_frame.f_code.co_filename)
-    ]
-    frames = tuple(_frame(entry) for entry in users)
-    at = frames[-1] if frames else Frame("", 0)
-    parties = operands.parties(users[-1], steps_of) if users else ()
-    where = operands.position(users[-1]) if users else None
-    end_line, column, end_column = (
-        (where[1], *_characters(at.file, where)) if where else (None, None, None)
-    )
-    return Clash(
-        message.kind,
-        _text(error),
-        type(error).__name__,
-        at.file,
-        where[0] if where else at.line,
-        at.text,
-        at.function,
-        parties,
-        frames,
-        end_line,
-        column,
-        end_column,
-    )
-
-
-def _characters(file: str, where: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Turn columns in UTF-8 bytes into columns in characters."""
-    line, end_line, column, end_column = where
-    first, last = (linecache.getline(file, number).encode() for number in (line, end_line))
-    return (
-        len(first[:column].decode("utf-8", "replace")),
-        len(last[:end_column].decode("utf-8", "replace")),
-    )
-
-
-def _frame(entry: TracebackType) -> Frame:
-    code = entry.tb_frame.f_code
-    text = source_line(code.co_filename, entry.tb_lineno)
-    return Frame(code.co_filename, entry.tb_lineno, code.co_name, text)
+    elif clash := failure.find_clash(error, steps_of):
+        report.data.update(status="clash", clash=asdict(clash))
 
 
 # Device and seed
@@ -361,15 +264,12 @@ def _device(job: Job, report: _Report) -> Iterator[Callable[[Any], tuple[Step, .
         on = "cuda" if torch.cuda.is_available() else "virtual"
     report.data.update(torch=str(torch.__version__), on=on, device="cpu")
     if on == "virtual":
-        from samedevice.prove import virtual
+        from samedevice.prove.device import bring_up
 
         try:
-            virtual.install(job.device_type, job.devices)
+            bring_up(job.device_type, job.devices)
         except (RuntimeError, ValueError) as error:
             raise Refused(str(error)) from None
-        os.environ[virtual.VARIABLE] = f"{job.device_type}:{job.devices}"
-        paths = [virtual.hook_directory(), *filter(None, [os.environ.get("PYTHONPATH")])]
-        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         report.data["device"] = job.device_type
     elif on == "cuda":
         if not torch.cuda.is_available():

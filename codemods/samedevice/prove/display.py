@@ -46,6 +46,14 @@ def console(stderr: bool = False) -> Console:
     return found
 
 
+def as_text(what: RenderableType) -> str:
+    """Return what a console would print, without colours."""
+    plain = Console(highlight=False, width=_WIDTH_OF_LOGS, no_color=True, force_terminal=False)
+    with plain.capture() as capture:
+        plain.print(what)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
 def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
     """Print how a run went: what stopped it, and what it did, with at most `transfers` lines."""
     on = result.on if result.on in ("cpu", result.device) else f"{result.on} {result.device}"

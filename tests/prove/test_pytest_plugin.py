@@ -1,0 +1,96 @@
+"""`pytest --virtual-device` in projects of their own."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+import torch
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+        self.mask = torch.ones(2)
+
+    def forward(self, x):
+        return self.linear(x) * self.mask
+
+def test_on_device():
+    assert torch.ones(2, device=DEVICE).sum().item() == 2
+
+def test_model():
+    Net().to(DEVICE)(torch.ones(1, 2, device=DEVICE))
+
+def test_other_failure():
+    assert DEVICE == "tpu"
+"""
+
+
+def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    if not any(point.name == "samedevice" for point in entry_points(group="pytest11")):
+        command += ["-p", "samedevice.prove.pytest_plugin"]
+    env = {**os.environ, "PYTEST_ADDOPTS": "", "NO_COLOR": "1"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=env)
+
+
+def test_without_the_option_torch_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(
+        "import sys\ndef test(): assert 'torch' not in sys.modules\n", "utf-8"
+    )
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "samedevice:" not in done.stdout
+
+
+def test_suite_on_the_virtual_device(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "conftest.py").write_text(
+        "import torch\nassert torch.cuda.is_available()\n", "utf-8"
+    )
+    (tmp_path / "test_a.py").write_text(SUITE, "utf-8")
+    done = run_pytest(tmp_path, "--virtual-device")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 passed" in done.stdout and "2 failed" in done.stdout
+    assert "samedevice: 1 virtual cuda device(s)" in done.stdout
+    assert "1 test(s) ended by a device clash" in done.stdout
+    assert "test_a.py::test_model: mismatch" in done.stdout
+    assert done.stdout.count("Device clash") == 1
+    section = done.stdout[done.stdout.index("Device clash") :]
+    assert "self.mask is on cpu" in section
+    assert "created on cpu" in section and "self.mask = torch.ones(2)" in section
+    assert "moved to cuda:0" in section
+
+
+def test_the_same_suite_without_a_device(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "test_a.py").write_text(SUITE, "utf-8")
+    done = run_pytest(tmp_path)
+    assert "2 passed" in done.stdout and "1 failed" in done.stdout
+
+
+def test_two_devices(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "test_a.py").write_text(
+        "import torch\ndef test(): assert torch.cuda.device_count() == 2\n", "utf-8"
+    )
+    done = run_pytest(tmp_path, "--virtual-device=cuda", "--virtual-devices", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no test used cuda" in done.stdout
+
+
+@pytest.mark.parametrize("value", ["tests/", "nonsense"])
+def test_a_type_that_is_none(tmp_path: Path, value: str) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "test_a.py").write_text("def test(): pass\n", "utf-8")
+    done = run_pytest(tmp_path, f"--virtual-device={value}")
+    assert done.returncode == 4
+    assert f"--virtual-device={value}" in done.stderr
+    assert "Traceback" not in done.stderr
