@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import os
 import posixpath
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from samedevice import source as source_
 from samedevice.source import Source, SourceError
+
+
+#: Names that mean a library even where a file of that name lies beside the importer.
+_NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
 
 
 class Project:
@@ -43,8 +48,9 @@ class Project:
     def resolve(self, importer: str, module: str, level: int = 0) -> str | None:
         """Return the file that `import module` means in the file `importer`, if it is one of ours.
 
-        An absolute name is looked for beside the importer and in each folder above it, which
-        covers scripts sharing a folder, packages and `src` layouts alike.
+        An absolute name is looked for beside the importer (unless that is part of a package) and
+        in each folder above it, which covers scripts sharing a folder, packages and `src` layouts
+        alike. Python 2's implicit relative imports come last.
         """
         folder = posixpath.dirname(_normal(importer))
         parts = [part for part in module.split(".") if part]
@@ -52,6 +58,15 @@ class Project:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             return self._file(folder, parts)
+        own = folder
+        while posixpath.join(folder, "__init__.py") in self._by_place:
+            folder = posixpath.dirname(folder)
+        found = self._upward(folder, parts)
+        if found is None and folder != own and parts and parts[0] not in _NEVER_OURS:
+            found = self._file(own, parts)
+        return found
+
+    def _upward(self, folder: str, parts: list[str]) -> str | None:
         while True:
             for base in (folder, posixpath.join(folder, "src") if folder else "src"):
                 found = self._file(base, parts)

@@ -275,6 +275,7 @@ class Calls(Library):
         node.sure = sure or last in ("Tensor", "FloatTensor", "LongTensor")
         self.graph.pin(node, Place.FOLLOWS, spot)
         if last == "device" or argument.arg == "device":
+            node.sure = True
             return Device(node, spot, resolved=True)
         if last == "Module":
             made = Obj("module", node=node)

@@ -26,6 +26,7 @@ from samedevice.places.values import (
     Method,
     Namespace,
     Obj,
+    Option,
     Scope,
     Seq,
     Site,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 #: One argument of a call: its value and where it is written.
 Arg = tuple[Value, Spot]
 
-_DEVICE = re.compile(r"(cuda|gpu|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+_DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
     "data targets train_data test_data train_labels test_labels".split()
@@ -150,7 +151,9 @@ class Expressions:
             ):
                 site.devices.append((name, value, level.outer is None))
             elif isinstance(value, Tensor):
-                if name in parameters:
+                if value.names_device:
+                    site.devices.append((name, Device(value.node), level.outer is None))
+                elif name in parameters:
                     site.tensors.append((name, value.node))
             elif isinstance(value, Obj):
                 for attr, inner in value.attrs.items():
@@ -553,6 +556,8 @@ class Expressions:
                         if not isinstance(left, Tensor) or left.node.find().sure:
                             return Const(not positive)
                 return SCALAR
+            if isinstance(left, Option) or isinstance(right, Option):
+                return self.compare_option(node, left, right)
             if isinstance(left, Const) and isinstance(right, Const):
                 if isinstance(node.ops[0], ast.Eq):
                     return Const(left.value == right.value)
@@ -567,6 +572,17 @@ class Expressions:
             elif left is ARRAY or right is ARRAY:
                 result = ARRAY
         return result
+
+    def compare_option(self, node: ast.Compare, left: Value, right: Value) -> Value:
+        """Return what a test of a command-line option says: about the device, perhaps."""
+        other = right if isinstance(left, Option) else left
+        if isinstance(other, Const) and isinstance(other.value, str):
+            equal = isinstance(node.ops[0], ast.Eq)
+            if other.value == "cpu":
+                return Flag(not equal)
+            if _DEVICE.fullmatch(other.value):
+                return Flag(equal)
+        return SCALAR
 
     def compare_device(
         self, node: ast.Compare, left: Value, values: list[Value], scope: Scope
@@ -596,6 +612,8 @@ class Expressions:
             self.guarded += 1
             value = self.eval(taken, scope)
             self.guarded -= 1
+            if isinstance(value, Const) and isinstance(value.value, bool):
+                return Flag(value.value)  # `True if torch.cuda.is_available() else False`
             if isinstance(value, Const) and isinstance(value.value, str):
                 match = _DEVICE.fullmatch(value.value)
                 if match:

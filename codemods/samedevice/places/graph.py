@@ -216,7 +216,11 @@ class Graph:
 
     def _spread_demand(self, roots: list[Node], place: Place) -> None:
         """Colour what has no place of its own and meets `place`."""
-        queue = deque(node for node in roots if node.color is place)
+        # What only might be a tensor demands nothing of others.
+        queue = deque(
+            node for node in roots
+            if node.color is place and (node.sure or place is not Place.FOLLOWS)
+        )  # fmt: skip
         demanded: set[int] = set()
 
         def demand(other: Node, because: Spot | None) -> None:

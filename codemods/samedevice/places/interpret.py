@@ -28,6 +28,7 @@ from samedevice.places.values import (
     Klass,
     Namespace,
     Obj,
+    Option,
     Scope,
     Seq,
     Site,
@@ -584,6 +585,8 @@ class Interpreter(Calls):
         if child is owner or owner.node is None or child.node is None:
             return
         child.parent = owner
+        if child.node.find().pin is Place.HOST:
+            return  # it was told to stay; moving the whole takes it along
         if child.moves and not owner.moves:
             return  # it went ahead: whether its siblings follow is to be seen
         owner.stateful = owner.stateful or child.stateful
@@ -680,6 +683,8 @@ class Interpreter(Calls):
 
     def truth(self, value: Value) -> bool | None:
         """Return what a test is known to be."""
+        if isinstance(value, Option):
+            return None
         if isinstance(value, Const):
             return bool(value.value)
         if isinstance(value, Obj | Func | Klass | Device):

@@ -24,6 +24,7 @@ from samedevice.places.values import (
     Iter,
     Klass,
     Obj,
+    Option,
     Scope,
     Seq,
     Tensor,
@@ -33,13 +34,6 @@ from samedevice.places.values import (
 if TYPE_CHECKING:
     from samedevice.torchfacts import Fact
 
-#: Elementwise operations: a tensor without dimensions may be on any device (TensorIterator).
-_ELEMENTWISE = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow where "
-    "maximum minimum fmax fmin eq ne lt le gt ge equal greater less logical_and logical_or "
-    "logical_xor bitwise_and bitwise_or bitwise_xor atan2 lerp clamp addcmul addcdiv "
-    "masked_fill add_ sub_ mul_ div_ pow_ clamp_ masked_fill_ lerp_ addcmul_ addcdiv_".split()
-)
 #: Operations that are worth an accelerator by themselves.
 _HEAVY = frozenset(
     "mm matmul bmm einsum addmm baddbmm conv1d conv2d conv3d linear dot mv tensordot".split()
@@ -71,6 +65,8 @@ class Library(Expressions):
             case Device():
                 return value
             case Tensor():
+                value.names_device = True
+                value.node.find().sure = True
                 return Device(value.node, spot, resolved=True)
             case Const(value=None):
                 return None
@@ -116,6 +112,12 @@ class Library(Expressions):
 
     def device_literal(self, text: str, value: Const, spot: Spot, scope: Scope) -> Device | None:
         """Return the device that a string or index names, one for each place it is written."""
+        if isinstance(value, Option):
+            if value.device is None:
+                chosen = self.graph.node(value.spot or spot)
+                self.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
+                value.device = Device(chosen, value.spot, text=True, resolved=True)
+            return value.device
         origin = value.spot or spot
         known = self.consumed.get(origin.node)
         if known is not None:
@@ -228,7 +230,7 @@ class Library(Expressions):
     ) -> Value:  # fmt: skip
         """An operation whose tensor operands must agree."""
         last = name.rpartition(".")[2]
-        elementwise = last in _ELEMENTWISE
+        elementwise = fact.scalars
         operands: list[tuple[Tensor, Spot]] = []
         for parameter, given in self.named(fact, args, kwargs).items():
             agree = parameter in fact.tensors
@@ -473,8 +475,11 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Construct a module of a library, or wrap one."""
-        if fact.out == "follows0" and args and isinstance(args[0][0], Obj | Tensor):
+        if fact.out == "follows0" and args and not isinstance(args[0][0], Seq):
             inner = args[0][0]
+            if "FullyShardedDataParallel" in name:
+                for part in self.modules_in(inner):
+                    part.moves.append(spot)  # it moves what it wraps
             if isinstance(inner, Obj):
                 wrapped = Obj("module", name, fact=fact, node=inner.node)
                 wrapped.attrs["module"] = inner
@@ -495,8 +500,9 @@ class Library(Expressions):
         given = kwargs.get("device")
         if given is not None and fact.device:
             device = self.as_device(*given, scope, sure=True)
-            if device is not None and made.node is not None:
+            if device is not None and device.node.find().pin is not Place.HOST:
                 made.moves.append(spot)
+                assert made.node is not None
                 self.graph.same(made.node, device.node)
         return made
 
@@ -667,6 +673,11 @@ class Library(Expressions):
             return  # for saving or export: it says nothing about where the module computed
         owner.moves.append(spot)
         self.graph.same(owner.node, device.node)
+        for child in owner.attrs.values():
+            if isinstance(child, Obj) and child.node is not None and child.parent is owner:
+                root = child.node.find()
+                if root.pin is Place.HOST and root.name == "module":
+                    child.node = owner.node  # it moves along, wherever it was built
 
     def moved_to(
         self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -744,7 +755,7 @@ class Library(Expressions):
                     operands.extend(found)
                 elif parameter in fact.host:
                     self.demand_host(value, where, scope, name)
-        elementwise = name in _ELEMENTWISE
+        elementwise = fact.scalars
         result = self.operate(operands, spot, elementwise, in_place=name.endswith("_"))
         if name in _HEAVY:
             self.heavy(result.node, spot, scope)
@@ -1097,15 +1108,8 @@ class Library(Expressions):
             value: Value = SCALAR
             if action is None and default is not None:
                 value = default[0]
-                if isinstance(value, Const) and not (
-                    isinstance(value.value, str)
-                    and (_DEVICE.fullmatch(value.value) or value.value == "cpu")
-                ):
-                    value = SCALAR
-                elif isinstance(value, Const):
-                    node = self.graph.node(spot)
-                    self.graph.pin(node, Place.CENTRAL, spot)
-                    value = Device(node, spot, text=True, resolved=True)
+                if isinstance(value, Const):
+                    value = Option(value.value, value.spot)
             owner.attrs[destination] = value
             return NONE
         if name in ("parse_args", "parse_known_args"):

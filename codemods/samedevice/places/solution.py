@@ -12,7 +12,7 @@ from samedevice import torchfacts
 from samedevice.finding import Import, Origin, Resolver, Span
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.values import Const, Device, Ext, Func, Obj, Scope, Site, Value
+from samedevice.places.values import Const, Device, Ext, Func, Obj, Option, Scope, Site, Value
 from samedevice.project import Project
 
 #: Libraries that own a program's devices: what they run is left alone.
@@ -444,6 +444,8 @@ class Solution:
     def _is_central(self, value: Value) -> bool:
         if isinstance(value, Device):
             return self.place(value.node) in _ON_DEVICE
+        if isinstance(value, Option):
+            return value.device is not None and self.place(value.device.node) in _ON_DEVICE
         if isinstance(value, Const) and value.spot is not None:
             used = self.interpreter.consumed.get(value.spot.node)
             return used is not None and self.place(used.node) in _ON_DEVICE

@@ -59,6 +59,19 @@ class Const(Value):
 NONE = Const(None)
 
 
+class Option(Const):
+    """A command-line option's default: what the user will choose is not known.
+
+    `device` is the central device once the option is used as one.
+    """
+
+    __slots__ = ("device",)
+
+    def __init__(self, value: Any, spot: Spot | None = None) -> None:
+        super().__init__(value, spot)
+        self.device: Device | None = None
+
+
 class Flag(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not)."""
 
@@ -95,7 +108,7 @@ class Tensor(Value):
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     """
 
-    __slots__ = ("leaf", "node", "packed", "pinned", "scalar", "site")
+    __slots__ = ("leaf", "names_device", "node", "packed", "pinned", "scalar", "site")
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
         self.node = node
@@ -104,6 +117,7 @@ class Tensor(Value):
         self.leaf = False
         self.packed = False
         self.pinned = False
+        self.names_device = False
 
 
 class Seq(Value):

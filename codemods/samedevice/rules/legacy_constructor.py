@@ -27,6 +27,8 @@ from samedevice.rules._create import placed, unplaced
 def find(solution: Solution) -> Iterator[Finding]:
     """Report legacy constructions that meet the device."""
     for group, _ in unplaced(solution, "legacy"):
+        if group.first.name.startswith("torch.cuda."):
+            continue  # it is there already, as long as there is CUDA
         yield placed(
             solution, "legacy-constructor", group,
             "`{}` is created on the CPU but meets tensors on the device",
