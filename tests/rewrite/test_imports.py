@@ -122,8 +122,8 @@ def test_a_taken_name_is_refused(taken: str) -> None:
         ("from device import *\n\n", "from device import *\nfrom device import device\n\n"),
         ("from device import device\n\n", "from device import device\n\n"),
         (
-            f"from device import {'a' * 60}\n\n",
-            f"from device import {'a' * 60}\nfrom device import device\n\n",
+            f"from device import {'a' * 80}\n\n",
+            f"from device import {'a' * 80}\nfrom device import device\n\n",
         ),
         (
             "if x:\n    from device import a\n\n",

@@ -12,7 +12,7 @@ import pytest
 
 from samedevice import source
 from samedevice.finding import Edit, Fix, Resolver, Span
-from samedevice.rewrite import rewrite
+from samedevice.rewrite import line_limit, rewrite
 
 from .spelled import PATH, edit, fix, run, span_of
 
@@ -176,6 +176,22 @@ def test_deep_code_is_done_or_refused() -> None:
             assert result.text == text
         else:
             assert result.text == text.replace("(1)", "(1, device=device)")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "limit"),
+    [
+        ([10], 100),
+        ([79, 20], 100),
+        ([79, 75, 78], 79),
+        ([79, 75, 80], 100),
+        ([88, 85, 84, 3], 88),
+        ([79, 75, 78, 130], 130),
+        ([99, 97, 98], 100),
+    ],
+)
+def test_line_limit_is_read_off_the_file(lengths: list[int], limit: int) -> None:
+    assert line_limit("\n".join("x" * length for length in lengths)) == limit
 
 
 def test_encoding_that_cannot_write_the_edit_is_refused() -> None:

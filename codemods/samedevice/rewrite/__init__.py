@@ -23,7 +23,7 @@ from .expressions import Refused
 from .imports import Plan, plan
 from .resolver import Style
 
-__all__ = ["Rewritten", "Style", "rewrite"]
+__all__ = ["Rewritten", "Style", "line_limit", "rewrite"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def rewrite(
     """Make the edits, imports and resolvers that `fixes` have for this file.
 
     A fix is made as a whole (as far as this file goes) or refused. `line_length` is the project's;
-    without it, the longest line of the file counts, and at least 79. `style` is that of a new
-    resolver. Raises `SourceError` when the source does not parse.
+    without it, the file's own lines tell (see `line_limit`). `style` is that of a new resolver.
+    Raises `SourceError` when the source does not parse.
     """
     return _Rewriter(source, fixes, line_length, style).run()
 
@@ -65,8 +65,7 @@ class _Rewriter:
         self._source = source
         self._fixes = [fix for fix in dict.fromkeys(fixes) if _concerns(fix, source.path)]
         self._style = style
-        longest = max(map(len, source.text.split("\n")))
-        self._limit = line_length or max(79, longest)
+        self._limit = line_length or line_limit(source.text)
         self._refused: dict[Fix, str] = {}
 
     def run(self) -> Rewritten:
@@ -216,6 +215,20 @@ class _Rewriter:
                 if item.path == self._source.path and item.module_path is not None:
                     files.setdefault(item.module_path, resolver.module(item.name, self._style))
         return tuple(files.items())
+
+
+def line_limit(text: str) -> int:
+    """Return how long the lines of a file may grow, as far as the file shows it.
+
+    A file with several lines that just fit into 79 or 88 characters, and none that do not, keeps to
+    that. Else it is the longest line, and at least 100.
+    """
+    lengths = [len(line) for line in text.split("\n")]
+    longest = max(lengths)
+    for limit in (79, 88):
+        if longest <= limit and sum(length > limit - 6 for length in lengths) >= 3:
+            return limit
+    return max(longest, 100)
 
 
 def _concerns(fix: Fix, path: str) -> bool:
