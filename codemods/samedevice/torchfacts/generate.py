@@ -500,7 +500,8 @@ def read_functions(operators: Operators) -> dict[str, Fact]:
             if id(value) in known:
                 facts[name] = known[id(value)]
             elif isinstance(value, type):
-                facts = class_fact(name, value) | facts
+                found = class_fact(name, value)  # with its forward, which may be by hand
+                facts.update({n: f for n, f in found.items() if n not in facts})
             elif callable(value) and belongs_to_torch(value):
                 fact = function_fact(namespace, short, value, operators)
                 if fact is not None:
