@@ -158,7 +158,7 @@ def answers() -> dict[str, list[object]]:
 
 
 def is_clash(answer: object) -> bool:
-    """Return whether torch refused the places (a convolution speaks of types: "cuda.FloatTensor")."""
+    """Return whether torch refused the places; a convolution speaks of "torch.cuda.FloatTensor"."""
     text = str(answer)
     return text.startswith("raises") and ("device" in text or "torch.cuda.FloatTensor" in text)
 
