@@ -107,6 +107,17 @@ def test_magics_are_left_out_and_come_back() -> None:
     assert changed == text.replace("z = s", "z = s + 1")
 
 
+def test_an_indented_cell_is_python_to_ipython() -> None:
+    code = "    x = 1\n\n    if x:\n        %time y = 2\n    z"
+    file = read(notebook("a", code, "b"))
+    assert len(file.tree.body) == 5
+    assert file.cell_of(file.tree.body[1].lineno) == (2, 1)
+    assert file.cells(file.text)[2] == code
+    changed = file.text.replace("x = 1", "x = 1\nw = x")
+    assert file.cells(changed)[2] == code.replace("x = 1", "x = 1\n    w = x")
+    assert file.encode(file.text).decode() == notebook("a", code, "b")
+
+
 def test_magic_lines_keep_their_numbers() -> None:
     file = read(notebook(MAGICS))
     for number, line in enumerate(MAGICS.split("\n"), 1):

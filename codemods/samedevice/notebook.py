@@ -12,11 +12,11 @@ import json
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_MARKER = "# %% samedevice cell "
-_MARKER_LINE = re.compile(rf"^{_MARKER}(\d+)\n", re.MULTILINE)
+MARKER = "# %% samedevice cell "  # starts the comment line above each cell
+_MARKER_LINE = re.compile(rf"^{MARKER}(\d+)(?: indented (\d+))?\n", re.MULTILINE)
 _KEPT = "#%samedevice%"  # what follows in the line is the notebook's own
 _KEPT_LINE = re.compile(rf"^(?P<indent>[ \t]*)(?P<statement>[^#\n]*?){_KEPT}", re.MULTILINE)
 
@@ -55,6 +55,7 @@ class _Cell:
     end: int
     source: str
     text: str
+    indent: int  # spaces in front of all of its lines, which IPython does not mind
 
 
 class Notebook:
@@ -67,11 +68,11 @@ class Notebook:
     def __init__(self, content: str) -> None:
         self._json = content
         self._cells = [
-            _Cell(index, start, end, source, _to_python(source))
+            _Cell(index, start, end, source, *_to_python(source))
             for index, start, end, source in _code_cells(content)
             if not _is_foreign(source)
         ]
-        self.text = "".join(f"{_MARKER}{cell.index}\n{cell.text}\n" for cell in self._cells)
+        self.text = "".join(map(_marked, self._cells))
         self._first_lines: list[int] = []  # the line of each cell's marker
         line = 1
         for cell in self._cells:
@@ -87,25 +88,25 @@ class Notebook:
 
     def split(self, text: str) -> dict[int, str]:
         """Split a text that came from `text` into the sources of cells, by cell index."""
-        return {index: _to_ipython(code) for index, code in self._split(text).items()}
+        return {
+            cell.index: _to_ipython(code, cell.indent)
+            for cell, code in zip(self._cells, self._split(text), strict=True)
+        }
 
-    def _split(self, text: str) -> dict[int, str]:
+    def _split(self, text: str) -> list[str]:
         parts = _MARKER_LINE.split(text)
-        indices = [int(index) for index in parts[1::2]]
-        if indices != [cell.index for cell in self._cells] or parts[0]:
+        if parts[0] or parts[1::3] != [str(cell.index) for cell in self._cells]:
             raise NotebookError("a change would move code across the border of two cells")
-        return {index: part[:-1] for index, part in zip(indices, parts[2::2], strict=True)}
+        return [part[:-1] for part in parts[3::3]]
 
     def encode(self, text: str) -> str:
         """Return the JSON with the cells of `text`; unchanged cells keep every byte."""
-        codes = self._split(text)
         out: list[str] = []
         done = 0
-        for cell in self._cells:
-            code = codes[cell.index]
+        for cell, code in zip(self._cells, self._split(text), strict=True):
             if code == cell.text:
                 continue
-            source = _to_ipython(code)
+            source = _to_ipython(code, cell.indent)
             if "\r\n" in cell.source:
                 source = source.replace("\n", "\r\n")
             out += [self._json[done : cell.start], self._dump(cell, source)]
@@ -246,29 +247,41 @@ def _is_foreign(source: str) -> bool:
     return match is not None and match[1] not in _PYTHON_MAGICS
 
 
-def _to_python(source: str) -> str:
-    """Turn a cell's source into Python with as many lines."""
+def _marked(cell: _Cell) -> str:
+    indented = f" indented {cell.indent}" if cell.indent else ""
+    return f"{MARKER}{cell.index}{indented}\n{cell.text}\n"
+
+
+def _to_python(source: str) -> tuple[str, int]:
+    """Turn a cell's source into Python with as many lines, and the indentation taken off it."""
     source = re.sub(r"\r\n?", "\n", source)
-    if not re.search(r"[%!?]", source) or _parses(source):
-        return source
-    kept = set(_escaped_lines(source))
+    if not re.search(r"[%!?]|\A\s* ", source) or _parses(source):
+        return source, 0
     lines = source.split("\n")
+    full = [line for line in lines if line.strip()]
+    indent = len(full[0]) - len(full[0].lstrip(" ")) if full else 0
+    if indent and all(line.startswith(" " * indent) for line in full):
+        lines = [line[indent:] if line.strip() else line for line in lines]
+    else:
+        indent = 0
+    kept = set(_escaped_lines(lines))
     for number in sorted(kept):
         line = lines[number]
         if number - 1 in kept and lines[number - 1].endswith("\\"):
             lines[number] = _KEPT + line  # the rest of a shell line: a comment does
             continue
         code = line.lstrip(" \t")
-        indent = line[: len(line) - len(code)]
+        space = line[: len(line) - len(code)]
         assigned = _ASSIGNED.match(line)
         statement = f"{assigned['target']} = None" if assigned else "pass"
-        lines[number] = f"{indent}{statement}  {_KEPT}{code}"
-    return "\n".join(lines)
+        lines[number] = f"{space}{statement}  {_KEPT}{code}"
+    return "\n".join(lines), indent
 
 
-def _to_ipython(code: str) -> str:
+def _to_ipython(code: str, indent: int) -> str:
     """Undo `_to_python`."""
-    return _KEPT_LINE.sub(lambda match: match["indent"], code)
+    source = _KEPT_LINE.sub(lambda match: match["indent"], code)
+    return re.sub(r"^(?=.*\S)", " " * indent, source, flags=re.MULTILINE) if indent else source
 
 
 def _parses(source: str) -> bool:
@@ -281,13 +294,13 @@ def _parses(source: str) -> bool:
     return True
 
 
-def _escaped_lines(source: str) -> Iterator[int]:
+def _escaped_lines(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers (from 0) of the lines that are IPython's: magics, shell, help.
 
     Only a line that starts a statement can be one; `%` may well start the second line of an
     expression, and `!` a line of a string.
     """
-    lines = source.split("\n")
+    source = "\n".join(lines)
     at, number, depth, fresh = 0, 0, 0, True
     while at < len(source):
         if fresh and depth == 0 and _is_escaped(lines[number]):

@@ -13,6 +13,7 @@ from libcst.metadata import CodeRange, PositionProvider
 from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from ..finding import Edit, Span, Verb
+from ..notebook import MARKER
 from ..source import Source
 from . import expressions, layout, statements
 from .expressions import Refused
@@ -33,7 +34,6 @@ _ORDER: tuple[Verb, ...] = (
     "replace",
     "method",
 )
-CELL = "# %% samedevice cell "
 
 # libcst drops a form feed at the start of a line of code. A comment of this kind takes its place
 # while libcst has the text; it shifts lines and columns, which `_Map` accounts for.
@@ -434,7 +434,7 @@ class _Editor(cst.CSTTransformer):
             self._statements,
             indent={node: self._tree.key(node)[1] for node in original.body},
             limit=self._tree.limit,
-            marker=CELL,
+            marker=MARKER,
         )
         if is_module and plan.after is None:
             new = [*plan.statements, *new]
