@@ -73,7 +73,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--list", default="".join(LISTS), help="letters: " + str(LISTS))
     parser.add_argument("--only", default="", metavar="PATTERN", help="part of repository/path")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=90.0, help="seconds for each run on CPU")
+    parser.add_argument("--limit", type=float, default=180.0, help="seconds for each run on CPU")
     parser.add_argument("--virtual", action="store_true", help="run on the virtual accelerator too")
     parser.add_argument("--baselines", type=Path, help="folder that keeps the runs before the fix")
     parser.add_argument("--diffs", type=Path, help="folder that receives every diff")

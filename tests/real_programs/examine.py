@@ -16,7 +16,7 @@ from .inputs import supply
 from .stage import Run
 
 FIX_LIMIT = 120.0
-VIRTUAL_SLOWER = 6  # times the limit of a run on the CPU
+VIRTUAL_SLOWER = 4  # times the limit of a run on the CPU
 TOLERANCE = 1e-4  # relative, between the CPU and the virtual accelerator
 
 
@@ -136,7 +136,7 @@ def _fix(
     run = stage.fix(after, (), FIX_LIMIT)
     # 1: findings are left, which is no failure of the fix.
     result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
-    diff = _diff(before, after)
+    diff = difference_of(before, after)
     result.changed_lines = sum(
         line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff
     )
@@ -188,7 +188,8 @@ def _virtual(result: Examination, program: Program, after: Path, cpu: Run, limit
     result.agrees = compare.difference(cpu, cpu, run, tolerance=TOLERANCE, devices=True)
 
 
-def _diff(before: Path, after: Path) -> list[str]:
+def difference_of(before: Path, after: Path) -> list[str]:
+    """Every change between two folders, as a unified diff."""
     old, new = _contents(before), _contents(after)
     lines: list[str] = []
     for path in sorted({*old, *new}):

@@ -94,13 +94,14 @@ def run(program: Program, folder: Path, limit: float, *, on_virtual: bool = Fals
         home.mkdir()
         script = os.path.relpath(work / program.path, work / program.folder)
         launcher: tuple[str, ...] = ("-m", "real_programs_notebook") if program.notebook else ()
+        env = environment(program, trace, home)
         if on_virtual:
-            launcher = ("-c", COMMAND, "run")
+            env["SAMEDEVICE_VIRTUAL"] = "cuda:1"
         begun = time.monotonic()
         status, stdout, stderr = _call(
             [sys.executable, *launcher, script, *program.args],
             work / program.folder,
-            environment(program, trace, home),
+            env,
             limit,
         )
         seconds = time.monotonic() - begun

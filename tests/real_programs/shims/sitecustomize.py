@@ -37,6 +37,10 @@ def _after_numpy(numpy) -> None:
 
 
 def _after_torch(torch) -> None:
+    if os.environ.get("SAMEDEVICE_VIRTUAL"):
+        from samedevice.prove.virtual import install_from_environment
+
+        install_from_environment()
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     _limit_loaders(torch)
