@@ -31,7 +31,6 @@ class Accelerator:
             raise RuntimeError("this machine has a real accelerator: the virtual one is not needed")
         self.device_type = device_type
         self.count = count
-        self._in_bad_fork = False
         STATE.device_type, STATE.count = device_type, count
         self._native = Registration(device_type, STATE.current, lambda: STATE.count)
         bridge.configure(device_type)
@@ -44,7 +43,7 @@ class Accelerator:
 
     def _install_python(self) -> None:
         patches = self._patches
-        runtime.install_cuda(patches, lambda: self._in_bad_fork, tuple(generators.DEFAULTS))
+        runtime.install_cuda(patches, lambda: STATE.forked, tuple(generators.DEFAULTS))
         storage.install_storages(patches)
         storage.install_legacy_types(patches)
         storage.install_pinning(patches)
@@ -59,7 +58,7 @@ class Accelerator:
 
     def _after_fork(self) -> None:
         if torch.cuda.is_initialized():
-            self._in_bad_fork = True
+            STATE.forked = True
             bridge.close()
 
     def uninstall(self) -> None:

@@ -335,8 +335,11 @@ def _special_kernels() -> dict[str, Kernel]:
             "native_dropout": _native_dropout,
             "native_dropout_backward": _native_dropout_backward,
             "_fused_sdp_choice": lambda *args, **kwargs: 0,  # the mathematical one
-            "_use_cudnn_ctc_loss": lambda *args, **kwargs: False,
-            "_use_cudnn_ctc_loss.Tensor": lambda *args, **kwargs: False,
+            **{
+                f"_use_{library}_ctc_loss{overload}": lambda *args, **kwargs: False
+                for library in ("cudnn", "miopen")
+                for overload in ("", ".Tensor")
+            },
             "_efficientzerotensor": _zeros,
             "convolution": _convolution(_aten.convolution.default),
         }

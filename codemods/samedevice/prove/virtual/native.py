@@ -53,7 +53,7 @@ class Registration:
 
         slots = _slots([_GUARD])
         if device_type == "cuda":
-            # torch replaces a CUDA guard that has no devices by one that does nothing
+            # torch replaces a CUDA guard that has no devices by one that pretends
             empty = _Methods(table[meta], slots)
             empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
             table[number] = empty.object()
@@ -64,7 +64,7 @@ class Registration:
         guard.replace("getDevice", ctypes.c_uint16, lambda this: number | (current() << 8))
         guard.replace("deviceCount", ctypes.c_int8, lambda this: count())
         for event in ("record", "block", "synchronizeEvent", "synchronizeDevice"):
-            guard.point(event, guard["setDevice"])  # which returns at once, whatever it is given
+            guard.point(event, guard["destroyEvent"])  # returns at once, whatever it is given
 
         name = device_type.upper()
         get_hooks = cpu[f"_ZN2at6detail{len(name) + 8}get{name}HooksEv"]
@@ -77,7 +77,7 @@ class Registration:
         hooks.replace("isAvailable", ctypes.c_bool, lambda this: True)
         hooks.replace("hasPrimaryContext", ctypes.c_bool, lambda this: True)
         hooks.replace("deviceCount", ctypes.c_int8, lambda this: count())
-        hooks.point("init", guard["setDevice"])
+        hooks.point("init", guard["destroyEvent"])
         # what the host allocates may be called pinned
         allocator = ctypes.cast(c10["_ZN3c1015GetCPUAllocatorEv"], ctypes.c_void_p).value
         hooks.point("getPinnedMemoryAllocator", allocator)

@@ -23,6 +23,7 @@ class State:
         self.device_type = "cuda"
         self.count = 0
         self.thread = _Thread()
+        self.forked = False  # from a process that used the accelerator
 
     def visible(self) -> int:
         """Return how many devices the program may see."""
@@ -46,7 +47,12 @@ class State:
         return index
 
     def index(self, device: torch.device | None) -> int:
-        """Return the index that a device of the accelerator stands for."""
+        """Return the index that a device of the accelerator stands for, to create something there.
+
+        Raises RuntimeError as `check` does, and in a forked process.
+        """
+        if self.forked:
+            torch.cuda._lazy_init()  # says why not
         if device is None or device.index is None:
             return self.thread.device
         return self.check(device.index)
