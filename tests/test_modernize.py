@@ -69,10 +69,11 @@ def test_the_recorded_output_is_that_of_python_2(idiom: str) -> None:
     assert done.stdout == (FIXTURES / idiom / "output.txt").read_text("utf-8")
 
 
-def test_a_program_of_2017_trains(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [("modernize", "--all"), ("fix", "--modernize")])
+def test_a_program_of_2017_trains(tmp_path: Path, command: tuple[str, ...]) -> None:
     pytest.importorskip("torch")
     folder = shutil.copytree(FIXTURES / "program", tmp_path / "program")
-    assert samedevice("modernize", "--yes", "--all", str(folder)).exit_code == 0
+    assert samedevice(*command, "--yes", str(folder)).exit_code == 0
     done = run(sys.executable, "train.py", "--no-cuda", "--save-dir", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
     losses = [float(line.split()[3].strip(",")) for line in done.stdout.splitlines()[1:4]]
