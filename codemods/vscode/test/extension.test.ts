@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import type { ExtensionContext } from "vscode";
+import manifest from "../package.json";
+import { activate, deactivate } from "../src/extension";
+import { CloseAction, LanguageClient } from "./languageclient";
+import { python } from "./python";
+import { configuration, LanguageStatusSeverity, taskEnd, Uri, world } from "./vscode";
+
+const WHOLE = '{"python": "cp312", "version": "1.2.3"}';
+
+describe("extension", () => {
+  let folder: string;
+  const searched = process.env["PATH"];
+  let context: { subscriptions: { dispose(): void }[] };
+
+  /** Writes an interpreter that gives one answer to whatever it is asked. */
+  function interpreter(name: string, answer: string): string {
+    const file = path.join(folder, name);
+    writeFileSync(file, `#!/bin/sh\necho '${answer}'\n`);
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  async function start(): Promise<void> {
+    const all = {
+      ...context,
+      extensionPath: folder,
+      asAbsolutePath: (name: string) => path.join(folder, name),
+    };
+    await activate(all as unknown as ExtensionContext);
+  }
+
+  /** Waits until what an event began has come to its end. */
+  async function until(done: () => boolean): Promise<void> {
+    for (let round = 0; round < 500 && !done(); round++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.ok(done(), `still not so: ${done}`);
+  }
+
+  function client(): LanguageClient {
+    const last = LanguageClient.made.at(-1);
+    assert.ok(last, "no client was made");
+    return last;
+  }
+
+  function status(): Record<string, unknown> {
+    return world.statuses.at(-1) ?? {};
+  }
+
+  beforeEach(function () {
+    if (process.platform === "win32") {
+      this.skip();
+    }
+    folder = mkdtempSync(path.join(tmpdir(), "samedevice-"));
+    process.env["PATH"] = folder; // nothing else of this machine may be found
+    context = { subscriptions: [] };
+    Object.assign(world, { settings: {}, folders: [{ uri: new Uri(folder) }], active: undefined });
+    Object.assign(world, { executed: [], messages: [], answer: undefined, tasks: [], log: [] });
+    python.interpreter = undefined;
+    LanguageClient.made = [];
+  });
+
+  afterEach(async () => {
+    process.env["PATH"] = searched;
+    await deactivate();
+    context.subscriptions.forEach((one) => one.dispose());
+    rmSync(folder, { recursive: true });
+  });
+
+  it("starts the server of the selected environment, outside of the project's folder", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    await start();
+    const { command, args, options } = client().run;
+    assert.deepEqual([command, ...args], [python.interpreter, "-m", "samedevice", "server"]);
+    assert.equal(options.cwd, folder); // the extension's folder in this test
+    assert.equal(options.env["PATH"], process.env["PATH"]);
+    assert.ok(client().running);
+    assert.deepEqual([status()["text"], status()["busy"]], ["samedevice 1.2.3", false]);
+    assert.ok(client().options.documentSelector.some((one) => one.scheme === "vscode-notebook-cell"));
+  });
+
+  it("registers exactly the commands that it declares", async () => {
+    await start();
+    const declared = manifest.contributes.commands.map(({ command }) => command);
+    assert.deepEqual(Object.keys(world.commands).sort(), declared.sort());
+  });
+
+  it("reads only settings that it declares", () => {
+    const source = readFileSync("src/extension.ts", "utf-8");
+    const read = [...source.matchAll(/\.get\("(\w+)"/g)].map((match) => `samedevice.${match[1]}`);
+    assert.ok(read.length >= 5);
+    const declared = Object.keys(manifest.contributes.configuration.properties);
+    assert.deepEqual(read.filter((name) => !declared.includes(name)), []);
+  });
+
+  it("restarts when the environment or a setting of the process changes, and for no other", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    await start();
+    const first = client();
+    configuration.fire({ affectsConfiguration: (name) => name === "samedevice.inlayHints" });
+    configuration.fire({ affectsConfiguration: (name) => name === "samedevice.args" });
+    await until(() => client() !== first && client().running);
+    assert.ok(!first.running);
+    python.interpreter = interpreter("other", WHOLE);
+    python.changed();
+    await until(() => client().run.command === python.interpreter && client().running);
+    assert.equal(LanguageClient.made.length, 3); // one for each, and none for inlayHints
+    assert.equal(LanguageClient.made.filter((one) => one.running).length, 1);
+  });
+
+  it("stops the server when it is switched off", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    await start();
+    world.settings["samedevice.enable"] = false;
+    configuration.fire({ affectsConfiguration: (name) => name === "samedevice.enable" });
+    await until(() => status()["detail"] === "off" && !client().running);
+  });
+
+  it("gives a server that ends another chance, but not for ever", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    await start();
+    const { errorHandler } = client().options;
+    const actions = [1, 2, 3, 4].map(() => errorHandler.closed().action);
+    const { Restart, DoNotRestart } = CloseAction;
+    assert.deepEqual(actions, [Restart, Restart, Restart, DoNotRestart]);
+    assert.equal(status()["severity"], LanguageStatusSeverity.Error);
+  });
+
+  it("offers to install where samedevice is missing, and starts it then", async () => {
+    python.interpreter = interpreter("python", '{"python": "cp312", "missing": "samedevice"}');
+    await start();
+    assert.equal(LanguageClient.made.length, 0);
+    assert.deepEqual(status()["command"], { command: "samedevice.install", title: "Install" });
+    await world.commands["samedevice.install"]?.();
+    assert.equal(world.tasks.length, 0); // not without a yes
+    world.answer = "Run";
+    await world.commands["samedevice.install"]?.();
+    const [task] = world.tasks;
+    assert.ok(task);
+    assert.equal(task.execution.process, python.interpreter);
+    assert.deepEqual(task.execution.args, ["-m", "pip", "install", "samedevice[server]"]);
+    interpreter("python", WHOLE);
+    taskEnd.fire({ execution: task });
+    await until(() => LanguageClient.made.length === 1 && client().running);
+  });
+
+  it("asks the server to centralize the folder of the active file", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    world.folders = [{ uri: new Uri("/elsewhere") }, { uri: new Uri(folder) }];
+    world.active = new Uri(path.join(folder, "train.py"));
+    await start();
+    await world.commands["samedevice.centralize"]?.();
+    const params = { command: "samedevice.server.centralize", arguments: [`file://${folder}`] };
+    assert.deepEqual(client().requests, [["workspace/executeCommand", params]]);
+  });
+
+  it("says why it cannot centralize", async () => {
+    world.settings["samedevice.enable"] = false;
+    await start();
+    await world.commands["samedevice.centralize"]?.();
+    world.folders = [];
+    await world.commands["samedevice.centralize"]?.();
+    assert.deepEqual(world.messages, [
+      "samedevice: the samedevice server is not running",
+      "samedevice: open a folder to centralize it",
+    ]);
+  });
+
+  it("fixes a file by the editor's own code action", async () => {
+    await start();
+    await world.commands["samedevice.fixFile"]?.();
+    const action = { kind: "source.fixAll.samedevice", apply: "first" };
+    assert.deepEqual(world.executed, [["editor.action.codeAction", action]]);
+  });
+});
