@@ -110,10 +110,13 @@ def test_forked_workers_may_not_touch_it(tmp_path: Path) -> None:
 def test_forked_workers_may_not_use_tensors_of_the_parent(tmp_path: Path) -> None:
     code = """
         import torch
-        from torch.utils.data import DataLoader, TensorDataset
+        from torch.utils.data import DataLoader, Dataset
+        class Data(Dataset):
+            x = torch.ones(2, 3, device="cuda")
+            def __len__(self): return 2
+            def __getitem__(self, i): return self.x[i] * 2
         if __name__ == "__main__":
-            data = TensorDataset(torch.ones(2, 3, device="cuda"))
-            for x in DataLoader(data, 1, num_workers=1, multiprocessing_context="fork"):
+            for x in DataLoader(Data(), 1, num_workers=1, multiprocessing_context="fork"):
                 print(x)
         """
     done = run(tmp_path, code)

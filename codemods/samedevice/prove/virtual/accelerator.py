@@ -59,6 +59,7 @@ class Accelerator:
     def _after_fork(self) -> None:
         if torch.cuda.is_initialized():
             STATE.forked = True
+            self._native.require_init()
             bridge.close()
 
     def uninstall(self) -> None:

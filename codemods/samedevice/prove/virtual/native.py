@@ -41,7 +41,7 @@ class Registration:
         """
         if sys.platform == "win32":
             raise RuntimeError("the virtual accelerator needs Linux or macOS")
-        c10, cpu = _library("c10"), _library("torch_cpu")
+        c10, cpu, python = _library("c10"), _library("torch_cpu"), _library("torch_python")
         number, meta = _device_number(device_type), _device_number("meta")
         table = (ctypes.c_void_p * (number + meta + 1)).in_dll(
             c10, "_ZN3c104impl26device_guard_impl_registryE"
@@ -86,13 +86,19 @@ class Registration:
             "getDeviceFromPtr", ctypes.c_uint16, lambda this: number | (self.from_pointer << 8)
         )
 
+        self._require = python["_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"]
         self._old_hooks = _word(self._hooks)
         self._guards, self._number = table, number
         table[number] = guard.object()
         _write(self._hooks, hooks.table())
 
+    def require_init(self) -> None:
+        """Let torch initialize the device again before its next use."""
+        self._require(ctypes.c_int8(self._number), ctypes.c_bool(True))
+
     def undo(self) -> None:
         """Give torch its own objects back. No tensor of the accelerator may be used afterwards."""
+        self.require_init()
         self._guards[self._number] = None
         _write(self._hooks, self._old_hooks)
 

@@ -47,12 +47,7 @@ class State:
         return index
 
     def index(self, device: torch.device | None) -> int:
-        """Return the index that a device of the accelerator stands for, to create something there.
-
-        Raises RuntimeError as `check` does, and in a forked process.
-        """
-        if self.forked:
-            torch.cuda._lazy_init()  # says why not
+        """Return the index that a device of the accelerator stands for."""
         if device is None or device.index is None:
             return self.thread.device
         return self.check(device.index)
