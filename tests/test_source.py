@@ -98,10 +98,28 @@ def test_bad_input_is_one_message(data: bytes, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_deep_nesting_is_a_message() -> None:
-    for code in ("(" * 10_000 + ")" * 10_000, "-" * 200_000 + "x", "a" + ".b" * 100_000):
-        with pytest.raises(SourceError, match=r"bad\.py.*nest|bad\.py.*parenthes"):
-            _ = source.from_text(f"x = {code}\n", "bad.py").tree
+@pytest.mark.parametrize(
+    "code",
+    [
+        "(" * 10_000 + ")" * 10_000,
+        "-" * 200_000 + "x",
+        "a" + ".b" * 100_000,
+        "a" + " + a" * 1_000,
+        "a" + "(\n1)" * 300,
+        "[" * 90 + "x" + "]" * 90 + "[0]" * 400,
+    ],
+    ids=["parentheses", "signs", "attributes", "sums", "calls", "subscripts"],
+)
+def test_deep_nesting_is_a_message(code: str) -> None:
+    with pytest.raises(SourceError, match=r"bad\.py.*nested"):
+        _ = source.from_text(f"x = {code}\n", "bad.py").tree
+
+
+def test_a_long_chain_of_elif_is_deep() -> None:
+    chain = "if a: b\n" + "elif a: b\n" * 1000
+    with pytest.raises(SourceError, match="nested too deeply"):
+        _ = source.from_text(chain).tree
+    assert source.from_text("x = [" + "a + b, " * 5000 + "]\n" + "a.b\n" * 9999).tree
 
 
 def test_unreadable_paths(tmp_path: Path) -> None:
