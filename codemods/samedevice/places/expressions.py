@@ -88,6 +88,7 @@ class Expressions:
         def join(self, left: Value | None, right: Value) -> Value: ...
         def truth(self, value: Value) -> bool | None: ...
         def register(self, owner: Obj, child: Obj) -> None: ...
+        def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor: ...
         def call(self, node: ast.Call, scope: Scope) -> Value: ...
         def method(
             self, owner: Obj, name: str, scope: Scope, where: ast.AST, *args: Value
@@ -337,6 +338,8 @@ class Expressions:
                 return self.batch_of(value, spot, scope)
             case Obj(family="dataset"):
                 return self.item_of(value, spot, scope)
+            case Obj(family="hostobject"):
+                return value
             case Obj(family="module"):
                 children = [v for v in value.attrs.values() if isinstance(v, Obj)]
                 return children[0] if children else self.any_module(value, spot)
@@ -759,12 +762,10 @@ class Expressions:
                 return Device(owner.node, spot, resolved=True)
         if owner.family == "namespace":
             return SCALAR
+        if owner.family == "hostobject" and attr in ("values", "iloc", "loc", "T", "shape"):
+            return ARRAY
         if owner.family == "dataset" and attr in _DATASET_TENSORS:
-            node = self.graph.node(spot)
-            site = self.site("share", spot, node, scope, attr)
-            site.detail.update(fact=torchfacts.lookup("torch.from_numpy"), args=[], kwargs={})
-            self.snapshot(site, scope)
-            return Tensor(node, site=site)
+            return self.host_tensor(spot, scope, attr)
         return Method(owner, attr, spot)
 
     def eval_Slice(self, node: ast.Slice, scope: Scope) -> Value:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
+from samedevice.torchfacts import Fact
 from samedevice.places.expressions import _DEVICE, Arg, Expressions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
@@ -31,9 +32,8 @@ from samedevice.places.values import (
     Value,
 )
 
-if TYPE_CHECKING:
-    from samedevice.torchfacts import Fact
-
+_HOST = Fact("host", out="unknown")
+_SHARED = Fact("share")
 #: Operations that are worth an accelerator by themselves.
 _HEAVY = frozenset(
     "mm matmul bmm einsum addmm baddbmm conv1d conv2d conv3d linear dot mv tensordot".split()
@@ -102,13 +102,15 @@ class Library(Expressions):
 
     def _speaks_of_device(self, node: ast.AST) -> bool:
         text = ""
+        if isinstance(node, ast.Call):
+            node = node.func
         if isinstance(node, ast.Attribute):
             text = node.attr
         elif isinstance(node, ast.Name):
             text = node.id
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             text = str(node.slice.value)
-        return "device" in text.lower()
+        return "device" in text.lower() or text == self.project.resolver.partition(":")[2] != ""
 
     def device_literal(self, text: str, value: Const, spot: Spot, scope: Scope) -> Device | None:
         """Return the device that a string or index names, one for each place it is written."""
@@ -205,6 +207,8 @@ class Library(Expressions):
         match fact.out:
             case "tensor" | "self" | "tensors" | "follows0" if node is not None:
                 return Tensor(node)
+            case "hostobject":
+                return Obj("hostobject", fact=fact)
             case "scalar" | "none":
                 return SCALAR if fact.out == "scalar" else NONE
             case "ndarray":
@@ -233,7 +237,7 @@ class Library(Expressions):
         elementwise = fact.scalars
         operands: list[tuple[Tensor, Spot]] = []
         for parameter, given in self.named(fact, args, kwargs).items():
-            agree = parameter in fact.tensors
+            agree = fact.must_agree(parameter)
             for value, where in given:
                 found = self.tensors_in(value, where)
                 if agree:
@@ -241,7 +245,7 @@ class Library(Expressions):
                     if not elementwise:
                         for tensor, _ in found:
                             tensor.node.find().sure = True
-                if parameter in fact.host:
+                if fact.must_be_on_host(parameter):
                     self.demand_host(value, where, scope, name)
         if not operands:
             if any(v is ARRAY for v, _ in args):
@@ -292,6 +296,8 @@ class Library(Expressions):
         """A function of another library: its tensors must be on the host."""
         for value, where in (*args, *kwargs.values()):
             self.demand_host(value, where, scope, name)
+        if fact.out == "hostobject":
+            return Obj("hostobject", name, fact=fact)
         return ARRAY if fact.out == "ndarray" else UNKNOWN
 
     def demand_host(
@@ -412,6 +418,9 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """`torch.FloatTensor(...)` and its kin."""
+        for value, where in args:
+            if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
+                self.demand_host(value, where, scope, name)
         return self.created("legacy", name, fact, args, kwargs, spot, scope)
 
     def fact_share(
@@ -566,14 +575,24 @@ class Library(Expressions):
     ) -> Value:
         """Call an instance of a library's class (a transform, a tokenizer)."""
         if callee.fact is not None and callee.fact.kind in ("transform", "functional_transform"):
-            return self.transformed(args, spot)
+            return self.transformed(args, spot, scope)
+        if callee.family == "hostobject":
+            return self.fact_host(callee.name, _HOST, args, kwargs, spot, scope)
         return UNKNOWN
 
-    def transformed(self, args: list[Arg], spot: Spot) -> Value:
+    def transformed(self, args: list[Arg], spot: Spot, scope: Scope) -> Value:
         """An image transform: a tensor stays where it is, an image becomes a host tensor."""
         if args and isinstance(args[0][0], Tensor):
             return Tensor(args[0][0].node)
-        return Tensor(self.graph.node(spot))
+        return self.host_tensor(spot, scope, "transform")
+
+    def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor:
+        """Return a tensor that a call makes on the host, where it can be moved from."""
+        node = self.graph.node(spot)
+        site = self.site("share", spot, node, scope, name)
+        site.detail.update(fact=_SHARED, args=[], kwargs={})
+        self.snapshot(site, scope)
+        return Tensor(node, site=site)
 
     def fact_transform(
         self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
@@ -587,7 +606,7 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Apply an image transform."""
-        return self.transformed(args, spot)
+        return self.transformed(args, spot, scope)
 
     def module_method(
         self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
@@ -662,6 +681,8 @@ class Library(Expressions):
     ) -> None:  # fmt: skip
         """`module.to(device)`: all that it holds is there from now on."""
         device = self.moved_to(name, args, kwargs, spot, scope)
+        if device is None and name == "to" and args and args[0][0] is UNKNOWN:
+            owner.moves.append(spot)  # to somewhere, perhaps: nothing is known, nothing is missing
         if device is None or owner.node is None:
             return
         site = self.site("module-move", spot, owner.node, scope, name)
@@ -751,9 +772,9 @@ class Library(Expressions):
         for parameter, given in self.named(fact, args, kwargs).items():
             for value, where in given:
                 found = self.tensors_in(value, where)
-                if parameter in fact.tensors:
+                if fact.must_agree(parameter):
                     operands.extend(found)
-                elif parameter in fact.host:
+                elif fact.must_be_on_host(parameter):
                     self.demand_host(value, where, scope, name)
         elementwise = fact.scalars
         result = self.operate(operands, spot, elementwise, in_place=name.endswith("_"))
@@ -791,6 +812,10 @@ class Library(Expressions):
         spot: Spot, scope: Scope,
     ) -> Value:  # fmt: skip
         """`tensor.to(...)`: a new tensor where the argument says."""
+        if name == "type" and args and isinstance(args[0][0], Ext) and (
+            args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor")
+        ):
+            return self.host_tensor(spot, scope, args[0][0].name)  # a type of the CPU's tensors
         device = self.moved_to(name, args, kwargs, spot, scope)
         if device is None:
             moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
@@ -1039,6 +1064,9 @@ class Library(Expressions):
                 if operands:
                     return self.operate([(Tensor(owner.node), spot), *operands], spot, True)
                 return Tensor(owner.node)
+            case "hostobject":
+                self.fact_host(f"{owner.name}.{name}", _HOST, args, kwargs, spot, scope)
+                return Obj("hostobject", owner.name) if not args else UNKNOWN
             case "generator":
                 return owner if name == "manual_seed" else SCALAR
             case "parser":

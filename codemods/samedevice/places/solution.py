@@ -454,6 +454,8 @@ class Solution:
     def resolver(self, path: str) -> Name | None:
         """Return the name of the central device in a file that has none in reach."""
         program = self.program(path)
+        if self.project.resolver:
+            return self._chosen(path)
         existing = self._existing(path, program)
         if existing is not None:
             return existing
@@ -467,6 +469,24 @@ class Solution:
             return Name(name, (Resolver(path, name),))
         module = self._module_name(path, module_path)
         return Name(name, (Resolver(path, name, module, module_path),))
+
+    def _chosen(self, path: str) -> Name | None:
+        """Return a call of the function that the user named."""
+        module, _, function = self.project.resolver.partition(":")
+        home = self.project.resolve(path, module)
+        if home == path:
+            return None
+        tree = self.project.tree(path)
+        imported = any(
+            isinstance(node, ast.ImportFrom)
+            and any(alias.name == function and alias.asname is None for alias in node.names)
+            and (home or module)
+            in (node.module, self.project.resolve(path, node.module or "", node.level))
+            for node in (tree.body if tree else ())
+        )
+        if not imported and self._free_name(path, function) != function:
+            return None  # the file means something else by this name
+        return Name(f"{function}()", imports=() if imported else (Import(path, module, function),))
 
     def _existing(self, path: str, program: frozenset[str]) -> Name | None:
         """Find the program's resolver: a constant that this file has, or one it can import."""
