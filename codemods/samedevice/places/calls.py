@@ -55,6 +55,7 @@ class Calls(Library):
                 return Super(scope.func.cls, scope.self_value)
         callee = self.eval(node.func, scope)
         args: list[Arg] = []
+        room = self._room(callee, node)
         for arg in node.args:
             value = self.eval(arg, scope)
             if isinstance(arg, ast.Starred):
@@ -62,7 +63,7 @@ class Calls(Library):
                     args.extend((v, Spot(scope.path, arg.value)) for v in value.items)
                 else:
                     element = self.iterate(value, Spot(scope.path, arg.value), scope)
-                    args.append((element, Spot(scope.path, arg.value)))
+                    args.extend([(element, Spot(scope.path, arg.value))] * room)
             else:
                 args.append((value, Spot(scope.path, arg)))
         kwargs: dict[str, Arg] = {}
@@ -81,6 +82,15 @@ class Calls(Library):
                 self.snapshot(result.site, scope)
                 result.site.scope = scope
         return result
+
+    def _room(self, callee: Value, node: ast.Call) -> int:
+        """Return how many parameters each starred argument of unknown length fills."""
+        starred = sum(isinstance(arg, ast.Starred) for arg in node.args)
+        if not starred or not isinstance(callee, Func) or callee.node.args.vararg is not None:
+            return 1
+        spec = callee.node.args
+        free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
+        return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
 
     def apply(
         self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -135,6 +145,8 @@ class Calls(Library):
         if seen >= _CONTEXTS or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.summary(func, args, kwargs)
         self.contexts[node] = seen + 1
+        if isinstance(func.bound, Obj) and not self.constructing:
+            func.bound.used = True
         self.evaluated.add(node)
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):

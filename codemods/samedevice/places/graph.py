@@ -43,7 +43,7 @@ class Node:
 
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
-        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure", "agrees",
+        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure", "agrees", "stored",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -55,6 +55,7 @@ class Node:
         self.name = ""
         self.sure = True
         self.agrees = False
+        self.stored: list[Node] = []
         self.spots: list[Spot] = [spot] if spot else []
         self.meets: list[Meet] = []
         self.flows_to: list[Node] = []
@@ -134,6 +135,7 @@ class Graph:
         left.agrees = left.agrees or right.agrees
         for attribute in (
             "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
+            "stored",
         ):  # fmt: skip
             moved = getattr(right, attribute)
             if moved:
@@ -160,6 +162,10 @@ class Graph:
     def batch(self, source: Node, target: Node) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
         target.find().batch_from.append(source)
+
+    def store(self, source: Node, target: Node) -> None:
+        """Say that items of `target` are set to `source`, which copies across devices."""
+        target.find().stored.append(source)
 
     def index(
         self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot,
@@ -251,9 +257,15 @@ class Graph:
 
     @staticmethod
     def _settle_indexes(roots: list[Node]) -> bool:
-        """An index that is free to be anywhere goes where all that it indexes is."""
+        """What is free to be anywhere goes where all that it indexes, or that fills it, is."""
         changed = False
         for node in roots:
+            if node.color is None and node.stored and node.sure:
+                filling = {source.find().color for source in node.stored}
+                if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
+                    node.color, node.because = filling.pop(), None
+                    changed = True
+                    continue
             if node.color is None and node.indexes and node.sure:
                 if any(meet.kind != "index" for meet in node.indexes):
                     continue  # a number without dimensions is at home on the host

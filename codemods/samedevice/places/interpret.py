@@ -52,6 +52,18 @@ _UNROLLED = 6
 _OPTIONS = 8
 
 
+def stored_names(loop: ast.stmt) -> list[str]:
+    """Return the names that a loop's body binds."""
+    return list(
+        {
+            node.id: None
+            for statement in getattr(loop, "body", ())
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+    )
+
+
 class Interpreter(Calls):
     """One evaluation of a project; fills `graph` and `sites`."""
 
@@ -266,10 +278,25 @@ class Interpreter(Calls):
     ) -> None:  # fmt: skip
         """Evaluate a loop's body once for each abstract element."""
         before = dict(scope.names)
+        carried: dict[str, Tensor] = {}
+        for name in stored_names(node):
+            value = scope.names.get(name)
+            if isinstance(value, Tensor):
+                # What the body reads is what was there before or what the last round left.
+                head = self.graph.node()
+                head.sure = value.node.find().sure
+                self.graph.flow(value.node, head)
+                made = Tensor(head, scalar=value.scalar)
+                made.leaf, made.packed = value.leaf, value.packed
+                scope.names[name] = carried[name] = made
         for element in elements:
             if target is not None:
                 self.assign(target, element, scope, node)
             body()
+        for name, made in carried.items():
+            value = scope.names.get(name)
+            if isinstance(value, Tensor) and value is not made:
+                self.graph.flow(value.node, made.node)
         scope.names = self.join_names(scope.names, before)
 
     def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
@@ -611,8 +638,8 @@ class Interpreter(Calls):
             owner.element = self.join(owner.element, value)
         elif isinstance(owner, Tensor):
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
-            if isinstance(value, Tensor) and owner.node.find().pin is None:
-                owner.node.find().sure = True
+            if isinstance(value, Tensor):
+                self.graph.store(value.node, owner.node)
         elif isinstance(owner, Obj) and owner.cls is not None:
             self.method(owner, "__setitem__", scope, index, key, value)
 

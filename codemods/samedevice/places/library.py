@@ -237,7 +237,7 @@ class Library(Expressions):
         elementwise = fact.scalars
         operands: list[tuple[Tensor, Spot]] = []
         for parameter, given in self.named(fact, args, kwargs).items():
-            agree = fact.must_agree(parameter)
+            agree = fact.must_agree(parameter) and not (parameter == "value" and "fill" in last)
             for value, where in given:
                 found = self.tensors_in(value, where)
                 if agree:
@@ -772,7 +772,7 @@ class Library(Expressions):
         for parameter, given in self.named(fact, args, kwargs).items():
             for value, where in given:
                 found = self.tensors_in(value, where)
-                if fact.must_agree(parameter):
+                if fact.must_agree(parameter) and not (parameter == "value" and "fill" in name):
                     operands.extend(found)
                 elif fact.must_be_on_host(parameter):
                     self.demand_host(value, where, scope, name)
@@ -1134,7 +1134,11 @@ class Library(Expressions):
             action = kwargs.get("action")
             default = kwargs.get("default")
             value: Value = SCALAR
-            if action is None and default is not None:
+            if action is not None and re.search(r"(^|_)(cuda|gpu)s?(_|$)", destination):
+                value = Flag(not re.match(r"no_|disable|without", destination))
+            elif action is not None and destination in ("cpu", "use_cpu", "cpu_only"):
+                value = Flag(False)
+            elif action is None and default is not None:
                 value = default[0]
                 if isinstance(value, Const):
                     value = Option(value.value, value.spot)

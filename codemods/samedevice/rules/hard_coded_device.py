@@ -22,6 +22,7 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix
@@ -31,6 +32,7 @@ from samedevice.places.solution import Name, SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 RULE = "hard-coded-device"
+_DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
 _CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
 
@@ -39,16 +41,37 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             yield _chosen_cpu(solution, group)
-        elif not group.first.detail["guarded"] and _accelerator(group):
+        elif (
+            not group.first.detail["guarded"]
+            and _accelerator(group)
+            and not _chosen(solution, group.spot)
+        ):
             yield _literal(solution, group)
     for kind in ("move", "module-move"):
         for group in solution.groups(kind):
-            if group.first.name == "cuda" and not _under_guard(solution, group):
+            if (
+                group.first.name == "cuda"
+                and not _under_guard(solution, group)
+                and not _chosen(solution, group.spot)
+            ):
                 yield _move(solution, group)
     for group in solution.groups("branch"):
         found = _branch(solution, group)
         if found is not None:
             yield found
+
+
+def _chosen(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a test about devices decides if this code runs: it is a choice, then."""
+    parents = solution.parents(spot.path)
+    node: ast.AST | None = spot.node
+    while node is not None:
+        parent = parents.get(node)
+        if isinstance(parent, ast.If | ast.IfExp) and node is not parent.test:
+            if _DEVICES.search(solution.code_of(spot.path, parent.test)):
+                return True
+        node = parent
+    return False
 
 
 def _accelerator(group: SiteGroup) -> bool:
