@@ -465,9 +465,11 @@ class Solution:
             return Name(name, (Resolver(path, name),))
         folder = _common_folder(needy)
         module_path = posixpath.join(folder, "device.py") if folder else "device.py"
-        if module_path in self.project.sources:
-            return Name(name, (Resolver(path, name),))
         module = self._module_name(path, module_path)
+        if module_path in self.project.sources or module is None:
+            return Name(name, (Resolver(path, name),))
+        if any(self._module_name(other, module_path) is None for other in needy):
+            return Name(name, (Resolver(path, name),))
         return Name(name, (Resolver(path, name, module, module_path),))
 
     def _chosen(self, path: str) -> Name | None:
@@ -502,6 +504,8 @@ class Solution:
                 if path in self._reach(other) or not self._imported(other):
                     continue
                 module = self._module_name(path, other)
+                if module is None:
+                    continue
                 return Name(name, imports=(Import(path, module, name),))
         return None
 
@@ -563,8 +567,8 @@ class Solution:
                 return name
         return f"samedevice_{wanted}"
 
-    def _module_name(self, path: str, target: str) -> str:
-        """Return how a file of the project imports another one."""
+    def _module_name(self, path: str, target: str) -> str | None:
+        """Return how a file of the project imports another one; None if that cannot be told."""
         folder = posixpath.dirname(posixpath.normpath(path))
         place = posixpath.splitext(posixpath.normpath(target))[0]
         if self.project.is_package(path):
@@ -585,10 +589,37 @@ class Solution:
                 base = posixpath.dirname(base)
             if not base or place.startswith(base + "/"):
                 return (place[len(base) + 1 :] if base else place).replace("/", ".")
-        base = folder
-        while base and not place.startswith(base + "/"):
-            base = posixpath.dirname(base)
-        return (place[len(base) + 1 :] if base else place).replace("/", ".")
+        # A script's own folder is on the path, and whatever its imports show to be there.
+        for root in (folder, *self._roots(path), *self._entry_folders(path)):
+            if not root or place.startswith(root + "/"):
+                return (place[len(root) + 1 :] if root else place).replace("/", ".")
+        return None
+
+    def _roots(self, path: str) -> Iterator[str]:
+        """The folders on the module path, by the absolute imports of a file that work."""
+        for node in ast.walk(self.project.tree(path) or ast.Module([], [])):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                found = self.project.resolve(path, name)
+                if found is None:
+                    continue
+                place = posixpath.splitext(posixpath.normpath(found))[0]
+                place = place.removesuffix("/__init__")
+                dotted = name.replace(".", "/")
+                if place == dotted:
+                    yield ""
+                elif place.endswith("/" + dotted):
+                    yield place[: -len(dotted) - 1]
+
+    def _entry_folders(self, path: str) -> Iterator[str]:
+        """The folders of the scripts that import this file: they are on the path when it runs."""
+        for other in sorted(self.program(path)):
+            if path in self._reach(other) and not self._imported(other):
+                yield posixpath.dirname(posixpath.normpath(other))
 
 
 def _common_folder(paths: set[str]) -> str:
