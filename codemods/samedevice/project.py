@@ -12,7 +12,6 @@ from functools import cached_property
 from samedevice import source as source_
 from samedevice.source import Source, SourceError
 
-
 #: Names that mean a library even where a file of that name lies beside the importer.
 _NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
 
@@ -21,9 +20,11 @@ class Project:
     """Sources that are analysed together.
 
     `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
+    `resolver`, "module:function", is the function that is to decide the device; "" for any.
     """
 
-    def __init__(self, sources: Iterable[Source]) -> None:
+    def __init__(self, sources: Iterable[Source], resolver: str = "") -> None:
+        self.resolver = resolver
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
         for source in sources:

@@ -6,9 +6,9 @@ import ast
 from typing import Any
 
 from samedevice import torchfacts
+from samedevice.places.expressions import Arg
 from samedevice.places.graph import Place, Spot
 from samedevice.places.library import Library
-from samedevice.places.expressions import Arg
 from samedevice.places.values import (
     ARRAY,
     NONE,

@@ -44,7 +44,7 @@ Arg = tuple[Value, Spot]
 _DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
-    "data targets train_data test_data train_labels test_labels".split()
+    ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
 )
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
@@ -848,10 +848,8 @@ class Expressions:
                 parts = list(zip(key.items, index.elts, strict=True))
         for value, node in parts:
             if isinstance(value, Tensor):
-                self.graph.index(
-                    owner.node, Spot(spot.path, owner_node), value.node, Spot(spot.path, node), spot,
-                    self.function(),
-                )
+                base, inside = Spot(spot.path, owner_node), Spot(spot.path, node)
+                self.graph.index(owner.node, base, value.node, inside, spot, self.function())
         if owner.packed:
             return self.part(owner, key.value if isinstance(key, Const) else None)
         return Tensor(owner.node, site=None)

@@ -43,7 +43,8 @@ class Node:
 
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
-        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name", "sure", "agrees", "stored",
+        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name",
+        "sure", "agrees", "stored",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -115,7 +116,7 @@ class Graph:
         return made
 
     def pin(self, node: Node, place: Place, spot: Spot | None, name: str = "") -> None:
-        """Say where `node` certainly is. The first word stands: later ones are clashes elsewhere."""
+        """Say where `node` certainly is. The first word stands."""
         node = node.find()
         if node.pin is None:
             node.pin, node.pin_spot, node.name = place, spot, name

@@ -152,7 +152,7 @@ class Interpreter(Calls):
 
     def scope_of(self, spot: Spot) -> Scope | None:
         """Return the names that an expression sees, as its last evaluation left them."""
-        inner: ast.AST | None = None
+        inner: FunctionNode | None = None
         best = -1
         line = getattr(spot.node, "lineno", 0)
         for node, scope in self.scopes.items():
@@ -405,17 +405,17 @@ class Interpreter(Calls):
                         if not name.startswith("_"):
                             scope.names[name] = value
                 continue
-            value: Value | None = names.get(alias.name) if names is not None else None
-            if value is None:
+            found: Value | None = names.get(alias.name) if names is not None else None
+            if found is None:
                 inner = f"{module}.{alias.name}" if module else alias.name
                 sub = self.project.resolve(scope.path, inner, node.level)
                 if sub is not None and sub != path:
-                    value = Namespace(sub, self.file(sub))
+                    found = Namespace(sub, self.file(sub))
                 elif names is None and not node.level:
-                    value = Ext(inner)
+                    found = Ext(inner)
                 else:
-                    value = UNKNOWN
-            self.bind(alias.asname or alias.name, value, scope)
+                    found = UNKNOWN
+            self.bind(alias.asname or alias.name, found, scope)
         return False
 
     def imported(self, name: str, path: str | None) -> Value:
@@ -668,7 +668,7 @@ class Interpreter(Calls):
             joined.leaf = left.leaf or right.leaf
             return joined
         if isinstance(left, Obj | Either) and isinstance(right, Obj | Either):
-            options = [*left.options] if isinstance(left, Either) else [left]
+            options: list[Value] = [*left.options] if isinstance(left, Either) else [left]
             for option in right.options if isinstance(right, Either) else [right]:
                 if all(option is not known for known in options):
                     options.append(option)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
-from samedevice.torchfacts import Fact
 from samedevice.places.expressions import _DEVICE, Arg, Expressions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
@@ -31,14 +31,18 @@ from samedevice.places.values import (
     Tensor,
     Value,
 )
+from samedevice.torchfacts import Fact
 
 _HOST = Fact("host", out="unknown")
 _SHARED = Fact("share")
 #: Operations that are worth an accelerator by themselves.
 _HEAVY = frozenset(
-    "mm matmul bmm einsum addmm baddbmm conv1d conv2d conv3d linear dot mv tensordot".split()
+    (
+        "mm", "matmul", "bmm", "einsum", "addmm", "baddbmm", "conv1d", "conv2d", "conv3d",
+        "linear", "dot", "mv", "tensordot",
+    )  # fmt: skip
 )
-_REDUCTIONS = frozenset("mean sum max min prod norm std var median".split())
+_REDUCTIONS = frozenset(["mean", "sum", "max", "min", "prod", "norm", "std", "var", "median"])
 _ACCELERATORS = ("cuda", "xpu", "npu", "mps", "hpu", "mlu", "musa")
 _DTYPE = re.compile(r"torch\.(float|double|half|bfloat|int|long|short|uint|bool|complex)\w*")
 
@@ -53,6 +57,10 @@ class Library(Expressions):
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
         def telling(self, func: Func) -> bool: ...
+        def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
+        def set_attribute(
+            self, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
+        ) -> None: ...
 
     # -- devices ----------------------------------------------------------------------------
 
@@ -686,7 +694,7 @@ class Library(Expressions):
         if device is None or owner.node is None:
             return
         site = self.site("module-move", spot, owner.node, scope, name)
-        site.detail.update(object=owner, device=device)
+        site.detail.update(object=owner, device=device, type=self.legacy_type(args))
         if device.node.find().pin is Place.HOST:
             if owner.copied_from is not None or not (owner.moves or owner.used):
                 owner.node = self.graph.node(spot)
@@ -721,7 +729,7 @@ class Library(Expressions):
             self.graph.pin(node, Place.CENTRAL, spot, name)
             return Device(node, spot)
         if name == "type":
-            if args and isinstance(args[0][0], Ext) and ".cuda." in args[0][0].name:
+            if ".cuda." in self.legacy_type(args):
                 node = self.graph.node(spot)
                 self.graph.pin(node, Place.CENTRAL, spot)
                 return Device(node, spot)
@@ -732,6 +740,14 @@ class Library(Expressions):
             return self.as_device(*args[0], scope, sure=False)
         other = kwargs.get("other")
         return self.as_device(*other, scope, sure=True) if other is not None else None
+
+    def legacy_type(self, args: list[Arg]) -> str:
+        """Return the tensor type that `.type(...)` names ("torch.cuda.FloatTensor"), or ""."""
+        given = args[0][0] if args else UNKNOWN
+        name = given.name if isinstance(given, Ext) else ""
+        if isinstance(given, Const) and isinstance(given.value, str):
+            name = given.value
+        return name if name.startswith("torch.") and name.endswith("Tensor") else ""
 
     # -- tensors ----------------------------------------------------------------------------
 
@@ -818,11 +834,14 @@ class Library(Expressions):
             return self.host_tensor(spot, scope, args[0][0].name)  # a type of the CPU's tensors
         device = self.moved_to(name, args, kwargs, spot, scope)
         if device is None:
+            if name == "type" and (kind := self.legacy_type(args)):
+                self.site("cast", spot, owner.node, scope, kind)
             moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
             moved.packed, moved.leaf = owner.packed, owner.leaf
             return moved
         site = self.site("move", spot, owner.node, scope, name)
         site.detail.update(device=device, receiver=receiver, tensor=owner, workers=self.workers)
+        site.detail["type"] = self.legacy_type(args)
         if owner.site is not None:
             owner.site.detail["moved"] = True
         result = Tensor(device.node, scalar=owner.scalar)

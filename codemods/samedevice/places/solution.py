@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from samedevice import torchfacts
-from samedevice.finding import Import, Origin, Resolver, Span
+from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
 from samedevice.places.values import Const, Device, Ext, Func, Obj, Option, Scope, Site, Value
@@ -41,6 +41,7 @@ class Name:
     code: str
     resolvers: tuple[Resolver, ...] = ()
     imports: tuple[Import, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 class Solution:

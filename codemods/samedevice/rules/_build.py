@@ -20,7 +20,7 @@ def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:
 
 def fix(name: Name, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
     """Return a fix whose edits speak of the device by `name`."""
-    return Fix(tuple(edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
+    return Fix((*edits, *name.edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
 
 
 def finding(

@@ -27,7 +27,7 @@ from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor
-from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
+from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting
 
 
 def find(solution: Solution) -> Iterator[Finding]:

@@ -36,18 +36,17 @@ def find(solution: Solution) -> Iterator[Finding]:
         value = site.detail["value"]
         owner = site.detail["owner"]
         members = list(value.members()) if isinstance(value, Seq | Dict) else []
-        if not members or not all(
-            isinstance(m, Obj) and m.family == "module" and m.stateful for m in members
-        ):
+        modules = [m for m in members if isinstance(m, Obj) and m.family == "module" and m.stateful]
+        if not modules or len(modules) != len(members) or not owner.cls:
             continue
-        if any(m.parent is not None or m.moves for m in members) or not owner.cls:
+        if any(m.parent is not None or m.moves for m in modules):
             continue
         statement = group.spot.node
         kind = "ModuleDict" if isinstance(value, Dict) else "ModuleList"
         prefix = solution.alias(group.spot.path, "torch.nn")
         repair: Fix | None = None
         if isinstance(statement, ast.Assign):
-            imports = ()
+            imports: tuple[Import, ...] = ()
             if prefix:
                 name = f"{prefix}.{kind}"
             else:
