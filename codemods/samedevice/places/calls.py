@@ -229,21 +229,28 @@ class Calls(Library):
             elif name in left:
                 scope.names[name] = left.pop(name)[0]
             else:
-                default = defaults[index]
-                scope.names[name] = (
-                    self.eval(default, func.scope) if default is not None else UNKNOWN
-                )
+                scope.names[name] = self.default(name, defaults[index], func, scope)
         if spec.vararg is not None:
             scope.names[spec.vararg.arg] = Seq("tuple", values[len(names) :])
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
             if argument.arg in left:
                 scope.names[argument.arg] = left.pop(argument.arg)[0]
             else:
-                scope.names[argument.arg] = (
-                    self.eval(default, func.scope) if default is not None else UNKNOWN
-                )
+                scope.names[argument.arg] = self.default(argument.arg, default, func, scope)
         if spec.kwarg is not None:
             scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
+
+    def default(
+        self, name: str, default: ast.expr | None, func: Func, scope: Scope
+    ) -> Value:
+        """Return a parameter's default, and note a device that was chosen at import."""
+        if default is None:
+            return UNKNOWN
+        value = self.eval(default, func.scope)
+        if isinstance(value, Device) and not isinstance(default, ast.Name | ast.Attribute):
+            made = self.site("default", Spot(func.scope.path, default), value.node, scope, name)
+            made.detail["call"] = scope.call
+        return value
 
     # -- what nobody calls ------------------------------------------------------------------
 

@@ -156,7 +156,7 @@ class Expressions:
                     site.devices.append((name, Device(value.node), level.outer is None))
                 elif name in parameters:
                     site.tensors.append((name, value.node))
-            elif isinstance(value, Obj):
+            elif isinstance(value, Obj) and value.family != "parser":
                 for attr, inner in value.attrs.items():
                     if isinstance(inner, Device) or (
                         isinstance(inner, Const) and isinstance(inner.value, str)

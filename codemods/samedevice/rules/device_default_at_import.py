@@ -1,0 +1,82 @@
+"""A parameter's default chooses the device when the file is imported.
+
+Why: a default is evaluated once, before the program has read its options, set a rank or forked. It
+cannot follow the device that the program settles on, and a caller that forgets the argument gets
+another device than everything else.
+
+Example:
+
+    def noise(rows, device="cuda" if torch.cuda.is_available() else "cpu"):
+        return torch.randn(rows, 4, device=device)
+
+    y = model(noise(3))
+
+becomes
+
+    def noise(rows, device=None):
+        return torch.randn(rows, 4, device=device)
+
+    y = model(noise(3, device=args.device))
+
+Fix safety: safe. Every call in the project now passes the device; on a CPU-only machine both are
+the CPU.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Edit, Finding, Fix, Import, Resolver
+from samedevice.places import Solution
+from samedevice.places.solution import SiteGroup
+from samedevice.rules._build import NO_NAME, edit, finding
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report devices that are chosen in the head of a function."""
+    for group in solution.groups("default"):
+        repair, why = _repair(solution, group)
+        yield finding(
+            solution, "device-default-at-import", group.spot,
+            f"the device of `{group.first.name}` is chosen when the file is imported, whatever the "
+            "program decides later",
+            repair, unfixed=why,
+        )  # fmt: skip
+
+
+def _repair(solution: Solution, group: SiteGroup) -> tuple[Fix | None, str]:
+    function = group.first.scope.func
+    if function is None or not _only_passed_on(function.node, group.first.name):
+        return None, "the function does more with it than pass it on"
+    edits: list[Edit] = [edit(solution, group.spot, "replace", code="None")]
+    imports: list[Import] = []
+    resolvers: list[Resolver] = []
+    for site in group.sites:
+        call = site.detail["call"]
+        if call is None or not isinstance(call.node, ast.Call):
+            return None, "who calls the function is not known"
+        name = solution.name_at(call)
+        if name is None:
+            return None, NO_NAME
+        imports += name.imports
+        resolvers += name.resolvers
+        edits.append(edit(solution, call, "keyword", name=group.first.name, value=name.code))
+    unique = tuple(dict.fromkeys(edits))
+    return Fix(unique, imports=tuple(imports), resolvers=tuple(resolvers)), ""
+
+
+def _only_passed_on(function: ast.AST, name: str) -> bool:
+    """Tell whether a parameter is used only as `device=name`, where None is allowed."""
+    passed = {
+        id(keyword.value)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "device"
+    }
+    return all(
+        id(node) in passed
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name
+    )

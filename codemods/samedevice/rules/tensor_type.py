@@ -1,0 +1,256 @@
+"""A tensor type of PyTorch 0.x says where a tensor lives: `torch.cuda.FloatTensor(...)`.
+
+Why: `torch.cuda.FloatTensor` does not work without CUDA, so that old programs choose between two
+types by hand, and `x.type(torch.FloatTensor)` silently brings a tensor back to the CPU. A dtype and
+a device say the same on every machine.
+
+Example:
+
+    Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+    valid = Tensor(8, 1).fill_(1.0)
+    real = imgs.type(Tensor)
+
+becomes
+
+    valid = torch.empty(8, 1, device=device).fill_(1.0)
+    real = imgs.to(device, torch.float32)
+
+Fix safety: safe. On a CPU-only machine the same values are made with the same dtype.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Edit, Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Place, Spot
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.values import ARRAY, Dict, Seq, Value
+from samedevice.rules._build import NO_NAME, edit, finding, short
+
+RULE = "tensor-type"
+ERASURE = "legacy-constructor"
+_DTYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+_SIZES = frozenset(("size", "len", "int", "numel", "dim"))
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report constructions and casts by a type that has a place, and names of such types."""
+    for group in solution.groups("legacy"):
+        if group.first.name.startswith("torch.cuda."):
+            yield _construction(solution, group)
+    for kind in ("move", "module-move"):
+        for group in solution.groups(kind):
+            if group.first.name == "type":
+                yield _cast(solution, group)
+    for group in solution.groups("cast"):
+        found = _back_to_host(solution, group)
+        if found is not None:
+            yield found
+    yield from _unread_aliases(solution)
+
+
+def _message(solution: Solution, spot: Spot) -> str:
+    return f"`{short(solution.code(spot))}` chooses a device by a tensor type of PyTorch 0.x"
+
+
+def _fix(name: Name, *edits: Edit) -> Fix:
+    return Fix(
+        (*edits, *name.edits), imports=name.imports, resolvers=name.resolvers, erasure=ERASURE
+    )
+
+
+# -- constructions --------------------------------------------------------------------------
+
+
+def _construction(solution: Solution, group: SiteGroup) -> Finding:
+    """`torch.cuda.FloatTensor(...)`, perhaps by another name: sizes, or data."""
+    spot, call = group.spot, group.spot.node
+    torch = solution.alias(spot.path, "torch")
+    last = group.first.name.rpartition(".")[2]
+    name = solution.device_for(group)
+    repair: Fix | None = None
+    if name is not None and torch and isinstance(call, ast.Call) and last in _DTYPES:
+        dtype = f"{torch}.{_DTYPES[last]}"
+        form = _form(group, call)
+        if form == "size":
+            edits = [edit(solution, spot, "callee", code=f"{torch}.empty")]
+            if dtype != f"{torch}.float32" or solution.interpreter.default_device:
+                edits.append(edit(solution, spot, "keyword", name="dtype", value=dtype))
+            edits.append(edit(solution, spot, "keyword", name="device", value=name.code))
+        elif form == "data":
+            edits = [
+                edit(solution, spot, "callee", code=f"{torch}.tensor"),
+                edit(solution, spot, "keyword", name="dtype", value=dtype),
+                edit(solution, spot, "keyword", name="device", value=name.code),
+            ]
+        else:  # what is given is not known: the CPU's type decides, then the result is moved
+            edits = [
+                edit(solution, spot, "callee", code=f"{torch}.{last}"),
+                edit(solution, spot, "method", code=f".to({name.code})"),
+            ]
+        repair = _fix(name, *edits)
+    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+
+
+def _form(group: SiteGroup, call: ast.Call) -> str:
+    """Tell whether a constructor is given sizes or data, or "" where that is not known."""
+    if call.keywords:
+        return ""
+    if not call.args or len(call.args) > 1 or isinstance(call.args[0], ast.Starred):
+        return "size"
+    argument = call.args[0]
+    if _is_size(argument):
+        return "size"
+    values = {_data(site.detail["args"][0][0]) for site in group.sites if site.detail["args"]}
+    return "data" if values == {True} else ""
+
+
+def _is_size(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=int()):
+            return True
+        case ast.Attribute(attr="shape"):
+            return True
+        case ast.Subscript(value=inner):
+            return _is_size(inner)
+        case ast.BinOp(left=left, right=right):
+            return _is_size(left) and _is_size(right)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _SIZES
+    return False
+
+
+def _data(value: Value) -> bool:
+    if isinstance(value, Seq):
+        return all(not isinstance(member, Dict) for member in value.members())
+    return value is ARRAY
+
+
+# -- casts ----------------------------------------------------------------------------------
+
+
+def _cast(solution: Solution, group: SiteGroup) -> Finding:
+    """`x.type(torch.cuda.FloatTensor)`: a move and a cast."""
+    spot, call = group.spot, group.spot.node
+    torch = solution.alias(spot.path, "torch")
+    name = solution.name_at(spot)
+    last = group.first.detail["type"].rpartition(".")[2]
+    repair: Fix | None = None
+    if name is not None and torch and isinstance(call, ast.Call) and last in _DTYPES:
+        repair = _fix(
+            name,
+            edit(solution, spot, "unwrap"),
+            edit(solution, spot, "method", code=f".to({name.code}, {torch}.{_DTYPES[last]})"),
+        )
+    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+
+
+def _back_to_host(solution: Solution, group: SiteGroup) -> Finding | None:
+    """`x.type(torch.FloatTensor)` of what is on the device: the cast alone is meant."""
+    spot, call = group.spot, group.spot.node
+    torch = solution.alias(spot.path, "torch")
+    last = group.first.name.rpartition(".")[2]
+    if not (isinstance(call, ast.Call) and len(call.args) == 1 and torch and last in _DTYPES):
+        return None
+    if any(solution.place(site.node) is not Place.CENTRAL for site in group.sites):
+        return None
+    change = edit(
+        solution, Spot(spot.path, call.args[0]), "replace", code=f"{torch}.{_DTYPES[last]}"
+    )
+    return finding(
+        solution, RULE, spot,
+        f"`{short(solution.code(spot))}` moves back to the CPU what is used on the device",
+        Fix((change,), erasure=ERASURE),
+    )  # fmt: skip
+
+
+# -- names ----------------------------------------------------------------------------------
+
+
+def _unread_aliases(solution: Solution) -> Iterator[Finding]:
+    """Report names of CUDA's tensor types that nothing reads (any more)."""
+    for path, source in solution.project.sources.items():
+        if ".cuda." not in source.text or "Tensor" not in source.text or solution.owned(path):
+            continue
+        tree = solution.project.tree(path)
+        if tree is None or solution.project.is_package(path):
+            continue
+        read = {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+        } | _imported_from(solution, path)
+        for statement in _statements(tree):
+            names = _aliased(statement)
+            if names and not names & read and "*" not in read:
+                spot = Spot(path, statement)
+                yield finding(
+                    solution, RULE, spot, f"nothing reads {', '.join(sorted(names))}",
+                    Fix((edit(solution, spot, "delete"),), erasure=ERASURE),
+                )  # fmt: skip
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Return the statements of a file, those inside a choice between types not by themselves."""
+    queue: list[ast.AST] = [tree]
+    while queue:
+        for node in ast.iter_child_nodes(queue.pop()):
+            if isinstance(node, ast.stmt):
+                yield node
+            if not (isinstance(node, ast.If) and _aliased(node)):
+                queue.append(node)
+
+
+def _aliased(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement gives to tensor types, if it does nothing else."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_type(value):
+            return {name}
+        case ast.If(body=body, orelse=orelse) if orelse:
+            parts = [_aliased(inner) for inner in (*body, *orelse)]
+            if all(parts) and not any(isinstance(n, ast.Call) and n.args for n in
+                                      ast.walk(statement.test)):  # fmt: skip
+                return set().union(*parts)
+    return set()
+
+
+def _is_type(node: ast.expr) -> bool:
+    """Tell whether an expression is one of CUDA's types, or the choice between it and the CPU's."""
+    code = ast.unparse(node)
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            return ".cuda." in code and _named_type(body) and _named_type(orelse)
+    return _named_type(node)
+
+
+def _named_type(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and (node.attr in _DTYPES or node.attr == "Tensor")
+
+
+def _imported_from(solution: Solution, path: str) -> set[str]:
+    """Return the names that other files take from this one; "*" for all."""
+    found: set[str] = set()
+    for other, targets in solution.project.imports.items():
+        if path not in targets:
+            continue
+        tree = solution.project.tree(other)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.ImportFrom):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+    return found
