@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
 _DEVICE = "a device"  # no identifier, so no program has it
@@ -117,6 +117,7 @@ def erase(
         imports=frozenset(imports),
         torch=_torch_names(tree),
         declared=frozenset(declared),
+        types=_type_names(tree),
     )
     return ast.Module(eraser.body(tree.body), [])
 
@@ -134,6 +135,42 @@ def _device_names(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.arg):
             other.add(node.arg)
     return frozenset(given - other)
+
+
+def _type_names(tree: ast.Module) -> dict[str, str]:
+    """Return the names that only ever stand for one of torch's tensor types, with its dtype."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, set()).add(_dtype_of_type(node.value))
+        elif isinstance(node, ast.arg):
+            found.setdefault(node.arg, set()).add("")
+    return {
+        name: dtype
+        for name, dtypes in found.items()
+        for dtype in dtypes
+        if len(dtypes) == 1 and dtype
+    }
+
+
+def _type_text(node: ast.AST) -> str:
+    """Return the last part of a type's name, also where it is given as a string."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.rpartition(".")[2]
+    return _last_name(node)
+
+
+def _dtype_of_type(node: ast.AST) -> str:
+    """Return the dtype of `torch.cuda.FloatTensor`, or of a choice between it and the CPU's."""
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            dtype = _dtype_of_type(body)
+            return dtype if dtype == _dtype_of_type(orelse) else ""
+        case ast.Attribute(attr=attr):
+            return _LEGACY.get(attr, "")
+    return ""
 
 
 def _last_name(node: ast.AST) -> str:
@@ -164,11 +201,13 @@ class _Eraser:
         imports: frozenset[str] = frozenset(),
         torch: frozenset[str] = frozenset({"torch"}),
         declared: frozenset[str] = frozenset(),
+        types: Mapping[str, str] = {},
     ) -> None:
         self._names = names
         self._imports = imports
         self._torch = torch
         self._legacy = "legacy-constructor" in declared
+        self._types = types if self._legacy else {}
         self._amp = "amp" in declared
         self._variable = "variable" in declared
 
@@ -273,6 +312,8 @@ class _Eraser:
         value = node.value
         if value is not None and not isinstance(node, ast.AugAssign):
             if self.is_device(value) or self._asks(value):
+                return []
+            if self._legacy and _dtype_of_type(value):
                 return []
             if isinstance(value, ast.Constant) and value.value is None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -520,11 +561,11 @@ class _Eraser:
     def _legacy_call(self, node: ast.Call, name: str, receiver: ast.expr | None) -> ast.expr | None:
         """Read `torch.FloatTensor(x)` as `torch.tensor(x, dtype=torch.float32)`, casts alike."""
         if receiver is None:
-            return None
+            return self._creation(node, self._types[name]) if name in self._types else None
         if name == "type" and len(node.args) == 1:
-            kind = _last_name(node.args[0])
-            dtype = _LEGACY.get(kind, kind)
-            if kind in _LEGACY or self._is_dtype(node.args[0]):
+            kind = _type_text(node.args[0])
+            dtype = _LEGACY.get(kind) or self._types.get(kind, kind)
+            if dtype != kind or self._is_dtype(node.args[0]):
                 return self._cast(node, receiver, dtype)
         if name in _ALIASES and not node.args and not self._is_torch(receiver):
             return self._cast(node, receiver, name)
