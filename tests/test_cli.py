@@ -118,6 +118,7 @@ def test_fix_shows_the_diff_asks_and_writes() -> None:
     assert "\n-x = torch.zeros(3)\n" in result.stdout
     assert "\n+x = torch.zeros(3, device=device)\n" in result.stdout
     assert "1 file would change (1 zeros)" in result.stderr
+    assert result.stderr.endswith("1 file changed\n")
     assert "device=device" in Path("a.py").read_text()
 
 

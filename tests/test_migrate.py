@@ -122,6 +122,8 @@ def test_changes_that_never_rest_leave_their_program_alone_and_no_other() -> Non
     (error,) = outcome.errors
     assert str(error) == "b.py: its changes did not come to rest in 10 rounds; it was left as it is"
     assert [finding.path for finding in outcome.remaining] == ["a.py", "b.py"]
+    for finding in outcome.remaining:
+        assert outcome.refused[key(finding)] == "its changes did not come to rest in 10 rounds"
 
 
 def test_a_file_that_does_not_parse_is_one_error_and_the_others_are_done() -> None:

@@ -256,7 +256,7 @@ def fix(
         from .modernize import plan
 
         planned = plan.plan(paths, config, everything=True, track=_track)
-        project = plan.project(planned.outcome)
+        project = plan.project(planned.outcome, config)
     else:
         project = _read(paths, config)
     with _working("fixing", project):
@@ -296,13 +296,17 @@ def _finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
     if diff:
         _tell(outcome, written=False)
         return FAILED if _result(outcome) == FAILED else FOUND if outcome.changes else CLEAN
-    if ask and outcome.changes:
+    asked = ask and bool(outcome.changes)
+    if asked:
         _tell(outcome, written=False)
         if not _confirmed("Write these changes?"):
             typer.echo("nothing was written", err=True)
-            return FOUND
+            return FAILED if _result(outcome) == FAILED else FOUND
     migrate.apply(outcome)
-    _tell(outcome, written=True)
+    if asked:
+        typer.echo(f"{_count(len(outcome.changes), 'file')} changed", err=True)
+    else:
+        _tell(outcome, written=True)
     return _result(outcome)
 
 
@@ -364,6 +368,8 @@ def rules(
     known = rules_.load()
     console = _console()
     if not name:
+        if not console.is_terminal:
+            console.width = 1000  # one line a rule for grep and the like
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("rule", no_wrap=True)
         table.add_column("what it finds")

@@ -65,6 +65,11 @@ class Config:
             return "accelerator"
         return "cuda"
 
+    @property
+    def resolver_function(self) -> str:
+        """The user's own function that decides the device, "module:function"; "" without one."""
+        return self.resolver if ":" in self.resolver else ""
+
     def with_flags(
         self,
         *,

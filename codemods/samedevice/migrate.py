@@ -82,7 +82,7 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
             sources.append(source.read(path))
         except SourceError as error:
             errors.append(error)
-    project = Project(sources)
+    project = Project(sources, config.resolver_function)
     project.errors += errors
     for path in track(list(project.sources), "parsing"):
         project.tree(path)
@@ -123,7 +123,7 @@ def migrate(project: Project, config: Config, declined: Collection[Key] = ()) ->
             )
         if rounds < ROUNDS:
             applied += map(back.finding, step.applied)
-            project = Project({**project.sources, **step.sources}.values())
+            project = Project({**project.sources, **step.sources}.values(), project.resolver)
     return _settled(original, project, applied, set(step.sources), config)
 
 
@@ -244,14 +244,20 @@ def _settled(
         path: original.sources.get(path) if path in kept else changed
         for path, changed in project.sources.items()
     }
-    project = Project(source for source in sources.values() if source is not None)
+    kept_sources = (source for source in sources.values() if source is not None)
+    project = Project(kept_sources, project.resolver)
     applied = [finding for finding in applied if not kept & set(_paths(finding))]
-    message = f"its changes did not come to rest in {ROUNDS} rounds; it was left as it is"
-    errors = [SourceError(path, message) for path in sorted(restless) if path in original.sources]
+    why = f"its changes did not come to rest in {ROUNDS} rounds"
+    errors = [
+        SourceError(path, f"{why}; it was left as it is")
+        for path in sorted(restless)
+        if path in original.sources
+    ]
+    remaining = check(project, config)
     return Outcome(
         changes=_changes(original.sources, project.sources, applied),
-        remaining=check(project, config),
-        refused={},
+        remaining=remaining,
+        refused={key(finding): why for finding in remaining if kept & set(_paths(finding))},
         errors=[*original.errors, *errors],
         originals=original.sources,
         sources=project.sources,

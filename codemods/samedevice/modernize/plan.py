@@ -94,10 +94,11 @@ def _waiting(outcome: Outcome) -> Iterable[str]:
             yield path
 
 
-def project(outcome: Outcome) -> Project:
+def project(outcome: Outcome, config: Config) -> Project:
     """Return the project that an outcome leaves behind, without the files that do not parse."""
     broken = {error.path for error in outcome.errors}
-    return Project([text for path, text in outcome.sources.items() if path not in broken])
+    sources = [text for path, text in outcome.sources.items() if path not in broken]
+    return Project(sources, config.resolver_function)
 
 
 def then(first: Outcome, second: Outcome) -> Outcome:
