@@ -515,6 +515,7 @@ class Library(Expressions):
         self.modules.append(made)
         self.module_arguments(made, args, kwargs)
         given = kwargs.get("device")
+        made.site.detail["device"] = given
         if given is not None and fact.device:
             device = self.as_device(*given, scope, sure=True)
             if device is not None and device.node.find().pin is not Place.HOST:

@@ -28,7 +28,7 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that leave out the device of what they create."""
     done: set[object] = set()
-    for kind in ("create", "share", "legacy", "pinned"):
+    for kind in ("create", "share", "legacy", "pinned", "module"):
         for group in solution.groups(kind):
             for site in group.sites:
                 place = solution.place(site.node)

@@ -26,6 +26,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place
 from samedevice.places.solution import SiteGroup
+from samedevice.places.values import Const, Obj
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -46,6 +47,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if solution.in_module(group.first.scope):
             continue
+        if any(_forgets(solution, made) for made in objects):
+            continue
         if not any(
             o.stateful
             and solution.place(o.node) is Place.CENTRAL
@@ -55,6 +58,21 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         made = objects[0]
         yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
+
+
+def _forgets(solution: Solution, made: Obj) -> bool:
+    """Tell whether a module is handed the device and does not pass it on to all of its parts."""
+    for group in solution.groups("module"):
+        for site in group.sites:
+            given = site.detail.get("device")
+            if given is None or not isinstance(given[0], Const):
+                continue
+            part = site.detail["object"]
+            while part.parent is not None:
+                part = part.parent
+            if part is made and solution.call_without(site.scope, given[0]) is not None:
+                return True
+    return False
 
 
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
