@@ -174,6 +174,7 @@ from samedevice.prove.clash import device_of, read_message
             [("", "cuda")],
             "",
         ),
+        ("CUDA error: initialization error", "fork", [("", "cuda")], ""),
         (
             "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned",
             "pin",

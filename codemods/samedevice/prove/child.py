@@ -8,9 +8,13 @@ to the report.
 import os
 import sys
 
-# Python put this folder on the path. The package's own parent stands there while ours is imported,
-# and nothing when the program runs.
-sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Python put this folder on the path (unless PYTHONSAFEPATH forbids). The package's own parent
+# stands there while ours is imported, and nothing when the program runs.
+_SAFE_PATH = getattr(sys.flags, "safe_path", False)
+if not _SAFE_PATH:
+    del sys.path[0]
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(_PACKAGE))
 
 import atexit  # noqa: E402
 import contextlib  # noqa: E402
@@ -54,6 +58,8 @@ class _Report:
             return
         if self.record is not None:
             self.data["record"] = self.record()
+        if "torch" in sys.modules:
+            self.data["torch"] = str(getattr(sys.modules["torch"], "__version__", ""))
         new = f"{self._path}.new"
         Path(new).write_text(json.dumps(self.data), "utf-8")
         os.replace(new, self._path)
@@ -143,14 +149,14 @@ class _Code:
 def _prepare(job: Job) -> _Code:
     """Read and compile the program; set `sys.path` and `sys.argv` as Python does for it."""
     if job.kind == "module":
-        sys.path.insert(0, os.getcwd())
+        _first_on_path(os.getcwd())
         return _module(job.target, job.arguments)
     path = os.path.abspath(job.target)
     if os.path.isdir(path):
-        sys.path.insert(0, path)
+        sys.path.insert(0, path)  # even in safe mode: it is the program
         path = os.path.join(path, "__main__.py")
     else:
-        sys.path.insert(0, os.path.dirname(path))
+        _first_on_path(os.path.dirname(path))
     sys.argv = [job.target, *job.arguments]
     code = _Code(path)
     try:
@@ -170,6 +176,11 @@ def _prepare(job: Job) -> _Code:
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused(f"{path}: {error}") from None
     return code
+
+
+def _first_on_path(folder: str) -> None:
+    if not _SAFE_PATH:
+        sys.path.insert(0, folder)
 
 
 def _module(name: str, arguments: list[str]) -> _Code:
@@ -255,14 +266,18 @@ def _seed(seed: int | None) -> None:
 @contextlib.contextmanager
 def _device(job: Job, report: _Report) -> Iterator[Callable[[Any], tuple[Step, ...]]]:
     """Bring up the device that the job wants; yields what tells a tensor's steps."""
+    on = job.on
+    if on == "cpu" and not job.record:  # nothing of ours needs torch, and the program may not
+        report.data.update(on=on, device="cpu")
+        yield lambda tensor: ()
+        return
     try:
         import torch
     except ImportError as error:
-        raise Refused(f"running on {job.on} needs torch: {error}") from None
-    on = job.on
+        raise Refused(f"torch is needed: {error}") from None
     if on == "auto":
         on = "cuda" if torch.cuda.is_available() else "virtual"
-    report.data.update(torch=str(torch.__version__), on=on, device="cpu")
+    report.data.update(on=on, device="cpu")
     if on == "virtual":
         from samedevice.prove.device import bring_up
 

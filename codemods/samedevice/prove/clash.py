@@ -228,6 +228,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     ("load", r"Attempting to deserialize object on an? (?P<device>\w+) device"),
     ("fork", r"Cannot re-initialize (?P<device>\w+) in forked subprocess"),
+    ("fork", r"(?P<device>CUDA) error: initialization error"),
     ("pin", rf"[Cc]annot pin '?(?P<device>{_TYPE})'?,? only (?:dense )?CPU tensors can be pinned"),
     (
         "missing",

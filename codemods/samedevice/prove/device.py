@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from importlib.machinery import PathFinder
+from pathlib import Path
 
 from samedevice.prove import virtual
 
@@ -14,7 +16,10 @@ def bring_up(device_type: str, count: int) -> None:
     """
     virtual.install(device_type, count)
     os.environ[virtual.VARIABLE] = f"{device_type}:{count}"
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     hook = virtual.hook_directory()
     if hook not in paths:
-        os.environ["PYTHONPATH"] = os.pathsep.join([hook, *filter(None, paths)])
+        paths.insert(0, hook)
+    if PathFinder.find_spec("samedevice") is None:  # another interpreter, which has only torch
+        paths.append(str(Path(__file__).resolve().parents[2]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)

@@ -89,6 +89,9 @@ def _chains(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the longest chains of names, attributes and plain subscripts in reading order."""
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and _is_chain(node):
         yield node
+        for inner in ast.walk(node):  # x and index in `x[index].sum`
+            if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Name):
+                yield inner.slice
         return
     if isinstance(node, ast.stmt) and isinstance(getattr(node, "body", None), list):
         children: list[ast.AST] = [  # a compound statement failed in its header
