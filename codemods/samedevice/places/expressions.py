@@ -70,6 +70,7 @@ class Expressions:
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
     default_device: bool
+    offers: list[Spot]
     workers: bool
     scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
@@ -428,8 +429,11 @@ class Expressions:
     def eval_BoolOp(self, node: ast.BoolOp, scope: Scope) -> Value:
         values = [self.eval(part, scope) for part in node.values]
         flags = [v for v in values if isinstance(v, Flag)]
+        if len({flag.positive for flag in flags}) > 1:
+            return SCALAR  # there is an accelerator, but it is not to be used
         if flags and isinstance(node.op, ast.And):
-            return flags[0]
+            choice = len(flags) < len(values) or any(flag.choice for flag in flags)
+            return Flag(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
         if flags and all(isinstance(v, Flag) or self.truth(v) is False for v in values):
             return flags[0]
         if isinstance(node.op, ast.Or):
@@ -445,7 +449,7 @@ class Expressions:
         value = self.eval(node.operand, scope)
         if isinstance(node.op, ast.Not):
             if isinstance(value, Flag):
-                return Flag(not value.positive)
+                return Flag(not value.positive, asks=value.asks, choice=value.choice)
             known = self.truth(value)
             return SCALAR if known is None else Const(not known)
         if isinstance(value, Tensor):
@@ -612,11 +616,14 @@ class Expressions:
             taken, other = (
                 (node.body, node.orelse) if test.positive else (node.orelse, node.body)
             )
+            branch = self.site("choice", Spot(scope.path, node), None, scope)
+            branch.detail["positive"] = test.positive
             self.guarded += 1
             value = self.eval(taken, scope)
             self.guarded -= 1
             if isinstance(value, Const) and isinstance(value.value, bool):
-                return Flag(value.value)  # `True if torch.cuda.is_available() else False`
+                # `True if torch.cuda.is_available() else False`
+                return Flag(value.value, asks=test.asks, choice=test.choice)
             if isinstance(value, Const) and isinstance(value.value, str):
                 match = _DEVICE.fullmatch(value.value)
                 if match:

@@ -52,6 +52,18 @@ _UNROLLED = 6
 _OPTIONS = 8
 
 
+def _in_line(statement: ast.stmt, scope: Scope) -> bool:
+    """Tell whether a statement is always run when its scope is, before what stands behind it."""
+    body = getattr(scope.node, "body", [])
+    for part in body if isinstance(body, list) else ():
+        if part is statement:
+            return True
+        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test):
+            if statement in part.body:
+                return True
+    return False
+
+
 def stored_names(loop: ast.stmt) -> list[str]:
     """Return the names that a loop's body binds."""
     return list(
@@ -87,6 +99,8 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.offers: list[Spot] = []
+        self._words: dict[str, set[str]] = {}
         self.workers = False
         self.scopes: dict[FunctionNode, Scope] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
@@ -181,7 +195,76 @@ class Interpreter(Calls):
         value = self.eval(node.value, scope)
         for target in node.targets:
             self.assign(target, value, scope, node)
+        if len(node.targets) == 1:
+            self.offer(node.targets[0], value, scope, node)
         return False
+
+    # -- devices that a command line decides -------------------------------------------------
+
+    def offer(
+        self, target: ast.expr, value: Value, scope: Scope, statement: ast.Assign
+    ) -> None:
+        """Note where a name for the device could be defined: behind what the user chose.
+
+        That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
+        one of them says whether to use the accelerator.
+        """
+        code, flag = ast.unparse(target), value
+        if isinstance(value, Obj) and value.family == "namespace":
+            flags = [(a, v) for a, v in value.attrs.items() if isinstance(v, Flag) and v.choice]
+            if len(flags) != 1:
+                return
+            code, flag = f"{code}.{flags[0][0]}", flags[0][1]
+        if not (isinstance(flag, Flag) and flag.choice):
+            return
+        spot = Spot(scope.path, statement)
+        self.offers.append(spot)
+        if not _in_line(statement, scope):
+            return
+        names = self.words(scope.path)
+        torch = next(
+            (n for n, v in scope.globals.names.items() if isinstance(v, Ext) and v.name == "torch"),
+            "",
+        )
+        if not torch or "device" in names:
+            return
+        owner: Scope | Obj = scope
+        name, test = "device", code if flag.positive else f"not {code}"
+        if not flag.asks:
+            test += f" and {torch}.cuda.is_available()"
+        if scope.func is not None and "." in code:  # where the options go, the device goes
+            if names & {"vars", "__dict__"}:
+                return
+            holder, _, _ = code.rpartition(".")
+            found = self.eval(ast.parse(holder, mode="eval").body, scope)
+            if not isinstance(found, Obj):
+                return
+            owner, name = found, f"{holder}.device"
+        device = Device(self.graph.node(spot), spot, resolved=True)
+        self.graph.pin(device.node, Place.CENTRAL, spot)
+        device.pending = (spot, f'{name} = {torch}.device("cuda" if {test} else "cpu")')
+        if isinstance(owner, Obj):
+            owner.attrs["device"] = device
+        else:
+            owner.names["device"] = device
+
+    def words(self, path: str) -> set[str]:
+        """Return the names that a file reads, binds, and has as attributes that it stores."""
+        known = self._words.get(path)
+        if known is None:
+            tree = self.project.tree(path)
+            known = self._words[path] = set()
+            for node in ast.walk(tree) if tree is not None else ():
+                if isinstance(node, ast.Name):
+                    known.add(node.id)
+                elif isinstance(node, ast.arg):
+                    known.add(node.arg)
+                elif isinstance(node, ast.alias):
+                    known.add(node.asname or node.name)
+                elif isinstance(node, ast.Attribute):
+                    if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
+                        known.add(node.attr)
+        return known
 
     def note_literal(self, node: ast.expr) -> None:
         """A device that gets a name is the program's choice; one used on the spot is meant."""

@@ -1155,9 +1155,10 @@ class Library(Expressions):
             default = kwargs.get("default")
             value: Value = SCALAR
             if action is not None and re.search(r"(^|_)(cuda|gpu)s?(_|$)", destination):
-                value = Flag(not re.match(r"no_|disable|without", destination))
+                positive = not re.match(r"no_|disable|without", destination)
+                value = Flag(positive, asks=False, choice=True)
             elif action is not None and destination in ("cpu", "use_cpu", "cpu_only"):
-                value = Flag(False)
+                value = Flag(False, asks=False, choice=True)
             elif action is None and default is not None:
                 value = default[0]
                 if isinstance(value, Const):

@@ -404,14 +404,36 @@ class Solution:
         module = self._module_of(site.scope)
         for code, value, is_global in site.devices:
             if self._is_central(value) and not (is_global and module is not None):
-                return Name(code)
+                if not (isinstance(value, Device) and value.pending):
+                    return Name(code)
+        for code, value, is_global in site.devices:
+            if isinstance(value, Device) and value.pending:
+                if not (is_global and module is not None):
+                    return self._pending(code, value, site)
         if module is not None and module.node is not None:
             if module.stateful:
                 return Name("next(self.parameters()).device")
             return None
         if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
             return None
+        if self.offered(site.spot.path):  # the user chooses, elsewhere
+            return self._existing(site.spot.path, self.program(site.spot.path))
         return self.resolver(site.spot.path)
+
+    def offered(self, path: str) -> bool:
+        """Tell whether the user of a program chooses on the command line where it runs."""
+        program = self.program(path)
+        return any(spot.path in program for spot in self.interpreter.offers)
+
+    def _pending(self, code: str, device: Device, site: Site) -> Name | None:
+        """Return a name that is to be defined behind the user's choice, where that comes first."""
+        assert device.pending is not None
+        spot, definition = device.pending
+        if site.scope.node is self.project.tree(spot.path) and isinstance(spot.node, ast.stmt):
+            if getattr(site.spot.node, "lineno", 0) <= spot.node.lineno:
+                return None
+        change = Edit(spot.path, self.span(spot), "after", (("code", definition),))
+        return Name(code, edits=(change,))
 
     def name_at(self, spot: Spot) -> Name | None:
         """Return how an operand names the device it has to go to."""
@@ -499,6 +521,8 @@ class Solution:
                 continue
             for name, value in scope.names.items():
                 if not (isinstance(value, Device) and value.resolved and self._is_central(value)):
+                    continue
+                if value.pending:
                     continue
                 if other == path:
                     return Name(name)

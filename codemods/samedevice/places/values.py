@@ -73,22 +73,29 @@ class Option(Const):
 
 
 class Flag(Value):
-    """A boolean that is true exactly when the accelerator is used (or when it is not)."""
+    """A boolean that is true exactly when the accelerator is used (or when it is not).
 
-    __slots__ = ("positive",)
+    `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
+    on the command line is.
+    """
 
-    def __init__(self, positive: bool = True) -> None:
+    __slots__ = ("asks", "choice", "positive")
+
+    def __init__(self, positive: bool = True, *, asks: bool = True, choice: bool = False) -> None:
         self.positive = positive
+        self.asks = asks
+        self.choice = choice
 
 
 class Device(Value):
     """A `torch.device`, a device string or index: it is where its node is.
 
     `text` says that it is a string, so that comparisons and formats can be judged. `resolved`: it
-    is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`).
+    is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `pending`: it is not
+    written yet: a name for it may be defined by this code, after this statement.
     """
 
-    __slots__ = ("node", "resolved", "spot", "text")
+    __slots__ = ("node", "pending", "resolved", "spot", "text")
 
     def __init__(
         self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False
@@ -97,6 +104,7 @@ class Device(Value):
         self.spot = spot
         self.text = text
         self.resolved = resolved
+        self.pending: tuple[Spot, str] | None = None
 
 
 class Tensor(Value):
