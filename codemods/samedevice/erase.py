@@ -283,7 +283,13 @@ class _Eraser:
         out: list[ast.stmt] = []
         for statement in statements:
             out += self._statement(statement)
-        return [node for node in out if not isinstance(node, ast.Pass)]
+        out = [node for node in out if not isinstance(node, ast.Pass)]
+        for index, node in enumerate(out):
+            # `if cuda: return x` before `return x`
+            if isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], ast.Return):
+                if _same(node.body, out[index + 1 :]) and self._may_go(node.test):
+                    return [*out[:index], *node.body]
+        return out
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
         match node:
@@ -315,10 +321,9 @@ class _Eraser:
                 return []
             if self._legacy and _dtype_of_type(value):
                 return []
-            if isinstance(value, ast.Constant) and value.value is None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if all(self.is_device(target) for target in targets):
-                    return []
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if all(map(self.is_device, targets)) and self._may_go(self.expression(value)):
+                return []  # `device = 0`, `device = args.gpu`, `device = None`
         new = self._rebuild(node)
         if isinstance(new, ast.Assign) and _is_identity(new):
             return []
@@ -506,7 +511,7 @@ class _Eraser:
                 kind = _CONTAINERS[name]
                 empty = ast.List([], ast.Load()) if kind is ast.List else ast.Dict([], [])
                 return _at(empty, node)
-        args = [each for each in node.args if not self.is_device(each)]
+        args = node.args
         if name == "load" and receiver is not None and self._is_torch(receiver):
             args = args[:1]  # the second one is map_location
         new_args = [self.expression(each) for each in args]
@@ -737,6 +742,18 @@ def _same(left: Sequence[ast.AST], right: Sequence[ast.AST]) -> bool:
     return _first_difference(list(left), list(right)) is None
 
 
+def _is_device_or_index(one: ast.AST, other: ast.AST) -> bool:
+    """Tell whether a device stands where the other program has one, too, or its index."""
+    match one, other:
+        case (ast.Name(id=name), ast.Constant(value=int(index))):
+            return name == _DEVICE and not isinstance(index, bool)
+    return False
+
+
+def _without_devices(args: list[ast.expr]) -> list[ast.expr]:
+    return [arg for arg in args if not (isinstance(arg, ast.Name) and arg.id == _DEVICE)]
+
+
 def _first_difference(left: object, right: object) -> tuple[object, object] | None:
     """Return the innermost pair of nodes at which two trees first differ."""
     if isinstance(left, list) and isinstance(right, list):
@@ -744,10 +761,19 @@ def _first_difference(left: object, right: object) -> tuple[object, object] | No
     if not isinstance(left, ast.AST) or not isinstance(right, ast.AST):
         same = type(left) is type(right) and left == right
         return None if same else (left, right)
+    if _is_device_or_index(left, right) or _is_device_or_index(right, left):
+        return None
     if type(left) is not type(right):
         return left, right
     for name in left._fields:
         if name in _IGNORED:
+            continue
+        if name == "args" and isinstance(left, ast.Call) and isinstance(right, ast.Call):
+            found = _first_difference(left.args, right.args) and _first_difference(
+                _without_devices(left.args), _without_devices(right.args)
+            )
+            if found is not None:
+                return found
             continue
         found = _first_difference(getattr(left, name, None), getattr(right, name, None))
         if found is not None:
