@@ -72,6 +72,10 @@ RESOLVER = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu"
         ("if cuda:\n  f(x.cuda())\nelse:\n  f(x)", "f(x.to(device))"),
         ("x = x.cuda() if cuda else x", "x = x.to(device)"),
         ("f(x.cuda() if cuda else x)", "f(x.to(device))"),
+        (
+            "def f(x):\n  if cuda:\n    return x.cuda()\n  return x",
+            "def f(x):\n  return x.to(device)",
+        ),
         ("if torch.cuda.is_available():\n  f()", "if device.type == 'cuda':\n  f()"),
         ("if device == 'cuda':\n  f()", "if device.type == 'cuda':\n  f()"),
         ("assert torch.cuda.is_available()\nf()", "f()"),

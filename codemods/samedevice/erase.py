@@ -285,10 +285,10 @@ class _Eraser:
             out += self._statement(statement)
         out = [node for node in out if not isinstance(node, ast.Pass)]
         for index, node in enumerate(out):
-            # `if cuda: return x` before `return x`
-            if isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], ast.Return):
-                if _same(node.body, out[index + 1 :]) and self._may_go(node.test):
-                    return [*out[:index], *node.body]
+            match node:  # `if cuda: return x` before `return x`
+                case ast.If(test=test, body=[*_, ast.Return()] as same, orelse=[]):
+                    if _same(same, out[index + 1 :]) and self._may_go(test):
+                        return [*out[:index], *same]
         return out
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
