@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from fnmatch import fnmatch
 from pathlib import Path
+from threading import Lock
 
 from .catalogue import LISTS, Program, load
 from .examine import Examination, examine
@@ -26,6 +27,9 @@ def main() -> int:
         if program.list in options.list and fnmatch(program.name, f"*{options.only}*")
     ]
     record = Record(options.record)
+    if options.failed:
+        good = {_key(outcome) for outcome in record.outcomes() if outcome.passed}
+        chosen = [program for program in chosen if _key(program) not in good]
 
     def one(program: Program) -> None:
         outcome = examine(
@@ -35,6 +39,7 @@ def main() -> int:
             baselines=options.baselines,
             diffs=options.diffs,
             virtual=options.virtual,
+            revision=options.revision,
         )
         record.put(outcome)
         print(outcome.summary(), flush=True)
@@ -51,20 +56,26 @@ class Record:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lock = Lock()
         self.entries: dict[str, dict[str, object]] = {}
         if path.exists():
             self.entries = json.loads(path.read_text(encoding="utf-8"))
 
     def put(self, outcome: Examination) -> None:
         """Keep an outcome, instead of an older one of the same program."""
-        self.entries[f"{outcome.list}: {outcome.name}"] = asdict(outcome)
-        text = json.dumps(self.entries, indent=1, ensure_ascii=False, sort_keys=True)
-        self.path.write_text(text + "\n", encoding="utf-8")
+        with self.lock:
+            self.entries[_key(outcome)] = asdict(outcome)
+            text = json.dumps(self.entries, indent=1, ensure_ascii=False, sort_keys=True)
+            self.path.write_text(text + "\n", encoding="utf-8")
 
     def outcomes(self) -> list[Examination]:
         """The outcomes of the programs that the catalogue still lists, in its order."""
-        keys = [f"{program.list}: {program.name}" for program in load()]
+        keys = [_key(program) for program in load()]
         return [Examination(**self.entries[key]) for key in keys if key in self.entries]
+
+
+def _key(program: Program | Examination) -> str:
+    return f"{program.list}: {program.name} {' '.join(program.args)}".strip()
 
 
 def _options() -> argparse.Namespace:
@@ -77,6 +88,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--virtual", action="store_true", help="run on the virtual accelerator too")
     parser.add_argument("--baselines", type=Path, help="folder that keeps the runs before the fix")
     parser.add_argument("--diffs", type=Path, help="folder that receives every diff")
+    parser.add_argument("--revision", default="", help="of samedevice, for the record")
+    parser.add_argument("--failed", action="store_true", help="only what did not pass last time")
     parser.add_argument("--record", type=Path, default=ROOT / "docs/proof/real_programs.json")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/proof/real_programs.md")
     return parser.parse_args()

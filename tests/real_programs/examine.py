@@ -32,6 +32,7 @@ class Examination:
     args: tuple[str, ...]
     commit: str
     supplies: str
+    revision: str = ""  # of samedevice
     seconds: float = 0.0  # of the run before, on the CPU
     backwards: int = 0
     before: str | None = None  # runs on the CPU as published
@@ -77,6 +78,7 @@ def examine(
     baselines: Path | None = None,
     diffs: Path | None = None,
     virtual: bool = False,
+    revision: str = "",
 ) -> Examination:
     """Take ``program`` through the stages; no stage raises for what the program does."""
     checkout = program.checkout(corpus)
@@ -87,6 +89,7 @@ def examine(
         program.args,
         commit.read_text().strip() if commit.exists() else "",
         program.supplies,
+        revision,
     )
     with TemporaryDirectory() as scratch:
         before, after = Path(scratch) / "before", Path(scratch) / "after"

@@ -21,7 +21,7 @@ run to its end with every stepped parameter and every loss on the device.
 What every run is given: seed 0, one thread, no network, at most four batches of each pass over a
 DataLoader unless noted, synthetic images in place of downloads, initial weights in place of
 pretrained ones. *Budget* in the notes: the program was ended, without an error, after that many
-backward passes.
+backward passes. *Revision* is the commit of samedevice that was run.
 """
 
 
@@ -68,8 +68,8 @@ def _totals(outcomes: Sequence[Examination]) -> str:
 def _table(outcomes: Sequence[Examination]) -> str:
     lines = [
         "| program | commit | before | lines changed | again | after | equal | virtual "
-        "| on device | agrees | s | notes |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| on device | agrees | s | revision | notes |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for outcome in outcomes:
         name = outcome.name + (f" `{' '.join(outcome.args)}`" if outcome.args else "")
@@ -86,6 +86,7 @@ def _table(outcomes: Sequence[Examination]) -> str:
             _mark(outcome.on_device),
             _mark(outcome.agrees),
             f"{outcome.seconds:.0f}",
+            outcome.revision,
             outcome.supplies,
         ]
         lines.append("| " + " | ".join(cells) + " |")
