@@ -149,6 +149,21 @@ def test_watching_changes_no_value(run) -> None:  # type: ignore[no-untyped-def]
     assert plain.record is None
 
 
+def test_the_compiler_does_not_compile_the_watcher(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        """
+        import torch
+        double = torch.compile(lambda x: x * 2, backend="eager")
+        print(double(torch.ones(2)).sum().item())
+        """,
+        Settings(on="cpu"),
+    )
+    assert result.passed, result
+    assert result.stdout.text == "4.0\n"
+    assert "sys._getframe" not in result.stderr.text
+    assert result.record.operations["cpu"]["mul"] == 1
+
+
 CLASH = """
 import torch
 from torch import nn

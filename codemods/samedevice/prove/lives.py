@@ -52,8 +52,11 @@ class Lives:
         Its place is its operands'; of these the one that got there last is told, for that is the
         data rather than a parameter.
         """
-        lives = (self._lives.get(storage_of(operand), _UNKNOWN) for operand in operands)
-        origin = max(lives, key=lambda life: life.born, default=_UNKNOWN)
+        origin = _UNKNOWN
+        for operand in operands:
+            life = self._lives.get(storage_of(operand))
+            if life is not None and life.born > origin.born:
+                origin = life
         steps = origin.steps
         if steps and steps[-1][0] == "computed":
             steps = steps[:-1]
@@ -86,6 +89,6 @@ class Lives:
 def storage_of(tensor: Any) -> int:
     """Return the number of a tensor's storage; 0 for tensors that have none (sparse ones)."""
     try:
-        return int(tensor.untyped_storage()._cdata)
+        return tensor.untyped_storage()._cdata  # type: ignore[no-any-return]
     except (RuntimeError, NotImplementedError):
         return 0

@@ -19,11 +19,12 @@ _CONTEXT = 3
 _MOST_OUTPUT = 20_000  # characters of a run's output
 
 _STYLE = """
-:root { color-scheme: light dark; --line: light-dark(#d8dee4, #30363d);
-  --soft: light-dark(#f6f8fa, #161b22); --dim: light-dark(#59636e, #9198a1);
-  --good: light-dark(#1a7f37, #3fb950); --bad: light-dark(#cf222e, #f85149);
-  --old: light-dark(#ffebe9, #3c1618); --new: light-dark(#dafbe1, #12331b);
-  --older: light-dark(#ffb8b0, #7d2a2a); --newer: light-dark(#8ee3a2, #1f6f35); }
+:root { color-scheme: light dark; --line: #d8dee4; --soft: #f6f8fa; --dim: #59636e;
+  --good: #1a7f37; --bad: #cf222e; --old: #ffebe9; --new: #dafbe1; --older: #ffb8b0;
+  --newer: #8ee3a2 }
+@media (prefers-color-scheme: dark) { :root { --line: #30363d; --soft: #161b22;
+  --dim: #9198a1; --good: #3fb950; --bad: #f85149; --old: #3c1618; --new: #12331b;
+  --older: #7d2a2a; --newer: #1f6f35 } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto;
   padding: 0 1rem; }
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }

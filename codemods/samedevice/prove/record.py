@@ -60,8 +60,6 @@ class Transfer:
             return "built from Python values each time: build it once, or from tensors"
         if self.how == "index":
             return "the index comes from the host each time: keep it on the device"
-        if self.nbytes < 4096 * self.count:
-            return "many small copies: gather them into one"
         return ""
 
 

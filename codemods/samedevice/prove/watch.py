@@ -75,17 +75,19 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         super().__init__()
         self.lives = Lives()
         self._timed = timed
-        self._counts: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+        # By the operation's id, for its hash is slow Python; operations live as long as torch.
+        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self._deeds: dict[int, tuple[str, Any]] = {}
         self._transfers: dict[tuple[str, str, str, str, int], Transfer] = {}
         self._moved = WeakIdKeyDictionary()
         self._optimizers: dict[int, Optimizer] = {}
         self._losses = Losses()
         self._pause = False
-        self._deeds: dict[Any, str] = {}
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # Else torch imports its compiler at the first operation: a second for every program.
+        # Torch would keep its compiler out of here by importing it at the first operation: a second
+        # for every program. `_skip` does the same for nothing.
         return False
 
     def record(self) -> Record:
@@ -93,7 +95,8 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         operations: dict[str, dict[str, int]] = {}
         for device, counts in list(self._counts.items()):
             names: Counter[str] = Counter()
-            for function, count in list(counts.items()):
+            for key, count in list(counts.items()):
+                function = self._deeds[key][1]
                 names[str(function.overloadpacket).removeprefix("aten.")] += count
             operations[device] = dict(names.most_common())
         transfers = sorted(list(self._transfers.values()), key=lambda one: -one.cost)
@@ -114,16 +117,17 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             return func(*args, **kwargs)
         started = time.perf_counter() if self._timed else 0.0
         result = func(*args, **kwargs)
-        deed = self._deeds.get(func)
-        if deed is None:
-            deed = self._deeds[func] = _deed(func)
+        known = self._deeds.get(id(func))
+        if known is None:
+            known = self._deeds[id(func)] = _deed(func), func
+        deed = known[0]
         if deed == "view":
             return result
         seconds = time.perf_counter() - started if self._timed else None
         operands = list(_tensors(args))
         subject = operands[0] if operands else next(_tensors((result,)), None)
         if subject is not None and not self._crossed(deed, subject, result, args, kwargs, seconds):
-            self._counts[str(subject.device)][func] += 1
+            self._counts[str(subject.device)][id(func)] += 1
             if deed not in ("change", "put", "read", "copy"):
                 at = user_line()
                 for tensor in _tensors((result,)):
@@ -241,6 +245,17 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             self._losses.infinite += not finite
             if len(self._losses.values) < KEPT_LOSSES:
                 self._losses.values.append(value if finite else None)
+
+
+def _skip() -> None:
+    """Tell `torch.compile`'s hook on frames to leave our dispatch alone, and all that it calls."""
+    frames = torch._C._dynamo.eval_frame
+    with contextlib.suppress(AttributeError):  # a release that tells it otherwise: slower, no worse
+        nothing = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.SKIP)
+        frames.set_code_exec_strategy(Watch.__torch_dispatch__.__code__, nothing)
+
+
+_skip()
 
 
 @contextlib.contextmanager
