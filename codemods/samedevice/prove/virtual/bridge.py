@@ -33,7 +33,9 @@ _device_type = "cuda"
 
 _as_strided_on_host = torch.ops.aten.as_strided_.default._op
 _set_on_host = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
+_sparse_coo = torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors.default._op_dk
 _CPU = torch._C.DispatchKey.CPU
+_SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 
 
 def serves(device_type: str) -> bool:
@@ -52,14 +54,12 @@ def to_device(host: Tensor, index: int) -> Tensor:
     """Return a tensor on accelerator `index` over the memory of `host`.
 
     Sizes and strides are kept. The storage begins at the first element of `host`, so only tensors
-    whose storage nobody looks at through another one (fresh results) should come here; use
-    `storage_to_device` for others.
+    whose storage nobody looks at through another one (fresh results) should come here.
     """
     if host.layout is not torch.strided or host.is_quantized:
-        kind = "quantized" if host.is_quantized else str(host.layout).removeprefix("torch.")
-        raise NotImplementedError(
-            f"samedevice: the virtual accelerator holds dense tensors only, not {kind} ones"
-        )
+        return _sparse_to_device(host, index)
+    if host.is_conj() or host.is_neg():
+        host = host.resolve_conj().resolve_neg()
     capsule = _to_capsule(host)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
     device = _from_capsule(capsule)
@@ -72,19 +72,48 @@ def to_device(host: Tensor, index: int) -> Tensor:
 
 def to_host(device: Tensor) -> Tensor:
     """Return a host tensor over the memory of a device tensor: a view in all but name."""
+    if device.layout is not torch.strided:
+        return _sparse_to_host(device)
     capsule = _to_capsule(device)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _HOST
     host = _from_capsule(capsule)
     shape = device.shape
     if (1 in shape or 0 in shape) and host.stride() != device.stride():
         _as_strided_on_host(host, shape, device.stride())
+    if device.is_conj():
+        host = host.conj()
+    if device.is_neg():
+        host = torch._neg_view(host)
     return host  # type: ignore[no-any-return]
 
 
-def storage_to_device(storage: torch.UntypedStorage, index: int) -> Tensor:
-    """Return a device tensor of bytes over a whole host storage."""
-    flat = torch.empty(0, dtype=torch.uint8).set_(storage)  # type: ignore[call-overload]
-    return to_device(flat, index)
+def _sparse_to_device(host: Tensor, index: int) -> Tensor:
+    if host.layout is not torch.sparse_coo:
+        kind = "quantized" if host.is_quantized else str(host.layout).removeprefix("torch.")
+        raise NotImplementedError(
+            f"samedevice: the virtual accelerator has dense and sparse COO tensors, not {kind} ones"
+        )
+    indices, values = to_device(host._indices(), index), to_device(host._values(), index)
+    return _sparse_like(host, indices, values)
+
+
+def _sparse_to_host(device: Tensor) -> Tensor:
+    return _sparse_like(device, to_host(device._indices()), to_host(device._values()))
+
+
+def _sparse_like(model: Tensor, indices: Tensor, values: Tensor) -> Tensor:
+    return _sparse_coo(  # type: ignore[no-any-return]
+        _SPARSE_CPU,
+        model.sparse_dim(),
+        model.dense_dim(),
+        model.shape,
+        indices,
+        values,
+        dtype=model.dtype,
+        layout=model.layout,
+        device=values.device,
+        is_coalesced=model.is_coalesced(),
+    )
 
 
 def adopt(device: Tensor, source: Tensor) -> None:

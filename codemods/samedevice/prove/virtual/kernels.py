@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from samedevice.prove.virtual import rules
-from samedevice.prove.virtual.bridge import adopt, storage_to_device, to_device, to_host
+from samedevice.prove.virtual.bridge import adopt, to_device, to_host
 from samedevice.prove.virtual.generators import for_draw
 from samedevice.prove.virtual.state import STATE
 
@@ -24,6 +24,7 @@ Tensor = torch.Tensor
 Kernel = Callable[..., Any]
 
 _CPU = torch._C.DispatchKey.CPU
+_SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 _COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
 _aten = torch.ops.aten
 
@@ -31,6 +32,14 @@ _aten = torch.ops.aten
 _ALSO = """
 convolution convolution_overrideable convolution_backward
 """.split()
+
+# Operations on sparse tensors whose CPU kernels deal with their two dense ones as a whole.
+_SPARSE_STRUCTURE = frozenset(
+    """_indices _values indices values _nnz sparse_dim _dimI dense_dim _dimV is_coalesced _coalesced_
+    empty _sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors
+    sparse_resize_ sparse_resize_and_clear_ copy_ copy_sparse_to_sparse_ clone zero_ resize_as_sparse_
+    """.split()
+)
 
 # Operations whose CPU kernels read and write sizes, strides and storages only.
 _METADATA = "as_strided view _reshape_alias unfold view_as_real view_as_complex set_.source_Storage_storage_offset".split()
@@ -61,9 +70,21 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
         if op is None:
             continue
         library.impl(name, special.get(name) or _kernel(op), dispatch_key)
+    _register_sparse(library, f"Sparse{dispatch_key}")
     fallback = torch.library.Library("_", "IMPL")
     fallback.fallback(_fallback, dispatch_key)
     return [library, fallback]
+
+
+def _register_sparse(library: torch.library.Library, dispatch_key: str) -> None:
+    """Register the same for sparse tensors: two dense ones, on which the CPU's kernels work."""
+    for name in torch._C._dispatch_get_registrations_for_dispatch_key("SparseCPU"):
+        op = _operation(name.removeprefix("aten::")) if name.startswith("aten::") else None
+        if op is not None:
+            short = name.removeprefix("aten::").partition(".")[0]
+            structure = short in _SPARSE_STRUCTURE
+            kernel = _on_cpu(op, _SPARSE_CPU) if structure else _plain_kernel(op)
+            library.impl(name.removeprefix("aten::"), kernel, dispatch_key)
 
 
 def _full_name(packet: str, overload: str) -> str:
@@ -118,15 +139,15 @@ def _plain_kernel(op: Any) -> Kernel:
     if any(argument.name == "device" for argument in arguments):
         return _factory(op)
     written = [
-        (position, argument.name, argument.kwarg_only)
-        for position, argument in enumerate(arguments)
+        argument
+        for argument in arguments
         if argument.alias_info is not None and argument.alias_info.is_write
     ]
     if not written:
         return _functional(op)
-    if all(kwarg_only for _, _, kwarg_only in written):
-        return _out(op, [name for _, name, _ in written])
-    return _inplace(op, [(position, name) for position, name, _ in written])
+    if all(argument.kwarg_only for argument in written):
+        return _out(op, [argument.name for argument in written])
+    return _inplace(op)
 
 
 def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
@@ -166,13 +187,14 @@ def _call(op: Any) -> Kernel:
     takes back: then torch chooses the overload again.
     """
     overload, packet = op._op, op.overloadpacket
-    if "Scalar" not in packet.overloads() or len(op._schema.arguments) < 2:
+    types = [str(argument.type) for argument in op._schema.arguments]
+    if types[:2] != ["Tensor", "Tensor"] or not any("Scalar" in name for name in packet.overloads()):
         return overload  # type: ignore[no-any-return]
 
-    def call(first: Any, second: Any, *rest: Any, **kwargs: Any) -> Any:
-        if isinstance(second, Tensor) and isinstance(first, Tensor):
-            return overload(first, second, *rest, **kwargs)
-        return packet(first, second, *rest, **kwargs)
+    def call(*hosts: Any, **kwhosts: Any) -> Any:
+        if all(isinstance(host, Tensor) for host in hosts[:2]):
+            return overload(*hosts, **kwhosts)
+        return packet(*hosts, **kwhosts)
 
     return call
 
@@ -187,23 +209,41 @@ def _functional(op: Any) -> Kernel:
     return kernel
 
 
-def _inplace(op: Any, written: list[tuple[int, str]]) -> Kernel:
+def _inplace(op: Any) -> Kernel:
     call, prepare = _call(op), _prepare(op)
-    returns = len(op._schema.returns)
+    sources = _aliases(op._schema)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         hosts, kwhosts, index = prepare(args, kwargs)
         result = call(*hosts, **kwhosts)
-        if not returns:
+        if not sources:
             return None
-        given = [args[place] if place < len(args) else kwargs[name] for place, name in written]
-        if returns == 1:
-            return given[0]
-        # results that are no written argument come fresh from the kernel
-        fresh = [_devices(value, index) for value in result[len(given) :]]
-        return (*given, *fresh)
+        results = [
+            _devices(value, index)
+            if source is None
+            else args[source[0]]
+            if source[0] < len(args)
+            else kwargs[source[1]]
+            for value, source in zip(result if len(sources) > 1 else (result,), sources)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
 
     return kernel
+
+
+def _aliases(schema: Any) -> list[tuple[int, str] | None]:
+    """Say of each result which argument it is (position and name), None for a fresh tensor."""
+    found: list[tuple[int, str] | None] = []
+    for result in schema.returns:
+        found.append(None)
+        for position, argument in enumerate(schema.arguments):
+            if (
+                result.alias_info is not None
+                and argument.alias_info is not None
+                and result.alias_info.before_set == argument.alias_info.before_set
+            ):
+                found[-1] = position, argument.name
+    return found
 
 
 def _out(op: Any, written: list[str]) -> Kernel:
@@ -307,12 +347,12 @@ def _devices(result: Any, index: int) -> Any:
     return result
 
 
-def _on_cpu(op: Any) -> Kernel:
+def _on_cpu(op: Any, dispatch_key: Any = _CPU) -> Kernel:
     """Call the CPU's kernel of an operation that touches no memory on the device tensor itself."""
     call = op._op_dk
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        return call(_CPU, *args, **kwargs)
+        return call(dispatch_key, *args, **kwargs)
 
     return kernel
 
@@ -379,20 +419,12 @@ def _convolution(op: Any) -> Kernel:
     return kernel
 
 
-def _plain(tensor: Tensor) -> Tensor:
-    """View a tensor as a host tensor, its lazy conjugation and negation included."""
-    if tensor.get_device() < 0:
-        return tensor
-    host = to_host(tensor)
-    if tensor.is_conj():
-        host = host.conj()
-    if tensor.is_neg():
-        host = torch._neg_view(host)
-    return host
+def _host(tensor: Tensor) -> Tensor:
+    return tensor if tensor.get_device() < 0 else to_host(tensor)
 
 
 def _copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
-    _plain(self).copy_(_plain(source))
+    _host(self).copy_(_host(source))
     return self
 
 
