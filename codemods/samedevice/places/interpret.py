@@ -197,6 +197,8 @@ class Interpreter(Calls):
             self.assign(target, value, scope, node)
         if len(node.targets) == 1:
             self.offer(node.targets[0], value, scope, node)
+            if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
+                self.site("flag", Spot(scope.path, node), None, scope, node.targets[0].id)
         return False
 
     # -- devices that a command line decides -------------------------------------------------

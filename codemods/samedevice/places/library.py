@@ -835,8 +835,6 @@ class Library(Expressions):
             return self.host_tensor(spot, scope, args[0][0].name)  # a type of the CPU's tensors
         device = self.moved_to(name, args, kwargs, spot, scope)
         if device is None:
-            if name == "type" and (kind := self.legacy_type(args)):
-                self.site("cast", spot, owner.node, scope, kind)
             moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
             moved.packed, moved.leaf = owner.packed, owner.leaf
             return moved

@@ -537,6 +537,19 @@ class Solution:
     def _imported(self, path: str) -> bool:
         return any(path in targets for targets in self.project.imports.values())
 
+    def taken_from(self, path: str) -> set[str]:
+        """Return the names that other files may take from this one; "*" for all of them."""
+        found: set[str] = set()
+        for other, targets in self.project.imports.items():
+            if path not in targets:
+                continue
+            for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
+                if isinstance(node, ast.ImportFrom):
+                    found.update(alias.name for alias in node.names)
+                elif isinstance(node, ast.Attribute):
+                    found.add(node.attr)
+        return found
+
     def _reach(self, path: str) -> set[str]:
         """The files that a file imports, directly or not."""
         found: set[str] = set()

@@ -23,6 +23,20 @@ def fix(name: Name, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
     return Fix((*edits, *name.edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
 
 
+def to_device(solution: Solution, spot: Spot, name: Name) -> list[Edit]:
+    """Return the edits that turn the call `x.cuda(...)` into `x.to(device, ...)`."""
+    assert isinstance(spot.node, ast.Call)
+    rest = "".join(
+        f", {k.arg}={solution.code(Spot(spot.path, k.value))}"
+        for k in spot.node.keywords
+        if k.arg not in (None, "device")
+    )
+    return [
+        edit(solution, spot, "unwrap"),
+        edit(solution, spot, "method", code=f".to({name.code}{rest})"),
+    ]
+
+
 def finding(
     solution: Solution,
     rule: str,

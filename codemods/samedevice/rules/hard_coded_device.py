@@ -25,11 +25,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import Name, SiteGroup
-from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.places.solution import SiteGroup
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short, to_device
 
 RULE = "hard-coded-device"
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
@@ -37,7 +37,7 @@ _CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
 
 def find(solution: Solution) -> Iterator[Finding]:
-    """Report device literals, moves by name, and branches that only move."""
+    """Report device literals and moves by name."""
     for group in solution.groups("literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             yield _chosen_cpu(solution, group)
@@ -55,10 +55,6 @@ def find(solution: Solution) -> Iterator[Finding]:
                 and not _chosen(solution, group.spot)
             ):
                 yield _move(solution, group)
-    for group in solution.groups("branch"):
-        found = _branch(solution, group)
-        if found is not None:
-            yield found
 
 
 def _chosen(solution: Solution, spot: Spot) -> bool:
@@ -128,7 +124,7 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     name = solution.name_at(group.spot)
     repair: Fix | None = None
     if name is not None and isinstance(call, ast.Call) and not call.args:
-        repair = fix(name, *_to(solution, group.spot, name))
+        repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
@@ -136,81 +132,6 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _to(solution: Solution, spot: Spot, name: Name) -> tuple[Edit, Edit]:
-    """Return the edits that turn `x.cuda(...)` into `x.to(device, ...)`."""
-    assert isinstance(spot.node, ast.Call)
-    rest = "".join(
-        f", {k.arg}={solution.code(Spot(spot.path, k.value))}"
-        for k in spot.node.keywords
-        if k.arg not in (None, "device")
-    )
-    return (
-        edit(solution, spot, "unwrap"),
-        edit(solution, spot, "method", code=f".to({name.code}{rest})"),
-    )
-
-
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:
-    """Tell whether a move is inside a test for the accelerator; `branch` deals with those."""
+    """Tell whether a move is inside a test for the accelerator; `cuda-branch` deals with those."""
     return all(site.detail["guarded"] for site in group.sites)
-
-
-def _branch(solution: Solution, group: SiteGroup) -> Finding | None:
-    """`if torch.cuda.is_available(): model.cuda()` only moves: it becomes `model.to(device)`."""
-    statement = group.spot.node
-    if not isinstance(statement, ast.If) or statement.orelse or not group.first.detail["positive"]:
-        return None
-    edits: list[Edit] = []
-    names: list[Name] = []
-    moves = {
-        g.spot.node
-        for kind in ("move", "module-move")
-        for g in solution.groups(kind)
-        if g.first.name == "cuda"
-    }
-    for inner in statement.body:
-        found = [node for node in ast.walk(inner) if node in moves]
-        if not found or not _only_moves(inner):
-            return None
-        for node in found:
-            spot = Spot(group.spot.path, node)
-            name = solution.name_at(spot)
-            if name is None or not isinstance(node, ast.Call) or node.args:
-                return None
-            names.append(name)
-            edits.extend(_to(solution, spot, name))
-    if not names:
-        return None
-    edits.append(edit(solution, group.spot, "body"))
-    return finding(
-        solution, RULE, Spot(group.spot.path, statement.test),
-        "this branch only moves to CUDA; following the device does the same on every machine",
-        fix(names[0], *edits),
-    )  # fmt: skip
-
-
-def _only_moves(statement: ast.stmt) -> bool:
-    """Tell whether a statement moves values and does nothing else."""
-    match statement:
-        case ast.Assign(targets=targets, value=value):
-            pairs = [(target, value) for target in targets]
-        case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
-            return not any(isinstance(n, ast.Call) for n in ast.walk(call.func))
-        case _:
-            return False
-    for target, value in pairs:
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            if len(target.elts) != len(value.elts):
-                return False
-            if not all(map(_moves_itself, target.elts, value.elts)):
-                return False
-        elif not _moves_itself(target, value):
-            return False
-    return True
-
-
-def _moves_itself(target: ast.expr, value: ast.expr) -> bool:
-    match value:
-        case ast.Call(func=ast.Attribute(value=receiver)):
-            return ast.unparse(receiver) == ast.unparse(target)
-    return False

@@ -1,8 +1,7 @@
 """A tensor type of PyTorch 0.x says where a tensor lives: `torch.cuda.FloatTensor(...)`.
 
 Why: `torch.cuda.FloatTensor` does not work without CUDA, so that old programs choose between two
-types by hand, and `x.type(torch.FloatTensor)` silently brings a tensor back to the CPU. A dtype and
-a device say the same on every machine.
+types by hand. A dtype and a device say the same on every machine.
 
 Example:
 
@@ -25,7 +24,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
 from samedevice.rules._build import NO_NAME, edit, finding, short
@@ -56,10 +55,6 @@ def find(solution: Solution) -> Iterator[Finding]:
         for group in solution.groups(kind):
             if group.first.name == "type":
                 yield _cast(solution, group)
-    for group in solution.groups("cast"):
-        found = _back_to_host(solution, group)
-        if found is not None:
-            yield found
     yield from _unread_aliases(solution)
 
 
@@ -159,25 +154,6 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
 
 
-def _back_to_host(solution: Solution, group: SiteGroup) -> Finding | None:
-    """`x.type(torch.FloatTensor)` of what is on the device: the cast alone is meant."""
-    spot, call = group.spot, group.spot.node
-    torch = solution.alias(spot.path, "torch")
-    last = group.first.name.rpartition(".")[2]
-    if not (isinstance(call, ast.Call) and len(call.args) == 1 and torch and last in _DTYPES):
-        return None
-    if any(solution.place(site.node) is not Place.CENTRAL for site in group.sites):
-        return None
-    change = edit(
-        solution, Spot(spot.path, call.args[0]), "replace", code=f"{torch}.{_DTYPES[last]}"
-    )
-    return finding(
-        solution, RULE, spot,
-        f"`{short(solution.code(spot))}` moves back to the CPU what is used on the device",
-        Fix((change,), erasure=ERASURE),
-    )  # fmt: skip
-
-
 # -- names ----------------------------------------------------------------------------------
 
 
@@ -193,7 +169,7 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
             node.id
             for node in ast.walk(tree)
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
-        } | _imported_from(solution, path)
+        } | solution.taken_from(path)
         for statement in _statements(tree):
             names = _aliased(statement)
             if names and not names & read and "*" not in read:
@@ -239,18 +215,3 @@ def _is_type(node: ast.expr) -> bool:
 
 def _named_type(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and (node.attr in _DTYPES or node.attr == "Tensor")
-
-
-def _imported_from(solution: Solution, path: str) -> set[str]:
-    """Return the names that other files take from this one; "*" for all."""
-    found: set[str] = set()
-    for other, targets in solution.project.imports.items():
-        if path not in targets:
-            continue
-        tree = solution.project.tree(other)
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.ImportFrom):
-                found.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
-    return found

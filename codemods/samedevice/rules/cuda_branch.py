@@ -1,0 +1,267 @@
+"""A branch asks for CUDA only to move values there.
+
+Why: `.to(device)` does the same on every machine, so that nobody has to ask. Every question is a
+place to forget the next value to move, and it knows one vendor's devices only. What such a branch
+does besides stays in it; where both branches do the same to a moved and to an unmoved value, one is
+left.
+
+Example:
+
+    use_cuda = torch.cuda.is_available()
+    if use_cuda:
+        model = model.cuda()
+    x = x.cuda() if use_cuda else x
+
+becomes
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = model.to(device)
+    x = x.to(device)
+
+Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+
+from samedevice.finding import Edit, Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.rules._build import edit, finding, fix, to_device
+
+RULE = "cuda-branch"
+_MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
+_INSIDE = "this moves to CUDA behind a test for it; following the device does the same"
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report branches that move, what they move beside other work, and flags left unread."""
+    branches = _Branches(solution)
+    for group in solution.groups("branch"):
+        yield from branches.statement(group)
+    for group in solution.groups("choice"):
+        yield from branches.expression(group)
+    yield from _unread_flags(solution)
+
+
+class _Branches:
+    """The branches of a project, with the moves in them."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.moves = {
+            group.spot.node
+            for kind in ("move", "module-move")
+            for group in solution.groups(kind)
+            if group.first.name == "cuda"
+            and isinstance(group.spot.node, ast.Call)
+            and not group.spot.node.args
+        }
+        self.done: set[ast.AST] = set()
+
+    def statement(self, group: SiteGroup) -> Iterator[Finding]:
+        """Judge an `if` statement."""
+        node, path = group.spot.node, group.spot.path
+        if not isinstance(node, ast.If):
+            return
+        positive = {site.detail["positive"] for site in group.sites}
+        if len(positive) != 1:
+            return
+        taken, other = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
+        moves = [n for part in taken for n in ast.walk(part) if n in self.moves]
+        moves = [n for n in moves if n not in self.done]
+        if not moves:
+            return
+        self.done.update(moves)
+        names = {n: self.solution.name_at(Spot(path, n)) for n in moves}
+        known = {n: name for n, name in names.items() if name is not None}
+        verb = "body" if positive == {True} else "orelse"
+        rest = self._behind(path, node)
+        plain, without = _plain(taken), _plain(other)
+        edits: list[Edit] | None = None
+        if len(known) == len(moves):
+            if plain == without:
+                edits = [edit(self.solution, group.spot, verb)]
+            elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
+                gone = [edit(self.solution, Spot(path, s), "delete") for s in rest]
+                edits = [edit(self.solution, group.spot, verb), *gone]
+        if edits is not None:
+            edits += [e for n in moves for e in to_device(self.solution, Spot(path, n), known[n])]
+            yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), edits)
+            return
+        freed = self._freed(path, node, taken, known)
+        if freed:
+            changes = [e for _, part in freed for e in part]
+            yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), changes)
+        left = {n for part, _ in freed for n in ast.walk(part)}
+        for n, name in known.items():
+            if n not in left:
+                yield self._finding(
+                    Spot(path, n), _INSIDE, [name], to_device(self.solution, Spot(path, n), name)
+                )
+
+    def _freed(
+        self, path: str, node: ast.If, taken: Sequence[ast.stmt], known: dict[ast.AST, Name]
+    ) -> list[tuple[ast.stmt, list[Edit]]]:
+        """Return the statements that only move, at the start or the end, and how they get out."""
+        parent = self.solution.parents(path).get(node)
+        if isinstance(parent, ast.If) and parent.orelse == [node]:
+            return []  # perhaps an `elif`
+        only = [self._only_moves(statement, known) for statement in taken]
+        if all(only):
+            return []  # the other branch has work of its own: it goes on with one `if` less
+        first = next(i for i, moving in enumerate(only) if not moving)
+        last = len(only) - next(i for i, moving in enumerate(reversed(only)) if not moving)
+        freed: list[tuple[ast.stmt, list[Edit]]] = []
+        for index, statement in enumerate(taken):
+            if index < first or index >= last:
+                spot = Spot(path, statement)
+                code = self._moved(path, statement, known)
+                freed.append((statement, [
+                    edit(self.solution, Spot(path, node), "before" if index < first else "after",
+                         code=code),
+                    edit(self.solution, spot, "delete"),
+                ]))  # fmt: skip
+        return freed
+
+    def _only_moves(self, statement: ast.stmt, known: dict[ast.AST, Name]) -> bool:
+        moving = [n for n in ast.walk(statement) if n in self.moves]
+        return bool(moving) and all(n in known for n in moving) and not _plain([statement])
+
+    def _moved(self, path: str, statement: ast.stmt, known: dict[ast.AST, Name]) -> str:
+        """Return the code of a statement with its moves following the device."""
+        source = self.solution.project.sources[path]
+        start = source.span(statement)
+        base = source.offset(start.line, start.column)
+        text = source.segment(statement)
+        calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call) and n in known]
+        for call in sorted(calls, key=lambda n: (n.lineno, n.col_offset), reverse=True):
+            assert isinstance(call.func, ast.Attribute)
+            receiver, whole = source.span(call.func.value), source.span(call)
+            head = source.offset(receiver.end_line, receiver.end_column) - base
+            tail = source.offset(whole.end_line, whole.end_column) - base
+            rest = "".join(
+                f", {k.arg}={source.segment(k.value)}" for k in call.keywords if k.arg != "device"
+            )
+            text = f"{text[:head]}.to({known[call].code}{rest}){text[tail:]}"
+        end = source.offset(start.end_line, start.end_column)
+        comment = source.text[end:].partition("\n")[0].rstrip()
+        return text + comment if comment.lstrip().startswith("#") else text
+
+    def expression(self, group: SiteGroup) -> Iterator[Finding]:
+        """Judge a conditional expression."""
+        node, path = group.spot.node, group.spot.path
+        positive = {site.detail["positive"] for site in group.sites}
+        if not isinstance(node, ast.IfExp) or len(positive) != 1:
+            return
+        on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
+        moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
+        if _plain([ast.Expr(on)], False) != _plain([ast.Expr(off)], False):
+            for n in moves:
+                name = self.solution.name_at(Spot(path, n))
+                if name is not None:
+                    changes = to_device(self.solution, Spot(path, n), name)
+                    yield self._finding(Spot(path, n), _INSIDE, [name], changes)
+            return
+        if moves:
+            names = [self.solution.name_at(Spot(path, n)) for n in moves]
+            if all(names):
+                pairs = [(n, name) for n, name in zip(moves, names, strict=True) if name]
+                edits = [edit(self.solution, group.spot, "body" if on is node.body else "orelse")]
+                for n, name in pairs:
+                    edits += to_device(self.solution, Spot(path, n), name)
+                yield self._finding(group.spot, _MESSAGE, [n for _, n in pairs], edits)
+        elif isinstance(on, ast.Call) and ast.dump(on) != ast.dump(off):  # torch.cuda.FloatTensor()
+            name = self.solution.name_at(group.spot)
+            if name is not None:
+                edits = [
+                    edit(self.solution, group.spot, "orelse" if on is node.body else "body"),
+                    edit(self.solution, group.spot, "method", code=f".to({name.code})"),
+                ]
+                yield self._finding(group.spot, _MESSAGE, [name], edits)
+
+    def _behind(self, path: str, node: ast.If) -> list[ast.stmt]:
+        """Return the statements behind an `if` in its block."""
+        parent = self.solution.parents(path).get(node)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and node in block:
+                return block[block.index(node) + 1 :]
+        return []
+
+    def _finding(
+        self, spot: Spot, message: str, names: Iterable[Name], edits: Sequence[Edit]
+    ) -> Finding:
+        first, *others = names
+        whole = fix(first, *edits, *(e for name in others for e in name.edits))
+        return finding(self.solution, RULE, spot, message, whole)
+
+
+class _Plain(ast.NodeTransformer):
+    """Removes moves from statements, and CUDA from the names of tensor types."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=receiver, attr="cuda" | "cpu"), args=[]):
+                if all(k.arg in ("non_blocking", "device") for k in node.keywords):
+                    return receiver
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Attribute(value=ast.Attribute(value=torch, attr="cuda"), attr=attr):
+                if attr.endswith("Tensor"):
+                    return ast.Attribute(torch, attr, node.ctx)
+        return node
+
+
+def _plain(statements: Sequence[ast.stmt], drop: bool = True) -> list[str]:
+    """Return statements without their moves; those that then do nothing are dropped."""
+    out: list[str] = []
+    for statement in statements:
+        new = _Plain().visit(copy.deepcopy(statement))
+        match new:
+            case ast.Pass():
+                continue
+            case ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript()) if drop:
+                continue
+            case ast.Assign(targets=[target], value=value) if drop:
+                if ast.unparse(target) == ast.unparse(value):
+                    continue
+        out.append(ast.unparse(new))
+    return out
+
+
+def _unread_flags(solution: Solution) -> Iterator[Finding]:
+    """Report names for `torch.cuda.is_available()` that nothing reads (any more)."""
+    for group in solution.groups("flag"):
+        path, name = group.spot.path, group.first.name
+        tree = solution.project.tree(path)
+        if tree is None or solution.project.is_package(path) or not _just_asks(group.spot.node):
+            continue
+        stores = 0
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id == name:
+                stores += 1
+                if not isinstance(node.ctx, ast.Store):
+                    break
+            elif isinstance(node, ast.Global | ast.Nonlocal) and name in node.names:
+                break
+        else:
+            if stores == 1 and name not in solution.taken_from(path):
+                yield finding(
+                    solution, RULE, group.spot, f"nothing reads `{name}`",
+                    Fix((edit(solution, group.spot, "delete"),)),
+                )  # fmt: skip
+
+
+def _just_asks(node: ast.AST) -> bool:
+    """Tell whether a statement does no more than ask whether there is CUDA."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return len(calls) == 1 and ast.unparse(calls[0]).endswith("cuda.is_available()")
