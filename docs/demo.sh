@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 before=$PWD/fixtures/projects/package_classifier/before
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cp -r "$before" "$work/before"
 cp -r "$before" "$work/project"
 cd "$work"
 
@@ -20,5 +21,5 @@ say samedevice fix project
 samedevice fix --diff project || test $? -eq 1
 samedevice fix --yes project
 
-say samedevice prove before project -m spirals.train --epochs 2
-samedevice prove "$before" project -m spirals.train --epochs 2
+say samedevice prove before project --entry '"-m spirals.train --epochs 2"'
+samedevice prove before project --entry "-m spirals.train --epochs 2"

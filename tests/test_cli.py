@@ -306,7 +306,7 @@ def test_prove_compares_two_folders() -> None:
     for folder, number in (("before", 1), ("after", 2)):
         Path(folder).mkdir()
         Path(folder, "main.py").write_text(f"import torch\nprint(torch.ones({number}).sum())\n")
-    command = [*SAMEDEVICE, "prove", "--on", "cpu", "before", "after", "main.py"]
+    command = [*SAMEDEVICE, "prove", "--on", "cpu", "before", "after", "--entry", "main.py"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert "tensor(2.)" in done.stdout

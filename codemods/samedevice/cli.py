@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import io
 import os
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -459,19 +457,17 @@ def run(
     )
 
 
-@app.command(
-    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
-    short_help="Run a program before and after a change, and compare.",
-)
+@app.command(short_help="Run a program before and after a change, and compare.")
 @_exit_codes
 def prove(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="The file or folder as it was.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The file or folder as it is now.")],
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(
+    entry: Annotated[
+        str | None,
+        typer.Option(
             metavar="PROGRAM",
-            help="What would follow `python` in the folders; not needed for two files.",
+            help='What would follow `python` in the folders: "main.py --epochs 1". Two single files '
+            "are programs themselves.",
             show_default=False,
         ),
     ] = None,
@@ -511,7 +507,7 @@ def prove(
     return commands.prove(
         before,
         after,
-        shlex.join(program) if program else None,
+        entry,
         on=on,
         device_name=device_name,
         devices=devices,
@@ -559,13 +555,7 @@ def _names(given: Sequence[str] | None) -> list[str]:
 def _read(paths: Sequence[str], config: Config) -> Project:
     from . import migrate
 
-    # Millions of tree nodes, none of them garbage: looking for cycles takes longer than parsing.
-    gc.disable()
-    try:
-        return migrate.read(paths, config, _track)
-    finally:
-        gc.freeze()
-        gc.enable()
+    return migrate.read(paths, config, _track)
 
 
 def _console(stderr: bool = False) -> Console:

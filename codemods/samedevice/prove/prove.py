@@ -104,8 +104,8 @@ def prove(
     `before` and `after` are folders, git revisions or single files, seen from the folder `near`
     (default: the working directory); `after` may also be the changed files of `before`, as paths in
     it and their new bytes. `program` is run in each copy; for single files it is the file itself.
-    `settings.on` names the accelerator ("virtual", "cuda" or "auto"). `ignored` loosens the
-    comparison of outputs (`prove.compare`). `data` are paths that are copied to both sides where
+    `settings.on` names the accelerator ("virtual", "cuda" or "auto"); "cpu" only compares.
+    `ignored` loosens the comparison of outputs (`prove.compare`). `data` are paths that are copied to both sides where
     they lack them, for what is not under version control. `progress` is told what runs next.
 
     All runs happen at the same path, one after the other, each in a fresh copy that the runs before
@@ -191,6 +191,8 @@ class _Prover:
         else:
             found.append(_ran("before runs on cpu", before))
         found.append(_ran("after runs on cpu", after, like=before))
+        if self._settings.on == "cpu":
+            return (*found, *self._same("cpu", before, after))
         accelerated = self._run("after", "accelerator")
         if wants_accelerator:
             reference = self._run("before", "accelerator")
