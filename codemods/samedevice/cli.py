@@ -466,8 +466,8 @@ def prove(
         str | None,
         typer.Option(
             metavar="PROGRAM",
-            help='What would follow `python` in the folders: "main.py --epochs 1". Two single files '
-            "are programs themselves.",
+            help='What would follow `python` in the folders: "main.py --epochs 1". Two single '
+            "files are programs themselves.",
             show_default=False,
         ),
     ] = None,

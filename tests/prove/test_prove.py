@@ -249,6 +249,13 @@ def test_refused(tmp_path: Path, before: str, after: str, entry: str | None, mes
         prove(before, after, entry, near=tmp_path)
 
 
+def test_on_the_cpu_only(tmp_path: Path) -> None:
+    settings = Settings(on="cpu", seed=0)
+    old = folder(tmp_path / "old", BEFORE)
+    proof = prove(old, {"main.py": AFTER.encode()}, ENTRY, settings=settings)
+    assert proof.passed and list(proof.runs) == ["before on cpu", "after on cpu"]
+
+
 # The commands
 
 

@@ -105,8 +105,9 @@ def prove(
     (default: the working directory); `after` may also be the changed files of `before`, as paths in
     it and their new bytes. `program` is run in each copy; for single files it is the file itself.
     `settings.on` names the accelerator ("virtual", "cuda" or "auto"); "cpu" only compares.
-    `ignored` loosens the comparison of outputs (`prove.compare`). `data` are paths that are copied to both sides where
-    they lack them, for what is not under version control. `progress` is told what runs next.
+    `ignored` loosens the comparison of outputs (`prove.compare`). `data` are paths that are copied
+    to both sides where they lack them, for what is not under version control. `progress` is told
+    what runs next.
 
     All runs happen at the same path, one after the other, each in a fresh copy that the runs before
     it did not see. Raises ProgramError when there is nothing that could be run.
