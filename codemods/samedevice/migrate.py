@@ -73,7 +73,11 @@ def key(finding: Finding) -> Key:
 
 
 def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: paths) -> Project:
-    """Read the files under `paths`; what cannot be read or parsed is in the result's `errors`."""
+    """Read the files under `paths`; what cannot be read is in the result's `errors`.
+
+    They are parsed by `check`, which adds what does not parse: a large project's trees are never
+    all in memory.
+    """
     found = files.find(paths, config.exclude)
     errors = found.errors
     sources = []
@@ -84,8 +88,6 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
             errors.append(error)
     project = Project(sources, config.resolver_function)
     project.errors += errors
-    for path in track(list(project.sources), "parsing"):
-        project.tree(path)
     return project
 
 
