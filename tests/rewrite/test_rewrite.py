@@ -105,6 +105,32 @@ def test_a_fix_in_code_that_another_removes_is_refused() -> None:
     assert run(text, gone, inside).applied == (gone,)
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "verb"),
+    [
+        ("a = f()\na = a.to(d)\nb\n", "a = f()", "after"),
+        ("é; a  =  a.to( d )\nb\n", "b", "before"),
+        (
+            "for a in b:\n    a = a.to(d)\n    f(a)\n",
+            "for a in b:\n    a = a.to(d)\n    f(a)",
+            "head",
+        ),
+        (
+            "def f(a):\n    'Doc.'\n    a = a.to(d)\n",
+            "def f(a):\n    'Doc.'\n    a = a.to(d)",
+            "head",
+        ),
+        ("try:\n    b\nexcept E:\n    c\n    a = a.to(d)\n", "c", "after"),
+    ],
+)
+def test_what_is_there_is_not_put_in_again(text: str, code: str, verb: str) -> None:
+    result = run(text, fix(edit(text, code, verb, code="a = a.to(d)")))  # type: ignore[arg-type]
+    assert result.text == text
+    assert result.refused[0][1] == "what it would put in is there already"
+    other = fix(edit(text, code, verb, code="c = c.to(d)"))  # type: ignore[arg-type]
+    assert run(text, other).applied == (other,)
+
+
 def test_only_the_fix_that_changes_more_is_refused() -> None:
     text = "".join(f"x{i} = torch.zeros({i})\n" for i in range(9))
     good = [fix(keyword(text, f"torch.zeros({i})")) for i in range(9)]

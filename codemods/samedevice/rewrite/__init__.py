@@ -21,6 +21,7 @@ from . import resolver
 from .engine import Tree
 from .expressions import Refused
 from .imports import Plan, plan
+from .present import Present
 from .resolver import Style
 
 __all__ = ["Rewritten", "Style", "line_limit", "rewrite"]
@@ -94,11 +95,15 @@ class _Rewriter:
 
     def _without_conflicts(self) -> list[Fix]:
         """Refuse every fix that wants something else at a place than a fix before it."""
+        present = Present(self._source)
         taken: dict[tuple[Span, str], Edit] = {}
         gone: list[tuple[Span, Fix]] = []
         active: list[Fix] = []
         for fix in self._fixes:
             edits = self._edits([fix])
+            if any(edit in present for edit in edits):
+                self._refused[fix] = "what it would put in is there already"
+                continue
             slots = [((edit.span, slot), edit) for edit in edits if (slot := _slot(edit))]
             if any(taken.setdefault(key, edit) != edit for key, edit in slots):
                 self._refused[fix] = "it conflicts with another fix at the same place"
