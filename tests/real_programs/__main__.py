@@ -31,6 +31,10 @@ def main() -> int:
         good = {_key(outcome) for outcome in record.outcomes() if outcome.passed}
         chosen = [program for program in chosen if _key(program) not in good]
 
+    # One program of each repository first: a run that is cut short is still a fair sample.
+    rank = {_key(program): _rank(program, chosen) for program in chosen}
+    chosen.sort(key=lambda program: rank[_key(program)])
+
     def one(program: Program) -> None:
         outcome = examine(
             program,
@@ -76,6 +80,10 @@ class Record:
 
 def _key(program: Program | Examination) -> str:
     return f"{program.list}: {program.name} {' '.join(program.args)}".strip()
+
+
+def _rank(program: Program, chosen: list[Program]) -> int:
+    return [other for other in chosen if other.repo == program.repo].index(program)
 
 
 def _options() -> argparse.Namespace:

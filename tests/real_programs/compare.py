@@ -33,8 +33,10 @@ def noise(first: str, second: str) -> set[tuple[int, int]] | None:
     a, b = tokens(first), tokens(second)
     if [len(line) for line in a] != [len(line) for line in b]:
         return None
-    for number, (left, right) in enumerate(zip(a, b)):
-        places.update((number, place) for place, pair in enumerate(zip(left, right)) if len({*pair}) > 1)
+    for number, (left, right) in enumerate(zip(a, b, strict=True)):
+        for place, (x, y) in enumerate(zip(left, right, strict=True)):
+            if x != y:
+                places.add((number, place))
     return places
 
 
@@ -54,10 +56,10 @@ def difference(
     if ignored is None:
         return "the program itself never prints the same twice"
     a, b = tokens(texts[0]), tokens(texts[2])
-    for number, (left, right) in enumerate(zip(a, b)):
+    for number, (left, right) in enumerate(zip(a, b, strict=False)):
         same = len(left) == len(right) and all(
             (number, place) in ignored or _equal(x, y, tolerance)
-            for place, (x, y) in enumerate(zip(left, right))
+            for place, (x, y) in enumerate(zip(left, right, strict=True))
         )
         if not same:
             return f"line {number + 1}: {' '.join(left)!r} became {' '.join(right)!r}"[:300]
@@ -71,7 +73,7 @@ def _losses(before: Run, again: Run, after: Run, tolerance: float) -> str:
         return "the program itself never computes the same twice"
     if len(before.losses) != len(after.losses):
         return f"{len(before.losses)} backward passes became {len(after.losses)}"
-    for number, (left, right) in enumerate(zip(before.losses, after.losses)):
+    for number, (left, right) in enumerate(zip(before.losses, after.losses, strict=True)):
         if not _equal(left, right, tolerance):
             return f"backward pass {number + 1}: loss {left} became {right}"
     return ""

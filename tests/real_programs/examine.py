@@ -17,6 +17,7 @@ from .stage import Run
 
 FIX_LIMIT = 120.0
 VIRTUAL_SLOWER = 4  # times the limit of a run on the CPU
+STAGES = ("fixed", "parses", "quiet", "after", "equal", "virtual", "on_device", "agrees")
 TOLERANCE = 1e-4  # relative, between the CPU and the virtual accelerator
 
 
@@ -57,7 +58,7 @@ class Examination:
     @property
     def failure(self) -> str:
         """The first stage that failed, and why."""
-        for name in ("fixed", "parses", "quiet", "after", "equal", "virtual", "on_device", "agrees"):
+        for name in STAGES:
             if getattr(self, name):
                 return f"{name}: {getattr(self, name)}"
         return ""
@@ -96,7 +97,8 @@ def examine(
         for folder in (before, after):
             stage.copy_program(program, corpus, folder)
             supply(program, folder)
-        first, again = _baseline(program, before, limit, baselines)
+        published = _Before(program, before, limit, baselines)
+        first = published.run
         result.before, result.seconds = first.reason, round(first.seconds, 1)
         result.backwards = len(first.losses)
         _fix(result, program, before, after, diffs)
@@ -105,7 +107,9 @@ def examine(
         run = stage.run(program, after, limit)
         result.after = run.reason
         if run.finished and first.finished:
-            result.equal = compare.difference(first, again, run)
+            result.equal = compare.difference(first, first, run)
+            if result.equal:
+                result.equal = compare.difference(first, published.again(), run)
         elif run.finished:
             result.equal = ""  # nothing to compare with: the program could not run before
         if virtual and not result.after:
@@ -113,24 +117,34 @@ def examine(
     return result
 
 
-def _baseline(
-    program: Program, folder: Path, limit: float, baselines: Path | None
-) -> tuple[Run, Run]:
-    """The program before, run twice; kept in ``baselines`` under what decides its outcome."""
-    key = hashlib.sha256(repr(program).encode())
-    for path in [*sorted(folder.rglob("*")), *sorted(stage.SHIMS.rglob("*.py"))]:
-        if path.is_file():
-            key.update(path.read_bytes())
-    kept = baselines / f"{key.hexdigest()}.json" if baselines else None
-    if kept and kept.exists():
-        first, again = (Run(**run) for run in json.loads(kept.read_text(encoding="utf-8")))
-        return first, again
-    first = stage.run(program, folder, limit)
-    again = stage.run(program, folder, limit) if first.finished else first
-    if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps([asdict(first), asdict(again)]), encoding="utf-8")
-    return first, again
+class _Before:
+    """The program as published: one run, and a second one only where it is needed.
+
+    Both are kept in ``folder`` under what decides their outcome.
+    """
+
+    def __init__(self, program: Program, copy: Path, limit: float, folder: Path | None) -> None:
+        self._program, self._copy, self._limit = program, copy, limit
+        key = hashlib.sha256(repr(program).encode())
+        for path in [*sorted(copy.rglob("*")), *sorted(stage.SHIMS.rglob("*.py"))]:
+            if path.is_file():
+                key.update(path.read_bytes())
+        self._kept = folder / key.hexdigest() if folder else None
+        self.run = self._once("first")
+
+    def again(self) -> Run:
+        """Run it once more, to learn what no two runs have in common."""
+        return self._once("again")
+
+    def _once(self, name: str) -> Run:
+        kept = self._kept and self._kept.with_suffix(f".{name}.json")
+        if kept and kept.exists():
+            return Run(**json.loads(kept.read_text(encoding="utf-8")))
+        run = stage.run(self._program, self._copy, self._limit)
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(asdict(run)), encoding="utf-8")
+        return run
 
 
 def _fix(
@@ -140,9 +154,7 @@ def _fix(
     # 1: findings are left, which is no failure of the fix.
     result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
     diff = difference_of(before, after)
-    result.changed_lines = sum(
-        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff
-    )
+    result.changed_lines = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff)
     if diffs:
         diffs.mkdir(parents=True, exist_ok=True)
         name = f"{program.list} {program.name}".replace("/", "+")

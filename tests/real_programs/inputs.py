@@ -48,7 +48,7 @@ def names(target: Path, count: int) -> None:
 def citations(target: Path, count: int) -> None:
     """A folder with ``count`` papers in the form of the Cora data set."""
     source = random.Random(0)
-    classes = "Theory Neural_Networks Rule_Learning Case_Based Genetic_Algorithms".split()
+    classes = ["Theory", "Neural_Networks", "Rule_Learning", "Case_Based", "Genetic_Algorithms"]
     target.mkdir(parents=True, exist_ok=True)
     papers = []
     for paper in range(count):

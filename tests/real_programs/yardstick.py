@@ -59,9 +59,11 @@ def _one(git: str, commit: str, out: Path, options: tuple[str, ...]) -> str:
     out.mkdir(parents=True, exist_ok=True)
     shown = _git(git, "show", "--format=", "--no-renames", commit, "--", "*.py")
     (out / "maintainers.diff").write_bytes(shown)
-    names = _git(
-        git, "diff", "--name-only", "--no-renames", f"{commit}^", commit, "--", "*.py"
-    ).decode().split()
+    names = (
+        _git(git, "diff", "--name-only", "--no-renames", f"{commit}^", commit, "--", "*.py")
+        .decode()
+        .split()
+    )
     with TemporaryDirectory() as scratch:
         before, after = Path(scratch) / "before", Path(scratch) / "after"
         for folder in sorted({str(Path(name).parent) for name in names}):

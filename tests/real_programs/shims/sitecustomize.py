@@ -77,7 +77,7 @@ def _limit_loaders(torch) -> None:
 
 
 def _trace(torch) -> None:
-    """Write down what the program computed, so that a program which prints nothing is compared too."""
+    """Write down what the program computed: one that prints nothing is compared too."""
     path = os.environ.get("REAL_PROGRAMS_TRACE")
     stop = _limit("REAL_PROGRAMS_MAX_BACKWARDS")
     if not path and stop is None:
@@ -186,7 +186,7 @@ def _after_datasets(datasets) -> None:
     def folder(self, root, *args, **kwargs) -> None:
         if not os.path.isdir(root):
             pixels, labels = noise((min(images, 32), 72, 72, 3), 2)
-            for number, (image, label) in enumerate(zip(pixels, labels)):
+            for number, (image, label) in enumerate(zip(pixels, labels, strict=True)):
                 place = os.path.join(root, f"class_{label}")
                 os.makedirs(place, exist_ok=True)
                 Image.fromarray(image).save(os.path.join(place, f"{number:03}.png"))

@@ -9,8 +9,15 @@ from __future__ import annotations
 import os
 
 import gymnasium
-from gymnasium import spaces, wrappers  # noqa: F401  (programs read them from here)
-from gymnasium import Env, ActionWrapper, ObservationWrapper, RewardWrapper, Wrapper  # noqa: F401
+from gymnasium import (  # noqa: F401  (programs read them from here)
+    ActionWrapper,
+    Env,
+    ObservationWrapper,
+    RewardWrapper,
+    Wrapper,
+    spaces,
+    wrappers,
+)
 
 _RENAMED = {
     "Pendulum-v0": "Pendulum-v1",
