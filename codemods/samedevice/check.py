@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 from dataclasses import replace
 
 from . import places, rules
@@ -19,14 +20,18 @@ def check(project: Project, config: Config) -> list[Finding]:
     Raises `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
-    solution = places.infer(project)
     suppressions = Suppressions(project.sources)
     findings = []
-    for rule in selected.values():
-        for found in rule.find(solution):
-            finding = suppressions.apply(_with_safety(found, config))
-            if finding is not None:
-                findings.append(finding)
+    for part in project.parts():
+        solution = places.infer(part)
+        for rule in selected.values():
+            for found in rule.find(solution):
+                finding = suppressions.apply(_with_safety(found, config))
+                if finding is not None:
+                    findings.append(finding)
+        if part is not project:
+            del solution
+            gc.collect()  # scopes and functions refer to each other
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import posixpath
 import sys
@@ -14,6 +15,10 @@ from samedevice.source import Source, SourceError
 
 #: Names that mean a library even where a file of that name lies beside the importer.
 _NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
+
+
+#: Lines that are analysed at once; their trees and values take some 200 MB.
+PART = 100_000
 
 
 class Project:
@@ -34,6 +39,7 @@ class Project:
         for place in self._by_place:
             self._folders.setdefault(posixpath.dirname(place), set()).add(place)
         self._broken: set[str] = set()
+        self._resolved: dict[tuple[str, str, int], str | None] = {}
 
     def tree(self, path: str) -> ast.Module | None:
         """Return the file's tree; None (and an entry in `errors`) when it does not parse."""
@@ -46,6 +52,23 @@ class Project:
             self.errors.append(error)
             return None
 
+    def parts(self, limit: int = PART) -> Iterator[Project]:
+        """Yield projects of at most about `limit` lines that are analysed one after the other.
+
+        A project that is small enough is its own and only part. A larger one is cut along its
+        folders, so that memory stays bounded; what one part imports from another is not followed.
+        A part adds the files that do not parse to this project's `errors`.
+        """
+        if sum(source.text.count("\n") for source in self.sources.values()) <= limit:
+            yield self
+            return
+        for group in _folders(list(self.sources.values()), limit, 0):
+            # trees go with the part
+            part = Project((copy.copy(source) for source in group), self.resolver)
+            part.errors = self.errors
+            part._broken = self._broken
+            yield part
+
     def resolve(self, importer: str, module: str, level: int = 0) -> str | None:
         """Return the file that `import module` means in the file `importer`, if it is one of ours.
 
@@ -54,13 +77,19 @@ class Project:
         alike. Python 2's implicit relative imports come last.
         """
         folder = posixpath.dirname(_normal(importer))
+        key = (folder, module, level)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(folder, module, level)
+        return self._resolved[key]
+
+    def _resolve(self, folder: str, module: str, level: int) -> str | None:
         parts = [part for part in module.split(".") if part]
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             return self._file(folder, parts)
         own = folder
-        while posixpath.join(folder, "__init__.py") in self._by_place:
+        while folder.strip("/") and posixpath.join(folder, "__init__.py") in self._by_place:
             folder = posixpath.dirname(folder)
         found = self._upward(folder, parts)
         if found is None and folder != own and parts and parts[0] not in _NEVER_OURS:
@@ -157,6 +186,30 @@ def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
                     yield child
                 if not isinstance(child, ast.expr):
                     queue.append(child)
+
+
+def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Source]]:
+    """Cut sources into groups of neighbours with at most about `limit` lines each."""
+    groups: dict[str, list[Source]] = {}
+    for source in sources:
+        parts = posixpath.dirname(_normal(source.path)).split("/")
+        groups.setdefault("/".join(parts[: depth + 1]), []).append(source)
+    waiting: list[Source] = []
+    size = 0
+    for folder, members in groups.items():
+        lines = sum(source.text.count("\n") for source in members)
+        if lines > limit and any(
+            posixpath.dirname(_normal(source.path)) != folder for source in members
+        ):
+            yield from _folders(members, limit, depth + 1)
+            continue
+        if waiting and size + lines > limit:
+            yield waiting
+            waiting, size = [], 0
+        waiting = waiting + members
+        size += lines
+    if waiting:
+        yield waiting
 
 
 def _normal(path: str) -> str:

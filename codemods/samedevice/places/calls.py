@@ -422,7 +422,9 @@ class Calls(Library):
     ) -> Value:
         """Call an instance: a module's `forward`, or `__call__`."""
         if callee.family == "module":
-            callee.used = True
+            whole: Obj | None = callee
+            while whole is not None:  # using a part is using the whole
+                whole.used, whole = True, whole.parent
             if callee.cls is not None:
                 forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
                 if isinstance(forward, Func):

@@ -46,6 +46,8 @@ _DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
 )
+#: The start of a device's name before its index is put in.
+_INDEXED = re.compile(r"(cuda|xpu|mps|npu|hpu|mlu|musa):(%d|%s|%i)?")
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
@@ -175,12 +177,17 @@ class Expressions:
                 self.eval(part.value, scope)
         first = node.values[0] if node.values else None
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            match = re.fullmatch(r"(cuda|xpu|mps|npu|hpu|mlu|musa):", first.value)
-            if match and len(node.values) == 2:
-                index = self.graph.node(Spot(scope.path, node))
-                self.graph.pin(index, Place.CENTRAL, Spot(scope.path, node))
-                return Device(index, Spot(scope.path, node), text=True)
+            if len(node.values) == 2 and _INDEXED.fullmatch(first.value):
+                return self.indexed(node, scope)
         return SCALAR
+
+    def indexed(self, node: ast.expr, scope: Scope) -> Device:
+        """Return the device that a text with an index in it names (`f"cuda:{gpu}"`)."""
+        spot = Spot(scope.path, node)
+        found = Device(self.graph.node(spot), spot, text=True)
+        self.graph.pin(found.node, Place.CENTRAL, spot)
+        self.site("indexed", spot, found.node, scope)
+        return found
 
     def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
         level: Scope | None = scope
@@ -460,8 +467,10 @@ class Expressions:
 
     def eval_BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.eval(node.left, scope), self.eval(node.right, scope)
-        if isinstance(node.op, ast.Mod) and isinstance(left, Const):
-            if isinstance(left.value, str):
+        if isinstance(left, Const) and isinstance(left.value, str):
+            if _INDEXED.fullmatch(left.value) and isinstance(node.op, ast.Add | ast.Mod):
+                return self.indexed(node, scope)
+            if isinstance(node.op, ast.Mod):
                 return SCALAR
         value = self.binary(
             left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
@@ -626,6 +635,10 @@ class Expressions:
                 return Flag(value.value, asks=test.asks, choice=test.choice)
             if isinstance(value, Const) and isinstance(value.value, str):
                 match = _DEVICE.fullmatch(value.value)
+                if match and isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda":
+                    owner = self.eval(node.test.value, scope)
+                    if isinstance(owner, Tensor):
+                        return Device(owner.node, Spot(scope.path, node), text=True, resolved=True)
                 if match:
                     made = self.graph.node(Spot(scope.path, node))
                     self.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
@@ -718,7 +731,8 @@ class Expressions:
         if attr == "device":
             return Device(owner.node, spot, resolved=True)
         if attr == "is_cuda":
-            return Flag(True) if root.pin is Place.CENTRAL or root.sure else SCALAR
+            root.sure = True
+            return Flag(True)
         if attr in ("values", "indices") and root.sure:
             return Tensor(owner.node)  # of `max`, `topk` or `sort`
         if torchfacts.tensor_method(attr) is not None:

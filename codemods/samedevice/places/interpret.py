@@ -101,6 +101,7 @@ class Interpreter(Calls):
         self.default_device = False
         self.offers: list[Spot] = []
         self._words: dict[str, set[str]] = {}
+        self._indexes: dict[str, set[str]] = {}
         self.workers = False
         self.scopes: dict[FunctionNode, Scope] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
@@ -213,11 +214,15 @@ class Interpreter(Calls):
         """
         code, flag = ast.unparse(target), value
         if isinstance(value, Obj) and value.family == "namespace":
-            flags = [(a, v) for a, v in value.attrs.items() if isinstance(v, Flag) and v.choice]
-            if len(flags) != 1:
+            chosen = [
+                (f"{code}.{attr}", member)
+                for attr, member in value.attrs.items()
+                if self.chooses(f"{code}.{attr}", member, scope)
+            ]
+            if len(chosen) != 1:
                 return
-            code, flag = f"{code}.{flags[0][0]}", flags[0][1]
-        if not (isinstance(flag, Flag) and flag.choice):
+            code, flag = chosen[0]
+        if not self.chooses(code, flag, scope):
             return
         spot = Spot(scope.path, statement)
         self.offers.append(spot)
@@ -231,9 +236,14 @@ class Interpreter(Calls):
         if not torch or "device" in names:
             return
         owner: Scope | Obj = scope
-        name, test = "device", code if flag.positive else f"not {code}"
-        if not flag.asks:
-            test += f" and {torch}.cuda.is_available()"
+        name, test, text = "device", f"{torch}.cuda.is_available()", '"cuda"'
+        if isinstance(flag, Flag):
+            choice = code if flag.positive else f"not {code}"
+            test = choice if flag.asks else f"{choice} and {test}"
+        else:
+            text = f'f"cuda:{{{code}}}"'
+            if isinstance(flag, Const) and flag.value < 0:
+                test = f"{code} >= 0 and {test}"
         if scope.func is not None and "." in code:  # where the options go, the device goes
             if names & {"vars", "__dict__"}:
                 return
@@ -244,11 +254,35 @@ class Interpreter(Calls):
             owner, name = found, f"{holder}.device"
         device = Device(self.graph.node(spot), spot, resolved=True)
         self.graph.pin(device.node, Place.CENTRAL, spot)
-        device.pending = (spot, f'{name} = {torch}.device("cuda" if {test} else "cpu")')
+        device.pending = (spot, f'{name} = {torch}.device({text} if {test} else "cpu")')
         if isinstance(owner, Obj):
             owner.attrs["device"] = device
         else:
             owner.names["device"] = device
+
+    def chooses(self, code: str, value: Value, scope: Scope) -> bool:
+        """Tell whether a value decides if there is to be an accelerator, or which one."""
+        if isinstance(value, Flag):
+            return value.choice
+        if isinstance(value, Option) and type(value.value) is int:
+            return code in self.indexes(scope.path)
+        return False
+
+    def indexes(self, path: str) -> set[str]:
+        """Return the expressions that a file gives to `.cuda(...)`."""
+        known = self._indexes.get(path)
+        if known is None:
+            tree = self.project.tree(path)
+            known = self._indexes[path] = {
+                ast.unparse(node.args[0])
+                for node in (ast.walk(tree) if tree is not None else ())
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "cuda"
+                and len(node.args) == 1
+                and isinstance(node.args[0], ast.Name | ast.Attribute)
+            }
+        return known
 
     def words(self, path: str) -> set[str]:
         """Return the names that a file reads, binds, and has as attributes that it stores."""
@@ -275,6 +309,8 @@ class Interpreter(Calls):
                 return
             node = node.args[0]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.named_literals.add(node)
+        elif isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call):
             self.named_literals.add(node)
 
     def exec_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> bool:
@@ -610,6 +646,8 @@ class Interpreter(Calls):
                 middle = items[starred : len(items) - tail]
                 end = items[len(items) - tail :] if tail else []
                 return [*items[:starred], Seq("list", list(middle)), *end]
+        if isinstance(value, Obj) and len(value.attrs) == count and not value.family:
+            return list(value.attrs.values())  # a named tuple
         if isinstance(value, Tensor) and value.packed:
             return [self.part(value, i) for i in range(count)]
         if isinstance(value, Tensor):

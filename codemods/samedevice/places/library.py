@@ -782,6 +782,9 @@ class Library(Expressions):
             case "query":
                 if name == "backward":
                     self.heavy(owner.node, spot, scope)
+                    gradient = args[0] if args else kwargs.get("gradient")
+                    if gradient is not None and isinstance(gradient[0], Tensor):
+                        self.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
                 return NONE if fact.out == "none" else SCALAR
             case "cudaonly":
                 return owner

@@ -425,6 +425,15 @@ class Solution:
         program = self.program(path)
         return any(spot.path in program for spot in self.interpreter.offers)
 
+    def decided_by(self, path: str, code: str) -> bool:
+        """Tell whether an index that the user chose, or a copy of it, decides the device."""
+        return any(
+            spot.path == path
+            and isinstance(spot.node, ast.Assign)
+            and ast.unparse(spot.node.targets[0]) in (code, code.rpartition(".")[0])
+            for spot in self.interpreter.offers
+        )
+
     def _pending(self, code: str, device: Device, site: Site) -> Name | None:
         """Return a name that is to be defined behind the user's choice, where that comes first."""
         assert device.pending is not None
