@@ -1,4 +1,5 @@
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -46,6 +47,13 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
         "\n"
     )
     assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"
+
+
+def test_check_tells_what_fix_could_do() -> None:
+    write(a=ZEROS + "torch.empty(3)\nmystery()\n")
+    assert samedevice("check").stderr == (
+        "3 findings in 1 file; `samedevice fix` repairs 1; `samedevice fix --unsafe` repairs 2\n"
+    )
 
 
 def test_check_of_clean_code() -> None:
@@ -332,6 +340,17 @@ def test_version_and_help() -> None:
     assert "Exit codes: 0 clean, 1 findings (or a diff), 2 an error." in samedevice("--help").stdout
     for command in ("check", "fix", "rules", "run", "prove"):
         assert samedevice(command, "--help").exit_code == 0
+
+
+def test_completion_knows_the_rules() -> None:
+    environment = {
+        **os.environ,
+        "_SAMEDEVICE_COMPLETE": "complete_bash",
+        "COMP_WORDS": "samedevice check --select tensor-wi",
+        "COMP_CWORD": "3",
+    }
+    done = subprocess.run(SAMEDEVICE, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["tensor-without-device"]
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -616,11 +616,7 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
-        line += (
-            f"; {len(fixes) - safe} more with --unsafe"
-            if safe
-            else (f"; `samedevice fix --unsafe` repairs {len(fixes)}")
-        )
+        line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
     typer.echo(line, err=True)
 
 
