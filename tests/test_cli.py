@@ -368,3 +368,23 @@ def test_a_reader_that_goes_away_is_no_trouble() -> None:
     command = f"{shlex.join(SAMEDEVICE)} rules | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_long_run_shows_on_a_terminal_how_far_it_is() -> None:
+    import pty
+
+    for number in range(250):
+        Path(f"f{number}.py").write_text("x = 1\n")
+    shown = {}
+    for name, command in (("many", ["check"]), ("few", ["check", "f1.py"])):
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+        subprocess.run([*SAMEDEVICE, *command], stderr=theirs, env=environment, check=True)
+        os.close(theirs)
+        shown[name] = os.read(ours, 100_000).decode()
+        os.close(ours)
+    assert "reading" in shown["many"]
+    assert "checking" in shown["many"]
+    assert shown["many"].endswith("nothing wrong in 250 files\r\n")
+    assert shown["few"] == "nothing wrong in 1 file\r\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+from collections.abc import Callable
 from dataclasses import replace
 
 from . import places, rules
@@ -13,8 +14,11 @@ from .project import Project
 from .rules import Rule
 from .suppress import Suppressions
 
+Step = Callable[[int], None]
+"""Is told how many more files are done."""
 
-def check(project: Project, config: Config) -> list[Finding]:
+
+def check(project: Project, config: Config, step: Step = lambda files: None) -> list[Finding]:
     """Return what is wrong in `project`; files that do not parse end up in `project.errors`.
 
     Raises `ConfigError` when the settings name a rule that does not exist.
@@ -29,6 +33,7 @@ def check(project: Project, config: Config) -> list[Finding]:
                 finding = suppressions.apply(_with_safety(found, config))
                 if finding is not None:
                     findings.append(finding)
+        step(len(part.sources))
         if part is not project:
             del solution
             gc.collect()  # scopes and functions refer to each other

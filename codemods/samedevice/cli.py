@@ -23,6 +23,7 @@ from . import __version__
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from .check import Step
     from .config import Config
     from .finding import Finding
     from .migrate import Change, Outcome
@@ -186,8 +187,8 @@ def check(
     config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver)
     rules = check_.select(config)
     project = _read(paths, config)
-    with _working("checking", project):
-        findings = check_.check(project, config)
+    with _working("checking", project) as step:
+        findings = check_.check(project, config, step)
     wrong = any(map(check_.is_wrong, findings))
     errors = project.errors
     match format:
@@ -257,8 +258,8 @@ def fix(
         project = plan.project(planned.outcome, config)
     else:
         project = _read(paths, config)
-    with _working("fixing", project):
-        outcome = migrate.migrate(project, config)
+    with _working("fixing", project) as step:
+        outcome = migrate.migrate(project, config, step=step)
     if modernize:
         outcome = plan.then(planned.outcome, outcome)
     if interactive:
@@ -266,8 +267,8 @@ def fix(
 
         declined = choose(outcome, _console())
         if declined:
-            with _working("fixing", project):
-                outcome = migrate.migrate(project, config, declined)
+            with _working("fixing", project) as step:
+                outcome = migrate.migrate(project, config, declined, step)
     if report:
         _write_report(report, changes_.dump(changes_.change_list(outcome), report))
     if paths == ["-"] and not diff:
@@ -577,14 +578,23 @@ def _track(paths: Sequence[str], title: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _working(title: str, project: Project) -> Iterator[None]:
-    """Show on a terminal that a long run is still at work."""
+def _working(title: str, project: Project) -> Iterator[Step]:
+    """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
     console = _console(stderr=True)
     if len(project.sources) < LONG or not console.is_terminal:
-        yield
+        yield lambda files: None
         return
-    with console.status(f"{title} {len(project.sources):,} files"):
-        yield
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(title, total=len(project.sources))
+
+        def step(files: int) -> None:
+            if progress.finished:  # and now the next round
+                progress.reset(task)
+            progress.advance(task, files)
+
+        yield step
 
 
 def _show_diff(changes: Iterable[Change]) -> None:

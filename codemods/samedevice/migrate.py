@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from . import files, rewrite, source, write
-from .check import check
+from .check import Step, check
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .project import Project
@@ -91,7 +91,12 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
     return project
 
 
-def migrate(project: Project, config: Config, declined: Collection[Key] = ()) -> Outcome:
+def migrate(
+    project: Project,
+    config: Config,
+    declined: Collection[Key] = (),
+    step: Step = lambda files: None,
+) -> Outcome:
     """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
 
     Findings whose `key` is in `declined` are left. Raises `ConfigError` as `check` does.
@@ -99,9 +104,9 @@ def migrate(project: Project, config: Config, declined: Collection[Key] = ()) ->
     original = project
     applied: list[Finding] = []
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config)
+        findings = check(project, config, step)
         back = _Back(original.sources, project.sources)
-        step = _apply(
+        result = _apply(
             project,
             [
                 finding
@@ -112,21 +117,21 @@ def migrate(project: Project, config: Config, declined: Collection[Key] = ()) ->
             ],
             config,
         )
-        if not step.sources:
-            idle = {key(finding): "its fix would change nothing" for finding in step.applied}
+        if not result.sources:
+            idle = {key(finding): "its fix would change nothing" for finding in result.applied}
             return Outcome(
                 changes=_changes(original.sources, project.sources, applied),
                 remaining=findings,
-                refused=step.refused | idle,
+                refused=result.refused | idle,
                 errors=original.errors,
                 originals=original.sources,
                 sources=project.sources,
                 rounds=rounds,
             )
         if rounds < ROUNDS:
-            applied += map(back.finding, step.applied)
-            project = Project({**project.sources, **step.sources}.values(), project.resolver)
-    return _settled(original, project, applied, set(step.sources), config)
+            applied += map(back.finding, result.applied)
+            project = Project({**project.sources, **result.sources}.values(), project.resolver)
+    return _settled(original, project, applied, set(result.sources), config)
 
 
 def apply(outcome: Outcome) -> None:
@@ -153,7 +158,7 @@ def apply(outcome: Outcome) -> None:
 
 
 @dataclass
-class _Step:
+class _Round:
     """One round: the files as they are now, the findings whose fix was applied, the others."""
 
     sources: dict[str, Source] = field(default_factory=dict)
@@ -161,7 +166,7 @@ class _Step:
     refused: dict[Key, str] = field(default_factory=dict)
 
 
-def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _Step:
+def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _Round:
     """Apply the fixes of `findings`, each in all of its files or in none."""
     pending = list(findings)
     refused: dict[Key, str] = {}
@@ -186,7 +191,7 @@ def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _St
     changed: dict[str, Source] = {}
     for path in dict.fromkeys(path for finding in pending for path in _paths(finding)):
         changed.update(done[path][1].sources)
-    return _Step(changed, pending, refused)
+    return _Round(changed, pending, refused)
 
 
 @dataclass
