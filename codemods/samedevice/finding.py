@@ -1,4 +1,4 @@
-"""Plain data that every room speaks: where (`Span`), what to change (`Edit`, `Fix`), why (`Finding`).
+"""Plain data that all rooms speak: where (`Span`), what to change (`Edit`, `Fix`), why (`Finding`).
 
 Nothing here knows about `ast`, libcst or torch, so findings travel through process pools, JSON and
 editors as they are.
@@ -38,7 +38,7 @@ Verb = Literal[
     "keyword",  # call: set keyword `name` to `value`, in place or after the last argument
     "drop_keyword",  # call: remove keyword `name`
     "method",  # expression: append `code` (".to(device)"), in parentheses where precedence asks
-    "callee",  # call: replace the called expression by `code`
+    "callee",  # call: replace the called expression by `code`; `{}` in it stands for the old one
     "unwrap",  # `receiver.method(...)` -> `receiver`
     "unwrap_argument",  # `f(x, ...)` -> `x`
     "replace",  # expression: replace by `code`; `{}` in it stands for the edited old expression
@@ -51,7 +51,7 @@ Verb = Literal[
     "delete",  # remove it (`pass` where a body would be empty)
     "replace_statement",  # replace by the statements `code`
     # on a function
-    "parameter",  # def: add a parameter `name` with default `value` at the end
+    "parameter",  # def: add a parameter `name` at the end, with `default` and `annotation` if given
 ]
 
 

@@ -73,6 +73,18 @@ def test_an_edit_that_does_not_fit_is_refused(
     assert reason in result.refused[0][1]
 
 
+def test_in_an_f_string() -> None:
+    text = 'print(f"{net(x)} {function(first_argument)}")\n'
+    quoted = fix(edit(text, "x", "method", code='.to("cpu")'))
+    other = fix(edit(text, "x", "method", code=".to('cpu')"))
+    assert run(text, quoted).refused[0][1].startswith("before Python 3.12")
+    assert run(text, other).text == text.replace("net(x)", "net(x.to('cpu'))")
+    long = fix(keyword(text, "function(first_argument)"))
+    assert run(text, long, line_length=50).text == text.replace(
+        "argument)", "argument, device=device)"
+    )
+
+
 def test_a_parameter_that_is_there_is_refused() -> None:
     text = "def f(a, device=None): pass\n"
     result = run(text, fix(edit(text, text.strip(), "parameter", name="device", default="None")))

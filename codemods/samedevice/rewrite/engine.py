@@ -255,6 +255,13 @@ def _head(node: cst.CSTNode) -> tuple[cst.CSTNode, bool]:
     return first, is_docstring
 
 
+def _check_in_string(string: cst.FormattedString, edit: Edit) -> None:
+    """Refuse what an f-string cannot hold before Python 3.12, whatever Python runs this."""
+    for code in dict(edit.args).values():
+        if string.quote in code or "\\" in code or "\n" in code:
+            raise Refused("before Python 3.12 an f-string cannot hold the new code")
+
+
 class _Editor(cst.CSTTransformer):
     """Makes all edits in one pass, inner nodes first."""
 
@@ -334,6 +341,9 @@ class _Editor(cst.CSTTransformer):
         self, original: cst.CSTNode, node: cst.BaseExpression, edit: Edit
     ) -> cst.BaseExpression:
         parent = self._stack[-1]
+        for outer in self._stack:
+            if isinstance(outer, cst.FormattedString):
+                _check_in_string(outer, edit)
         match edit.verb:
             case "keyword":
                 name, value = edit.get("name"), edit.get("value")
@@ -387,7 +397,8 @@ class _Editor(cst.CSTTransformer):
         def fits(space: str) -> bool:
             return used + len(space) + 1 <= tree.limit
 
-        if not items:
+        in_string = any(isinstance(outer, cst.FormattedString) for outer in self._stack)
+        if not items or in_string:
             return fits, None
         first_line, column, _, _ = tree.key(items[0])
         rest = len(text) - tree.key(items[-1])[3]
