@@ -10,13 +10,14 @@ from .examine import Examination
 
 HEAD = """# Real programs, before and after
 
-Written by `python -m tests.real_programs --corpus DIR` from runs; do not edit. The programs
-belong to their authors and are not part of this repository: the table names repository, commit and
-path. Each is copied, run as published on the CPU (twice where its output differs afterwards: what
-differs between two runs of the same program is no evidence), fixed with `samedevice fix --yes`
-without further options, parsed, fixed once more, and run again. *Equal* means:
-every line it printed is the same apart from durations, and the loss of every backward pass is the same, bit for bit. On the virtual accelerator a program must
-run to its end with every stepped parameter and every loss on the device.
+Written by `python -m tests.real_programs --corpus DIR` from runs; do not edit. The programs belong
+to their authors and are not part of this repository: the table names repository, commit and path.
+Each is copied, run as published on the CPU (twice where its output differs afterwards: what differs
+between two runs of the same program is no evidence), fixed with `samedevice fix --yes` without
+further options, parsed, fixed once more, and run again. *Equal* means: every line it printed is the
+same apart from durations, and the loss of every backward pass is the same, bit for bit. On the
+virtual accelerator a program must run to its end with every stepped parameter and every loss on the
+device.
 
 What every run is given: seed 0, one thread, no network, at most four batches of each pass over a
 DataLoader unless noted, synthetic images in place of downloads, initial weights in place of
