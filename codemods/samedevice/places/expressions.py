@@ -77,6 +77,7 @@ class Expressions:
     scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]
+    host_work: set[ast.AST]
     _eval: dict[type[ast.AST], Callable[[Any, Scope], Value]]
     _returns: list[list[Value]]
     _yields: list[list[Value]]
@@ -159,6 +160,10 @@ class Expressions:
                     site.devices.append((name, Device(value.node), level.outer is None))
                 elif name in parameters:
                     site.tensors.append((name, value.node))
+            elif isinstance(value, Seq) and name in parameters:
+                member = next(iter(value.members()), None)
+                if isinstance(member, Tensor):
+                    site.tensors.append((f"{name}[0]", member.node))
             elif isinstance(value, Obj) and value.family != "parser":
                 for attr, inner in value.attrs.items():
                     if isinstance(inner, Device) or (
@@ -482,7 +487,9 @@ class Expressions:
 
     def heavy(self, node: Node, spot: Spot, scope: Scope) -> None:
         """Note an operation that is worth an accelerator."""
-        if not self.symbolic and not self.hosted and not self.constructing:
+        if self.hosted:
+            self.host_work.add(spot.node)
+        elif not self.symbolic and not self.constructing:
             self.seeds.append((node, spot, scope))
 
     def binary(
@@ -619,6 +626,12 @@ class Expressions:
                 return Flag(equal)
         return SCALAR
 
+    def is_switch(self, test: ast.expr, value: Value) -> bool:
+        """Tell whether a test asks a constant under a name: users flip those, both ways count."""
+        if isinstance(test, ast.UnaryOp):
+            test = test.operand
+        return isinstance(test, ast.Name | ast.Attribute) and isinstance(value, Const)
+
     def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.eval(node.test, scope)
         if isinstance(test, Flag):
@@ -647,7 +660,7 @@ class Expressions:
             if isinstance(value, Device):
                 value = Device(value.node, value.spot, text=value.text, resolved=True)
             return value
-        known = self.truth(test)
+        known = None if self.is_switch(node.test, test) else self.truth(test)
         if known is True:
             return self.eval(node.body, scope)
         if known is False:

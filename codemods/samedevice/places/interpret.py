@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from samedevice.places.calls import Calls
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
+    ARRAY,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -99,6 +100,7 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.host_work: set[ast.AST] = set()
         self.offers: list[Spot] = []
         self._words: dict[str, set[str]] = {}
         self._indexes: dict[str, set[str]] = {}
@@ -123,9 +125,8 @@ class Interpreter(Calls):
 
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
-        for path, source in self.project.sources.items():
-            if "torch" in source.text:
-                self.file(path)
+        for path in self.project.about_torch:
+            self.file(path)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -367,7 +368,7 @@ class Interpreter(Calls):
 
     def exec_If(self, node: ast.If, scope: Scope) -> bool:
         test = self.eval(node.test, scope)
-        known = self.truth(test)
+        known = None if self.is_switch(node.test, test) else self.truth(test)
         if isinstance(test, Flag):
             taken = node.body if test.positive else node.orelse
             branch = self.site("branch", Spot(scope.path, node), None, scope)
@@ -615,6 +616,7 @@ class Interpreter(Calls):
             site = value.site
             if site is not None and site.kind == "batch" and "bind" not in site.detail:
                 site.detail["bind"] = (name, Spot(scope.path, statement))
+                site.detail["bound_in"] = scope.node
                 self.snapshot(site, scope)
         elif isinstance(value, Seq | Dict | Obj):
             if isinstance(value, Obj):
@@ -631,6 +633,7 @@ class Interpreter(Calls):
                     and "container" not in member.site.detail
                 ):
                     member.site.detail["container"] = (name, Spot(scope.path, statement), value)
+                    member.site.detail["held_in"] = scope.node
                     self.snapshot(member.site, scope)
 
     def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
@@ -695,8 +698,7 @@ class Interpreter(Calls):
         assert owner.node is not None
         spot = Spot(scope.path, statement)
         if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-            if not owner.moves or self.constructing or value.moves:
-                self.register(owner, value)  # a new part of a moved module has to move by itself
+            self.join_in(owner, value)
         elif isinstance(value, Tensor) and value.leaf:
             self.graph.batch(value.node, owner.node)
             owner.stateful = True
@@ -715,6 +717,11 @@ class Interpreter(Calls):
                 site = self.site("plain-container", spot, owner.node, scope, attr)
                 site.detail.update(value=value, owner=owner, literal=value.spot)
         return value
+
+    def join_in(self, owner: Obj, child: Obj) -> None:
+        """Register a part; a new part of a module that has moved already has to move by itself."""
+        if not owner.moves or self.constructing or child.moves:
+            self.register(owner, child)
 
     def plain_tensor(
         self, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
@@ -763,6 +770,14 @@ class Interpreter(Calls):
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
             if isinstance(value, Tensor):
                 self.graph.store(value.node, owner.node)
+        elif owner is ARRAY:
+            spot = Spot(scope.path, getattr(stmt, "value", stmt))
+            self.demand_host(value, spot, scope, "numpy")
+        elif isinstance(owner, Obj) and owner.family == "module" and isinstance(value, Obj):
+            if value.family == "module":
+                self.join_in(owner, value)
+                if isinstance(key, Const):
+                    owner.attrs[str(key.value)] = value
         elif isinstance(owner, Obj) and owner.cls is not None:
             self.method(owner, "__setitem__", scope, index, key, value)
 

@@ -131,6 +131,8 @@ class Solution:
         for node, spot, scope in self.interpreter.seeds:
             if self.program(spot.path) in active or self.owned(spot.path):
                 continue
+            if spot.node in self.interpreter.host_work:
+                continue  # workers do it too: it prepares data
             if scope.func is not None and scope.func.cls is not None:
                 if scope.func.cls.family in ("module", "function", "dataset"):
                     continue
@@ -411,6 +413,8 @@ class Solution:
                 if not (is_global and module is not None):
                     return self._pending(code, value, site)
         if module is not None and module.node is not None:
+            if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
+                return Name("self.device")
             if module.stateful:
                 return Name("next(self.parameters()).device")
             return None

@@ -77,7 +77,7 @@ class _Branches:
         if not moves:
             return
         self.done.update(moves)
-        names = {n: self.solution.name_at(Spot(path, n)) for n in moves}
+        names = {n: self._name(Spot(path, n), node.test) for n in moves}
         known = {n: name for n, name in names.items() if name is not None}
         verb = "body" if positive == {True} else "orelse"
         rest = self._behind(path, node)
@@ -152,6 +152,12 @@ class _Branches:
         comment = source.text[end:].partition("\n")[0].rstrip()
         return text + comment if comment.lstrip().startswith("#") else text
 
+    def _name(self, spot: Spot, test: ast.expr) -> Name | None:
+        """Return the device that a move goes to: behind `if x.is_cuda`, that of `x`."""
+        if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
+            return Name(f"{self.solution.code(Spot(spot.path, test.value))}.device")
+        return self.solution.name_at(spot)
+
     def expression(self, group: SiteGroup) -> Iterator[Finding]:
         """Judge a conditional expression."""
         node, path = group.spot.node, group.spot.path
@@ -162,13 +168,13 @@ class _Branches:
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
         if _plain([ast.Expr(on)], False) != _plain([ast.Expr(off)], False):
             for n in moves:
-                name = self.solution.name_at(Spot(path, n))
+                name = self._name(Spot(path, n), node.test)
                 if name is not None:
                     changes = to_device(self.solution, Spot(path, n), name)
                     yield self._finding(Spot(path, n), _INSIDE, [name], changes)
             return
         if moves:
-            names = [self.solution.name_at(Spot(path, n)) for n in moves]
+            names = [self._name(Spot(path, n), node.test) for n in moves]
             if all(names):
                 pairs = [(n, name) for n, name in zip(moves, names, strict=True) if name]
                 edits = [edit(self.solution, group.spot, "body" if on is node.body else "orelse")]

@@ -47,6 +47,10 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _chosen(solution, group.spot)
         ):
             yield _literal(solution, group)
+    for group in solution.groups("indexed"):
+        named = group.spot.node in solution.interpreter.named_literals
+        if named and not group.first.detail["guarded"] and not _chosen(solution, group.spot):
+            yield _indexed(solution, group)
     for kind in ("move", "module-move"):
         for group in solution.groups(kind):
             if (
@@ -119,17 +123,42 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
+def _indexed(solution: Solution, group: SiteGroup) -> Finding:
+    """`device = f"cuda:{gpu}"`: that GPU, where there is one."""
+    alias = solution.alias(group.spot.path, "torch")
+    code = f'{{}} if {alias}.cuda.is_available() else "cpu"'
+    return finding(
+        solution, RULE, group.spot,
+        f"{short(solution.code(group.spot))} names one vendor's device: the program cannot run "
+        "without it",
+        Fix((edit(solution, group.spot, "replace", code=code),)) if alias else None,
+        unfixed="torch is not imported here",
+    )  # fmt: skip
+
+
 def _move(solution: Solution, group: SiteGroup) -> Finding:
     call = group.spot.node
     name = solution.name_at(group.spot)
     repair: Fix | None = None
-    if name is not None and isinstance(call, ast.Call) and not call.args:
+    if name is not None and isinstance(call, ast.Call) and _usual(solution, group, call):
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=NO_NAME,
     )  # fmt: skip
+
+
+def _usual(solution: Solution, group: SiteGroup, call: ast.Call) -> bool:
+    """Tell whether a move goes to the program's one device, by no index or by the chosen one."""
+    match call.args:
+        case []:
+            return True
+        case [ast.Constant(value=0)]:
+            return not any(solution.groups("indexed"))
+        case [ast.Name() | ast.Attribute() as index]:
+            return solution.decided_by(group.spot.path, ast.unparse(index))
+    return False
 
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:
