@@ -14,7 +14,7 @@ _DURATION = re.compile(
     r"|\d+:\d\d(?::\d\d)?(?:\.\d+)?"
     r"|(?<=time: )\d+(?:\.\d+)?|(?<=time )\d+(?:\.\d+)?"
 )
-_DEVICE = re.compile(r",? ?device='?\w+(?::\d+)?'?")
+_DEVICE = re.compile(r",? ?device='?\w+(?::\d+)?'?|\b(?:cpu|cuda|gpu)\b(?::\d+)?", re.IGNORECASE)
 
 
 def tokens(text: str) -> list[list[str]]:
@@ -47,7 +47,7 @@ def difference(
 
     ``again`` is a second run of the program before: what differs there is no evidence.
     ``tolerance`` is relative and holds for numbers. ``devices=True`` passes over the device in a
-    printed tensor.
+    printed tensor or sentence.
     """
     texts = [run.stdout for run in (before, again, after)]
     if devices:
