@@ -55,6 +55,9 @@ class Accelerator:
         # the optimizers' loops over single tensors: the numbers of the CPU, to the last bit
         patches.set(sys.modules["torch.optim.optimizer"], "_get_foreach_kernels_supported_devices", list)
         patches.set(torch, "compile", _compile)
+        # backward passes of this thread stay in it: in the CPU's order, and also where the engine's
+        # threads were set up before there were devices
+        torch.autograd.set_multithreading_enabled(False)
 
     def _after_fork(self) -> None:
         if torch.cuda.is_initialized():
@@ -69,6 +72,7 @@ class Accelerator:
         for library in self._libraries:
             library._destroy()
         self._patches.undo()
+        torch.autograd.set_multithreading_enabled(True)
         self._native.undo()
         virtual._forget()
 
