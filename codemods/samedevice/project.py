@@ -6,6 +6,7 @@ import ast
 import copy
 import os
 import posixpath
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -16,6 +17,8 @@ from samedevice.source import Source, SourceError
 #: Names that mean a library even where a file of that name lies beside the importer.
 _NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
 
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.M)
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
@@ -121,6 +124,30 @@ class Project:
     def package_folder(self, path: str) -> bool:
         """Tell whether the file is one of a package rather than a script."""
         return self.is_package(path)
+
+    @cached_property
+    def about_torch(self) -> list[str]:
+        """The files that mention torch, and those that import such a file, directly or not."""
+        found = {path for path, source in self.sources.items() if "torch" in source.text}
+        rest = {
+            path: {
+                target
+                for match in _IMPORT.finditer(source.text)
+                if (target := self._named(path, match)) is not None
+            }
+            for path, source in self.sources.items()
+            if path not in found
+        }
+        while True:
+            more = {path for path, targets in rest.items() if targets & found} - found
+            if not more:
+                return [path for path in self.sources if path in found]
+            found |= more
+
+    def _named(self, path: str, match: re.Match[str]) -> str | None:
+        module = match[1] or match[2]
+        level = len(module) - len(module.lstrip("."))
+        return self.resolve(path, module.lstrip("."), level)
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:

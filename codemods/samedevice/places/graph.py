@@ -190,7 +190,7 @@ class Graph:
         self._spread_certain(roots)
         for place in (Place.CENTRAL, Place.FOLLOWS):
             self._spread_demand(roots, place)
-        if self._settle_indexes(roots):
+        if self._settle_stores(roots):
             for place in (Place.CENTRAL, Place.FOLLOWS):
                 self._spread_demand(roots, place)
         self._find_clashes(roots)
@@ -257,22 +257,14 @@ class Graph:
                     demand(source, node.because)
 
     @staticmethod
-    def _settle_indexes(roots: list[Node]) -> bool:
-        """What is free to be anywhere goes where all that it indexes, or that fills it, is."""
+    def _settle_stores(roots: list[Node]) -> bool:
+        """What is free to be anywhere goes where all that fills it is."""
         changed = False
         for node in roots:
             if node.color is None and node.stored and node.sure:
                 filling = {source.find().color for source in node.stored}
                 if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
                     node.color, node.because = filling.pop(), None
-                    changed = True
-                    continue
-            if node.color is None and node.indexes and node.sure:
-                if any(meet.kind != "index" for meet in node.indexes):
-                    continue  # a number without dimensions is at home on the host
-                bases = {meet.left.find().color for meet in node.indexes}
-                if len(bases) == 1 and bases <= {Place.CENTRAL, Place.FOLLOWS}:
-                    node.color, node.because = bases.pop(), node.indexes[0].operation
                     changed = True
         return changed
 

@@ -56,6 +56,7 @@ class Library(Expressions):
             self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
+        def join_in(self, owner: Obj, child: Obj) -> None: ...
         def telling(self, func: Func) -> bool: ...
         def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
         def set_attribute(
@@ -662,7 +663,7 @@ class Library(Expressions):
                 return NONE
             case "add_module" | "register_module":
                 if len(args) == 2 and isinstance(args[1][0], Obj):
-                    self.register(owner, args[1][0])
+                    self.join_in(owner, args[1][0])
                     if isinstance(args[0][0], Const):
                         owner.attrs[str(args[0][0].value)] = args[1][0]
                 return NONE

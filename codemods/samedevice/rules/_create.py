@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
-from samedevice.places.graph import Place
+from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import SiteGroup, Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short, wanted
+
+
+def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Spot]:
+    """Return the calls that want a helper's result on the device, if others want it on the host."""
+    if all(solution.place(site.node) is not Place.HOST for site in group.sites):
+        return []
+    if solution.follow(group) is not None:
+        return []
+    calls = {
+        site.scope.call.node: site.scope.call
+        for site in group.sites
+        if site.scope.call is not None
+        and isinstance(site.scope.call.node, ast.Call)
+        and solution.on_device(site.node)
+    }
+    return list(calls.values())
+
+
+def _at_calls(
+    solution: Solution, rule: str, group: SiteGroup, calls: list[Spot], message: str
+) -> Finding:
+    """A helper serves both places: its callers move what they get."""
+    names = [solution.name_at(call) for call in calls]
+    repair: Fix | None = None
+    if all(name is not None for name in names):
+        edits, resolvers, imports = [], [], []
+        for call, name in zip(calls, names, strict=True):
+            assert name is not None
+            end = solution.chain_end(call)
+            edits.append(edit(solution, end, "method", code=f".to({name.code})"))
+            resolvers += name.resolvers
+            imports += name.imports
+        repair = Fix(tuple(edits), imports=tuple(imports), resolvers=tuple(resolvers))
+    return finding(
+        solution, rule, calls[0], message.format(short(solution.code(calls[0]))), repair,
+        origins=meeting(solution, group), unfixed=NO_NAME,
+    )  # fmt: skip
 
 
 def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
@@ -25,6 +63,9 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
 
 def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Finding:
     """Return the finding for a creation, with the fix that puts it on the device."""
+    calls = _calls_of_some(solution, group)
+    if calls:
+        return _at_calls(solution, rule, group, calls, message)
     name = solution.device_for(group)
     repair: Fix | None = None
     if name is not None:

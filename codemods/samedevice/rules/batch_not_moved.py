@@ -26,7 +26,7 @@ from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Dict, Seq, Tensor
+from samedevice.places.values import Dict, Seq, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting
 
 
@@ -43,7 +43,14 @@ def find(solution: Solution) -> Iterator[Finding]:
             single = SiteGroup(group.kind, group.spot, [site])
             if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
                 continue  # who calls this is not known, so neither is whether it is wrong
-            if "bind" in site.detail:
+            if site.node.find().pin is not None:
+                continue  # the data set is there as a whole
+            held = site.detail.get("container")
+            if held is not None and _moves_as_one(held[2]) and (
+                site.detail.get("bound_in", site.detail["held_in"]) is not site.detail["held_in"]
+            ):
+                containers.setdefault(held[1].node, []).append((held[0], held[1], single))
+            elif "bind" in site.detail:
                 name, spot = site.detail["bind"]
                 statements.setdefault(spot.node, []).append((name, spot, single))
             elif "container" in site.detail:
@@ -55,6 +62,13 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _names(solution, found)
     for found in containers.values():
         yield from _container(solution, found)
+
+
+def _moves_as_one(value: Value) -> bool:
+    """Tell whether all of a container can be moved: it holds tensors only, or moves itself."""
+    if isinstance(value, Seq | Dict):
+        return all(isinstance(member, Tensor) for member in value.members())
+    return True
 
 
 def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Finding:
@@ -80,9 +94,7 @@ def _container(
 ) -> Iterator[Finding]:
     name, spot, group = found[0]
     value = group.first.detail["container"][2]
-    if isinstance(value, Seq | Dict) and not all(
-        isinstance(member, Tensor) for member in value.members()
-    ):
+    if not _moves_as_one(value):
         for _, _, single in found:
             yield from _operands(solution, single)
         return
