@@ -104,7 +104,8 @@ def examine(
         _fix(result, program, before, after, diffs)
         if result.fixed or result.parses:
             return result
-        run = stage.run(program, after, limit)
+        # Where the fix changed nothing, the run before is the run after.
+        run = stage.run(program, after, limit) if result.changed_lines else first
         result.after = run.reason
         if run.finished and first.finished:
             result.equal = compare.difference(first, first, run)
@@ -161,7 +162,8 @@ def _fix(
         (diffs / f"{name}.diff").write_text("".join(diff), encoding="utf-8")
         (diffs / f"{name}.log").write_text(run.stdout + run.stderr, encoding="utf-8")
     result.parses = _parse_errors(before, after)
-    if result.fixed:
+    if result.fixed or not diff:
+        result.quiet = "" if not result.fixed else None
         return
     settled = _contents(after)
     stage.fix(after, (), FIX_LIMIT)
