@@ -75,12 +75,13 @@ class Calls(Library):
             elif isinstance(value, Dict):
                 kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
-        if isinstance(callee, Func) and isinstance(result, Obj) and result.site is not None:
-            if result.family == "module" and not result.moves and not result.site.constructing:
-                # A module that a function builds and returns is moved by the one who asked for it.
-                result.site.detail["returned"] = Spot(scope.path, node)
-                self.snapshot(result.site, scope)
-                result.site.scope = scope
+        if isinstance(callee, Func | Either):
+            for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
+                if made.site is not None and not made.moves and not made.site.constructing:
+                    # What a function builds and returns is moved by the one who asked for it.
+                    made.site.detail["returned"] = Spot(scope.path, node)
+                    self.snapshot(made.site, scope)
+                    made.site.scope = scope
         return result
 
     def _room(self, callee: Value, node: ast.Call) -> int:

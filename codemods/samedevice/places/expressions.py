@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
@@ -482,8 +482,19 @@ class Expressions:
             Spot(scope.path, node), False,
         )  # fmt: skip
         if isinstance(node.op, ast.MatMult) and isinstance(value, Tensor):
-            self.heavy(value.node, Spot(scope.path, node), scope)
+            if self.made_here((left, right), scope):
+                self.heavy(value.node, Spot(scope.path, node), scope)
         return value
+
+    def made_here(self, values: Iterable[Value], scope: Scope) -> bool:
+        """Tell whether one of the operands was created by the code that computes with it."""
+        return any(
+            isinstance(value, Tensor)
+            and value.site is not None
+            and value.site.kind in ("create", "share", "legacy")
+            and value.site.scope is scope
+            for value in values
+        )
 
     def heavy(self, node: Node, spot: Spot, scope: Scope) -> None:
         """Note an operation that is worth an accelerator."""

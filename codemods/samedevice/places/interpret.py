@@ -77,6 +77,9 @@ def stored_names(loop: ast.stmt) -> list[str]:
     )
 
 
+_CALLABLE = (Obj, Either, Func, Klass)
+
+
 class Interpreter(Calls):
     """One evaluation of a project; fills `graph` and `sites`."""
 
@@ -554,8 +557,8 @@ class Interpreter(Calls):
             last = name.rpartition(".")[2]
             if last in ("staticmethod", "classmethod", "property", "cached_property", "setter"):
                 func.static = last
-            elif isinstance(decorator, ast.Call):
-                self.eval(decorator, scope)
+            else:
+                value = self.decorated(value, decorator, scope)
         if scope.cls is not None and scope.node is scope.cls.node:
             func.cls = scope.cls
         elif id(node) not in self._known:
@@ -565,6 +568,15 @@ class Interpreter(Calls):
         return False
 
     exec_AsyncFunctionDef = exec_FunctionDef
+
+    def decorated(self, value: Value, decorator: ast.expr, scope: Scope) -> Value:
+        """Return what a decorator of the project makes of a function or class."""
+        wrapper = self.eval(decorator, scope)
+        if not isinstance(wrapper, Func):
+            return value
+        spot = Spot(scope.path, decorator)
+        made = self.apply(wrapper, [(value, spot)], {}, spot, scope)
+        return made if isinstance(made, Func | Klass) else value
 
     def exec_ClassDef(self, node: ast.ClassDef, scope: Scope) -> bool:
         klass = Klass(node, scope, [self.eval(base, scope) for base in node.bases])
@@ -577,7 +589,10 @@ class Interpreter(Calls):
         if id(node) not in self._known:
             self._known.add(id(node))
             self.classes.append(klass)
-        self.bind(node.name, klass, scope)
+        value: Value = klass
+        for decorator in node.decorator_list:
+            value = self.decorated(value, decorator, scope)
+        self.bind(node.name, value, scope)
         return False
 
     # -- binding ----------------------------------------------------------------------------
@@ -805,13 +820,13 @@ class Interpreter(Calls):
             joined = Tensor(node, scalar=left.scalar and right.scalar)
             joined.leaf = left.leaf or right.leaf
             return joined
-        if isinstance(left, Obj | Either) and isinstance(right, Obj | Either):
+        if isinstance(left, _CALLABLE) and isinstance(right, _CALLABLE):
             options: list[Value] = [*left.options] if isinstance(left, Either) else [left]
             for option in right.options if isinstance(right, Either) else [right]:
                 if all(option is not known for known in options):
                     options.append(option)
-            modules = all(isinstance(o, Obj) and o.family == "module" for o in options)
-            if modules and 1 < len(options) <= _OPTIONS:
+            called = all(not isinstance(o, Obj) or o.family == "module" for o in options)
+            if called and 1 < len(options) <= _OPTIONS:
                 return Either(options)
             return left
         for one, other in ((left, right), (right, left)):

@@ -267,7 +267,7 @@ class Library(Expressions):
             self.graph.meet(
                 result.node, spot, kwargs["out"][0].node, kwargs["out"][1], spot, self.function()
             )
-        if last in _HEAVY:
+        if last in _HEAVY and self.made_here([t for t, _ in operands], scope):
             self.heavy(result.node, spot, scope)
         if fact.out in ("scalar", "none"):
             return SCALAR
@@ -283,6 +283,10 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """A function that gives no tensor, or needs no agreement."""
+        if name.endswith(("autocast", "GradScaler")):
+            self.site("amp", spot, None, scope, name)
+        elif fact.kind == "cudaonly":
+            self.site("cuda-only", spot, None, scope, name)
         tensors = [p for v, w in args for p in self.tensors_in(v, w)]
         if fact.out == "tensor" and tensors:
             return Tensor(tensors[0][0].node, scalar=True)
@@ -799,7 +803,7 @@ class Library(Expressions):
                     self.demand_host(value, where, scope, name)
         elementwise = fact.scalars
         result = self.operate(operands, spot, elementwise, in_place=name.endswith("_"))
-        if name in _HEAVY:
+        if name in _HEAVY and self.made_here([t for t, _ in operands], scope):
             self.heavy(result.node, spot, scope)
         if name == "requires_grad_":
             owner.leaf = True

@@ -42,6 +42,7 @@ class Name:
     resolvers: tuple[Resolver, ...] = ()
     imports: tuple[Import, ...] = ()
     edits: tuple[Edit, ...] = ()
+    text: bool = False
 
 
 class Solution:
@@ -407,7 +408,7 @@ class Solution:
         for code, value, is_global in site.devices:
             if self._is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.pending):
-                    return Name(code)
+                    return Name(code, text=not isinstance(value, Device) or value.text)
         for code, value, is_global in site.devices:
             if isinstance(value, Device) and value.pending:
                 if not (is_global and module is not None):
@@ -420,9 +421,40 @@ class Solution:
             return None
         if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
             return None
-        if self.offered(site.spot.path):  # the user chooses, elsewhere
-            return self._existing(site.spot.path, self.program(site.spot.path))
-        return self.resolver(site.spot.path)
+        handed = self._parameter(group)
+        if handed is not None:
+            return handed
+        if self.offered(_edited(site)):  # the user chooses, elsewhere
+            path = _edited(site)
+            return self._existing(path, self.program(path))
+        return self.resolver(_edited(site))
+
+    def _parameter(self, group: SiteGroup) -> Name | None:
+        """Hand a function the device that its callers have, where it can import none.
+
+        Only for a helper of another file whose every call is known and can name the device.
+        """
+        func = group.first.scope.func
+        if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+            return None
+        path = func.scope.path
+        if func.scope.outer is not None or self._existing(path, self.program(path)) is not None:
+            return None
+        names = {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}
+        if "device" in names:
+            return None
+        place = self.span(Spot(path, func.node))
+        edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
+        for site in group.sites:
+            call = site.scope.call
+            if call is None or not isinstance(call.node, ast.Call) or call.path == path:
+                return None
+            given = self.name_at(call)
+            if given is None or given.resolvers or given.imports or given.edits:
+                return None
+            value = (("name", "device"), ("value", given.code))
+            edits.append(Edit(call.path, self.span(call), "keyword", value))
+        return Name("device", edits=tuple(dict.fromkeys(edits)))
 
     def offered(self, path: str) -> bool:
         """Tell whether the user of a program chooses on the command line where it runs."""
@@ -538,17 +570,23 @@ class Solution:
                 if value.pending:
                     continue
                 if other == path:
-                    return Name(name)
+                    return Name(name, text=value.text)
                 if path in self._reach(other) or not self._imported(other):
                     continue
                 module = self._module_name(path, other)
                 if module is None:
                     continue
-                return Name(name, imports=(Import(path, module, name),))
+                return Name(name, imports=(Import(path, module, name),), text=value.text)
         return None
 
     def _imported(self, path: str) -> bool:
         return any(path in targets for targets in self.project.imports.values())
+
+    def kind_of(self, name: Name, torch: str) -> str:
+        """Return the expression for a device's type ("cuda", "cpu"), or "" without torch's name."""
+        if not name.text:
+            return f"{name.code}.type"
+        return f"{torch}.device({name.code}).type" if torch else ""
 
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""
@@ -593,10 +631,7 @@ class Solution:
                         continue
                     if any(self._is_central(value) for _, value, _ in site.devices):
                         continue
-                    path = group.spot.path
-                    bind = site.detail.get("bind")
-                    if bind is not None:
-                        path = bind[1].path
+                    path = _edited(site)
                     self._needy.setdefault(self.program(path), set()).add(path)
         return self._needy
 
@@ -671,6 +706,15 @@ class Solution:
         for other in sorted(self.program(path)):
             if path in self._reach(other) and not self._imported(other):
                 yield posixpath.dirname(posixpath.normpath(other))
+
+
+def _edited(site: Site) -> str:
+    """Return the file in which the fix of a site is written."""
+    if "bind" in site.detail:
+        bound: Spot = site.detail["bind"][1]
+        return bound.path
+    returned: Spot = site.detail.get("returned", site.spot)
+    return returned.path
 
 
 def _common_folder(paths: set[str]) -> str:

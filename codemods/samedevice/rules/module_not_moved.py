@@ -20,6 +20,7 @@ drawn in the same order. Modules without parameters or buffers are left alone.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
@@ -32,8 +33,11 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report modules in driver code that have to be on the device."""
+    done: set[ast.AST] = set()
     for group, holds in unmoved(solution):
-        if not holds:
+        spot = group.first.detail.get("returned", group.spot)
+        if not holds and spot.node not in done:
+            done.add(spot.node)
             yield report(solution, "module-not-moved", group)
 
 
