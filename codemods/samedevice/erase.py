@@ -78,7 +78,7 @@ _ALIASES = {
 }
 
 # What a fix may change beside device handling when it says so in `Fix.erasure`.
-DECLARED = frozenset({"legacy-constructor", "amp", "variable"})
+DECLARED = frozenset({"legacy-constructor", "amp", "variable", "cuda-only-api"})
 
 
 def equivalent(
@@ -210,6 +210,7 @@ class _Eraser:
         self._types = types if self._legacy else {}
         self._amp = "amp" in declared
         self._variable = "variable" in declared
+        self._only = "cuda-only-api" in declared
 
     # What is a device
 
@@ -384,6 +385,8 @@ class _Eraser:
         )
         if _same(body, orelse) and self._may_go(test):
             return body
+        if self._only and self._is_predicate(node.test) and not orelse:
+            return body  # what is left out without CUDA
         return [_like(node, test=test, body=body, orelse=orelse)]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
@@ -403,11 +406,16 @@ class _Eraser:
         items = [
             cast(ast.withitem, self._rebuild(item))
             for item in node.items
-            if not self.is_device(item.context_expr)
+            if not self._is_device_context(item.context_expr)
             and not (self._variable and _is_call_of(item.context_expr, "no_grad"))
         ]
         body = self.body(node.body)
         return [_like(node, items=items, body=body)] if items else body
+
+    def _is_device_context(self, node: ast.expr) -> bool:
+        if self._only and isinstance(node, ast.IfExp):
+            node = node.body  # `torch.cuda.device(i) if ... else nullcontext()`
+        return self.is_device(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         if _HELPERS.match(node.name) or node.name in self._names:
@@ -451,6 +459,8 @@ class _Eraser:
                 return self._call(node)
             case ast.Attribute():
                 return self._attribute(node)
+            case ast.IfExp(test=test, body=body) if self._only and self._is_predicate(test):
+                return self.expression(body)
             case ast.IfExp():
                 test, body, orelse = map(self.expression, (node.test, node.body, node.orelse))
                 if _same([body], [orelse]) and self._may_go(test):

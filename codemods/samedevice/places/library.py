@@ -806,7 +806,7 @@ class Library(Expressions):
         if name in _HEAVY and self.made_here([t for t, _ in operands], scope):
             self.heavy(result.node, spot, scope)
         if name == "requires_grad_":
-            owner.leaf = True
+            self.trained(owner)
             self.heavy(owner.node, spot, scope)
             return owner
         if fact.out in ("scalar", "none"):
@@ -903,7 +903,16 @@ class Library(Expressions):
         """Construct an optimizer: what it optimizes is trained."""
         made = Obj("optimizer", name, fact=fact)
         made.args = [v for v, _ in args]
+        for value, where in args[:1]:
+            for tensor, _ in self.tensors_in(value, where):
+                self.trained(tensor)
         return made
+
+    def trained(self, tensor: Tensor) -> None:
+        """Note a tensor that is optimized: another tensor cannot take its place."""
+        tensor.leaf = True
+        if tensor.site is not None:
+            tensor.site.detail["trained"] = True
 
     fact_scheduler = fact_sampler = fact_collate = fact_optimizer
 

@@ -17,6 +17,8 @@ from samedevice.project import Project
 
 #: Libraries that own a program's devices: what they run is left alone.
 _OWNERS = frozenset(("accelerate", "lightning", "pytorch_lightning"))
+#: Calls to other processes: where their results are cannot be known here.
+_REMOTE = "torch.distributed.rpc"
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 
 
@@ -264,7 +266,9 @@ class Solution:
                     names = [alias.name for alias in node.names]
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     names = [node.module]
-                if any(name.split(".")[0] in _OWNERS for name in names):
+                if any(
+                    name.split(".")[0] in _OWNERS or name.startswith(_REMOTE) for name in names
+                ):
                     known = True
             self._owned[path] = known
         return known

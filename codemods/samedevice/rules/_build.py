@@ -59,6 +59,15 @@ def finding(
     )
 
 
+def with_comment(solution: Solution, spot: Spot, code: str) -> str:
+    """Return `code`, which takes the place of a statement, with the comment at its line's end."""
+    source = solution.project.sources[spot.path]
+    span = source.span(spot.node)
+    end = source.offset(span.end_line, span.end_column)
+    comment = source.text[end:].partition("\n")[0].rstrip()
+    return code + comment if comment.lstrip().startswith("#") else code
+
+
 def short(code: str, width: int = 40) -> str:
     """Return code on one line, cut to a length that fits a message."""
     line = " ".join(code.split())

@@ -31,7 +31,7 @@ from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.rules._build import edit, finding, fix, to_device
+from samedevice.rules._build import edit, finding, fix, to_device, with_comment
 
 RULE = "cuda-branch"
 _MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
@@ -148,9 +148,7 @@ class _Branches:
                 f", {k.arg}={source.segment(k.value)}" for k in call.keywords if k.arg != "device"
             )
             text = f"{text[:head]}.to({known[call].code}{rest}){text[tail:]}"
-        end = source.offset(start.end_line, start.end_column)
-        comment = source.text[end:].partition("\n")[0].rstrip()
-        return text + comment if comment.lstrip().startswith("#") else text
+        return with_comment(self.solution, Spot(path, statement), text)
 
     def _name(self, spot: Spot, test: ast.expr) -> Name | None:
         """Return the device that a move goes to: behind `if x.is_cuda`, that of `x`."""
