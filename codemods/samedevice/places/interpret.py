@@ -699,6 +699,8 @@ class Interpreter(Calls):
             owner.scope.names[attr] = value
         elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):
             self.graph.flow(value.node, owner.node)
+        elif isinstance(owner, Tensor) and attr == "requires_grad":
+            self.trained(owner)
 
     def replace(self, old: Value, new: Value) -> Value:
         """A store wins over what was there, unless it stores nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import SiteGroup, Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short, wanted
@@ -34,7 +34,9 @@ def _at_calls(
     names = [solution.name_at(call) for call in calls]
     repair: Fix | None = None
     if all(name is not None for name in names):
-        edits, resolvers, imports = [], [], []
+        edits: list[Edit] = []
+        resolvers: list[Resolver] = []
+        imports: list[Import] = []
         for call, name in zip(calls, names, strict=True):
             assert name is not None
             end = solution.chain_end(call)

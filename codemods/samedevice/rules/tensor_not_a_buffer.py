@@ -33,6 +33,17 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("plain-tensor"):
         if not wanted(solution, group):
             continue
+        if any(site.detail.get("trained") for site in group.sites):
+            # A buffer is replaced when the module moves; the optimizer would keep the old tensor.
+            if not all(site.detail["value"].scalar for site in group.sites):
+                yield finding(
+                    solution, "tensor-not-a-buffer", group.spot,
+                    f"`self.{group.first.name}` is trained but no parameter: it stays on the CPU "
+                    "when the module moves",
+                    None, origins=meeting(solution, group),
+                    unfixed="it has to become an nn.Parameter, which changes the state dict",
+                )  # fmt: skip
+            continue
         repair = _register(solution, group)
         yield finding(
             solution, "tensor-not-a-buffer", group.spot,
