@@ -26,6 +26,7 @@ _int64_at = ctypes.c_int64.from_address
 # struct DLManagedTensor { struct DLTensor { void *data; struct { int32 type; int32 id; } device; ...
 _DEVICE_OFFSET = ctypes.sizeof(ctypes.c_void_p)
 _HOST = 1
+_strided = torch.strided
 _DLPACK_TYPES = {"cuda": 2, "mps": 8, "privateuseone": 12}
 
 _dlpack_type = _DLPACK_TYPES["cuda"]
@@ -56,10 +57,8 @@ def to_device(host: Tensor, index: int) -> Tensor:
     Sizes and strides are kept. The storage begins at the first element of `host`, so only tensors
     whose storage nobody looks at through another one (fresh results) should come here.
     """
-    if host.layout is not torch.strided or host.is_quantized:
-        return _sparse_to_device(host, index)
-    if host.is_conj() or host.is_neg():
-        host = host.resolve_conj().resolve_neg()
+    if host.layout is not _strided or host.is_conj():
+        return _uncommon_to_device(host, index)
     capsule = _to_capsule(host)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
     device = _from_capsule(capsule)
@@ -72,7 +71,7 @@ def to_device(host: Tensor, index: int) -> Tensor:
 
 def to_host(device: Tensor) -> Tensor:
     """Return a host tensor over the memory of a device tensor: a view in all but name."""
-    if device.layout is not torch.strided:
+    if device.layout is not _strided:
         return _sparse_to_host(device)
     capsule = _to_capsule(device)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _HOST
@@ -87,9 +86,11 @@ def to_host(device: Tensor) -> Tensor:
     return host  # type: ignore[no-any-return]
 
 
-def _sparse_to_device(host: Tensor, index: int) -> Tensor:
+def _uncommon_to_device(host: Tensor, index: int) -> Tensor:
+    if host.is_conj():
+        return to_device(host.resolve_conj(), index)
     if host.layout is not torch.sparse_coo:
-        kind = "quantized" if host.is_quantized else str(host.layout).removeprefix("torch.")
+        kind = str(host.layout).removeprefix("torch.")
         raise NotImplementedError(
             f"samedevice: the virtual accelerator has dense and sparse COO tensors, not {kind} ones"
         )

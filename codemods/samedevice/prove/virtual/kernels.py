@@ -10,7 +10,7 @@ autocast, functorch, composite operations) is torch's own code and takes the pat
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -28,10 +28,9 @@ _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 _COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
 _aten = torch.ops.aten
 
-# Composite operations that choose their kernels by device: ours are to be the CPU's.
-_ALSO = """
-convolution convolution_overrideable convolution_backward
-""".split()
+# Composite operations that get a kernel too: the first choose theirs by device, and ours is to be the
+# CPU's; the others are two kernels each, of which one is enough.
+_ALSO = "convolution_overrideable convolution_backward clone zeros ones full zeros_like ones_like".split()
 
 # Operations on sparse tensors whose CPU kernels deal with their two dense ones as a whole.
 _SPARSE_STRUCTURE = frozenset(
@@ -99,6 +98,8 @@ def _operation(name: str) -> Any:
         return None
 
 
+_NUMBERS = frozenset([int, float, bool, complex])
+
 _made: dict[Any, Kernel] = {}
 
 
@@ -155,17 +156,17 @@ def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
 
     The third value is the index of the device that the results belong to.
     """
-    short = op._schema.name.removeprefix("aten::")
+    short = rules.full_name(op._schema).partition(".")[0]
     float_only = rules.is_float_only(short)
     names = [argument.name for argument in op._schema.arguments]
     generator = names.index("generator") if "generator" in names else None
+    plain = not float_only and generator is None
 
     def prepare(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any], int]:
         hosts, index, mixed = _hosts(args)
-        if kwargs:
-            kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
-        else:
-            kwhosts = kwargs
+        if plain and not kwargs and not mixed:
+            return hosts, kwargs, index
+        kwhosts, index, mixed = _kwhosts(kwargs, index, mixed)
         if mixed:
             rules.mixed(op, args, kwargs)
         if float_only:
@@ -174,7 +175,7 @@ def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
             if generator < len(hosts):
                 hosts[generator] = for_draw(hosts[generator], index)
             else:
-                kwhosts = {**kwhosts, "generator": for_draw(kwhosts.get("generator"), index)}
+                kwhosts["generator"] = for_draw(kwhosts.get("generator"), index)
         return hosts, kwhosts, index
 
     return prepare
@@ -192,9 +193,9 @@ def _call(op: Any) -> Kernel:
         return overload  # type: ignore[no-any-return]
 
     def call(*hosts: Any, **kwhosts: Any) -> Any:
-        if all(isinstance(host, Tensor) for host in hosts[:2]):
-            return overload(*hosts, **kwhosts)
-        return packet(*hosts, **kwhosts)
+        if type(hosts[1]) in _NUMBERS or type(hosts[0]) in _NUMBERS:
+            return packet(*hosts, **kwhosts)
+        return overload(*hosts, **kwhosts)
 
     return call
 
@@ -204,7 +205,8 @@ def _functional(op: Any) -> Kernel:
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         hosts, kwhosts, index = prepare(args, kwargs)
-        return _devices(call(*hosts, **kwhosts), index)
+        result = call(*hosts, **kwhosts)
+        return to_device(result, index) if type(result) is Tensor else _devices(result, index)
 
     return kernel
 
@@ -286,8 +288,8 @@ def _factory(op: Any) -> Kernel:
         else:
             device = kwargs.pop("device", None)
         hosts, index, _ = _hosts(args)
-        if device is not None and device.type == "cpu":
-            return call(*hosts, **kwargs)
+        if device is not None and device.type != STATE.device_type:
+            return call(*hosts, device=device, **kwargs)
         if device is not None or index < 0:
             index = STATE.index(device)
         return to_device(call(*hosts, **kwargs), index)
@@ -295,7 +297,7 @@ def _factory(op: Any) -> Kernel:
     return kernel
 
 
-def _hosts(args: tuple[Any, ...]) -> tuple[list[Any], int, bool]:
+def _hosts(args: Sequence[Any]) -> tuple[list[Any], int, bool]:
     """View the device tensors of `args` as host tensors.
 
     Also say the index of the first tensor's accelerator (the current one, if there is none) and
@@ -305,8 +307,7 @@ def _hosts(args: tuple[Any, ...]) -> tuple[list[Any], int, bool]:
     index = -1
     elsewhere = False  # there is a tensor on the host or on another accelerator
     for value in args:
-        kind = type(value)
-        if kind is Tensor or isinstance(value, Tensor):
+        if isinstance(value, Tensor):
             here = value.get_device()
             if here < 0:
                 elsewhere = True
@@ -316,18 +317,11 @@ def _hosts(args: tuple[Any, ...]) -> tuple[list[Any], int, bool]:
                 elif here != index:
                     elsewhere = True
                 value = to_host(value)
-        elif kind is list or kind is tuple:
-            if value and any(isinstance(item, Tensor) for item in value):
-                items, inner, other = _hosts(tuple(value))
-                if inner >= 0:
-                    if index < 0:
-                        index = inner
-                    elif inner != index:
-                        elsewhere = True
-                else:
-                    elsewhere = True
-                elsewhere = elsewhere or other
-                value = items
+        elif type(value) is list and any(isinstance(item, Tensor) for item in value):
+            value, inner, other = _hosts(value)
+            if index < 0:
+                index = inner
+            elsewhere = elsewhere or other or inner != index
         hosts.append(value)
     return hosts, index, elsewhere
 
@@ -364,6 +358,7 @@ def _special_kernels() -> dict[str, Kernel]:
             "empty.memory_format": _empty,
             "empty_strided": _empty_strided,
             "copy_": _copy_,
+            "_to_copy": _to_copy,
             "_copy_from": _copy_from,
             "resize_": _resize_,
             "set_": _set_empty,
@@ -426,6 +421,14 @@ def _host(tensor: Tensor) -> Tensor:
 def _copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     _host(self).copy_(_host(source))
     return self
+
+
+def _to_copy(self: Tensor, *, device: Any = None, non_blocking: bool = False, **options: Any) -> Tensor:
+    options.pop("pin_memory", None)
+    if device is not None and device.type != STATE.device_type:
+        return _aten._to_copy.default._op(to_host(self), device=device, **options)  # type: ignore[no-any-return]
+    copy = _aten._to_copy.default._op(to_host(self), **options)
+    return to_device(copy, self.get_device() if device is None else STATE.index(device))
 
 
 def _copy_from(source: Tensor, self: Tensor, non_blocking: bool = False) -> Tensor:
