@@ -130,7 +130,7 @@ class Calls(Library):
                     callee.node, Spot(spot.path, spot.node), value.node, where, spot,
                     self.function(),
                 )
-        return Tensor(callee.node)
+        return self.derived(callee, spot)
 
     # -- the project's own functions --------------------------------------------------------
 

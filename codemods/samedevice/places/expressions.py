@@ -767,7 +767,14 @@ class Expressions:
             return SCALAR
         if owner.packed:
             return self.part(owner, attr)
-        return Tensor(owner.node) if not root.sure else Tensor(owner.node)
+        return Tensor(owner.node) if root.sure else self.derived(owner, spot)
+
+    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
+        """Return what comes out of something that may be no tensor: it is where that is."""
+        node = self.graph.node(spot)
+        node.sure = False
+        self.graph.flow(owner.node, node)
+        return Tensor(node)
 
     def object_attribute(self, owner: Obj, attr: str, spot: Spot, scope: Scope) -> Value:
         """Return an attribute of an instance."""

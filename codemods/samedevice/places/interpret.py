@@ -312,9 +312,9 @@ class Interpreter(Calls):
             if self.dotted(node.func).rpartition(".")[2] != "device":
                 return
             node = node.args[0]
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.named_literals.add(node)
-        elif isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call):
+        if isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ):
             self.named_literals.add(node)
 
     def exec_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> bool:

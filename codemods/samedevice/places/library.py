@@ -830,7 +830,7 @@ class Library(Expressions):
             return Iter(self.part(owner, None)) if name == "values" else self.part(owner, None)
         if name == "keys":
             return Iter(SCALAR)
-        return Tensor(owner.node) if not owner.packed else self.part(owner, name)
+        return self.derived(owner, spot) if not owner.packed else self.part(owner, name)
 
     def move_tensor(
         self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,
