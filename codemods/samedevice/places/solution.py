@@ -492,11 +492,19 @@ class Solution:
         group = SiteGroup("operand", spot, [Site("operand", spot, None, scope)])
         self.interpreter.snapshot(group.first, scope)
         group.first.detail["symbolic"] = False
-        if self.in_module(scope):
+        # A value cannot follow itself, nor anything while the module is still being built.
+        moved = _moved_names(spot.node)
+        building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
+        if self.in_module(scope) and not building:
             for name, node in group.first.tensors:
                 root = node.find()
-                if root.color in _ON_DEVICE and root.sure:
+                if root.color in _ON_DEVICE and root.sure and name.split("[")[0] not in moved:
                     return Name(f"{name}.device")
+        if building and self._module_of(scope) is not None:
+            for code, value, _ in group.first.devices:
+                if self._is_central(value):
+                    return Name(code)
+            return self.resolver(spot.path)
         return self.central_for(group)
 
     def _module_of(self, scope: Scope) -> Obj | None:
@@ -710,6 +718,15 @@ class Solution:
         for other in sorted(self.program(path)):
             if path in self._reach(other) and not self._imported(other):
                 yield posixpath.dirname(posixpath.normpath(other))
+
+
+def _moved_names(node: ast.AST) -> set[str]:
+    """Return the names in an operand that is moved; what a call creates is not in its arguments."""
+    if isinstance(node, ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "to", "cpu")):
+            return set()
+        node = node.func.value
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _edited(site: Site) -> str:
