@@ -27,7 +27,7 @@ import ast
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
@@ -78,8 +78,8 @@ class _Branches:
             return
         self.done.update(moves)
         names = {n: self._name(Spot(path, n), node.test) for n in moves}
-        known = {n: name for n, name in names.items() if name is not None}
-        verb = "body" if positive == {True} else "orelse"
+        known: dict[ast.AST, Name] = {n: name for n, name in names.items() if name is not None}
+        verb: Verb = "body" if positive == {True} else "orelse"
         rest = self._behind(path, node)
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
