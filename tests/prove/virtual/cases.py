@@ -1,14 +1,16 @@
 """What a GPU machine does with small pieces of code: goes on, or stops with these words.
 
-A case is a name, code and an expectation. The code finds `torch`, `nn`, `F`, `np`, `D` (the device),
-`d` (a float tensor of shape (2, 3) there), `h` (the same on the host), `D0` (a 0-dim tensor there) and
-`H0` (one on the host). The expectations:
+A case is a name, code and an expectation. The code finds `torch`, `nn`, `F`, `np`, `D` (the
+device), `d` (a float tensor of shape (2, 3) there), `h` (the same on the host), `D0` (a 0-dim tensor
+there) and `H0` (one on the host). The expectations:
 
 - SAME: it ends, and what it left in `r` is what it leaves with `D` on the CPU, to the last bit
 - NEAR: the same, but rounded otherwise
 - ENDS: it ends (its numbers are the device's own)
 - "Type: words": it raises an exception of that type whose message begins so
 """
+
+# ruff: noqa: E501 (one case, one line)
 
 from __future__ import annotations
 
@@ -85,7 +87,10 @@ _COMMON = {
     "baddbmm": ("torch.baddbmm(d[None], d[None], torch.ones(1, 3, 3))", _got("batch2")),
     "mv": ("d @ torch.ones(3)", _got("mat", "cpu", "cuda:0")),
     "cosine similarity": ("F.cosine_similarity(d, h)", _PLACES),
-    "grid_sample": ("F.grid_sample(torch.ones(1, 1, 2, 2, device=D), torch.ones(1, 2, 2, 2))", _got("grid")),
+    "grid_sample": (
+        "F.grid_sample(torch.ones(1, 1, 2, 2, device=D), torch.ones(1, 2, 2, 2))",
+        _got("grid"),
+    ),
     "dot": ("torch.dot(d[0], h[0])", _got("tensor")),
     "einsum": ("torch.einsum('ij,kj->ik', d, h)", _PLACES),
     "linear": ("F.linear(d, torch.ones(4, 3))", _got("mat2")),
@@ -96,14 +101,23 @@ _COMMON = {
     "stack": ("torch.stack([d, h])", _got("tensors")),
     "stack of scalars": ("torch.stack([D0, H0])", _got("tensors")),
     "embedding, host index": ("nn.Embedding(4, 2).to(D)(torch.tensor([1]))", _got("index")),
-    "embedding left on host": ("nn.Embedding(4, 2)(torch.tensor([1], device=D))", _got("index", "cpu", "cuda:0")),
+    "embedding left on host": (
+        "nn.Embedding(4, 2)(torch.tensor([1], device=D))",
+        _got("index", "cpu", "cuda:0"),
+    ),
     "cross_entropy": ("F.cross_entropy(d, torch.tensor([0, 1]))", _got("target")),
-    "cross_entropy, host weight": ("F.cross_entropy(d, torch.tensor([0, 1], device=D), weight=torch.ones(3))", _got("weight")),
+    "cross_entropy, host weight": (
+        "F.cross_entropy(d, torch.tensor([0, 1], device=D), weight=torch.ones(3))",
+        _got("weight"),
+    ),
     "nll_loss": ("F.nll_loss(d, torch.tensor([0, 1]))", _got("target")),
     "layer_norm": ("F.layer_norm(d, (3,), torch.ones(3), torch.zeros(3))", _got("weight")),
     "gather": ("d.gather(1, torch.zeros(2, 1, dtype=torch.long))", _got("index")),
     "scatter": ("d.scatter(1, torch.zeros(2, 1, dtype=torch.long), d)", _got("index")),
-    "scatter_add": ("d.scatter_add_(1, torch.zeros(2, 1, dtype=torch.long, device=D), h)", _got("src")),
+    "scatter_add": (
+        "d.scatter_add_(1, torch.zeros(2, 1, dtype=torch.long, device=D), h)",
+        _got("src"),
+    ),
     "index_select": ("d.index_select(0, torch.tensor([0]))", _got("index")),
     "index_add": ("d.index_add_(0, torch.tensor([0]), d[:1])", _got("index")),
     "index_copy": ("d.index_copy_(0, torch.tensor([0]), d[:1])", _got("index")),
@@ -113,7 +127,10 @@ _COMMON = {
     "searchsorted": ("torch.searchsorted(h[0], d)", _PLACES),
     "bucketize": ("torch.bucketize(d, h[0])", _PLACES),
     "lstm cell, host input": ("nn.LSTMCell(3, 4).to(D)(h)", _got("mat1")),
-    "multi-head attention, host input": ("nn.MultiheadAttention(4, 2).to(D)(*[torch.ones(2, 1, 4)] * 3)", _PLACES),
+    "multi-head attention, host input": (
+        "nn.MultiheadAttention(4, 2).to(D)(*[torch.ones(2, 1, 4)] * 3)",
+        _PLACES,
+    ),
     "transformer layer, host mask": (
         "nn.TransformerEncoderLayer(4, 2, 8).to(D)(torch.ones(3, 1, 4, device=D), "
         "src_mask=torch.zeros(3, 3))",
@@ -134,9 +151,7 @@ _NUMPY = (
     "TypeError: can't convert cuda:0 device type tensor to numpy. "
     "Use Tensor.cpu() to copy the tensor to host memory first."
 )
-_INDEX = (
-    "RuntimeError: indices should be either on cpu or on the same device as the indexed tensor (cpu)"
-)
+_INDEX = "RuntimeError: indices should be either on cpu or on the same device as the indexed tensor (cpu)"
 _GENERATOR = "RuntimeError: Expected a 'cuda' device type for generator but found 'cpu'"
 _GENERATOR_BACK = "RuntimeError: Expected a 'cpu' "
 
@@ -144,7 +159,10 @@ _OTHER_REFUSALS = {
     "conv, host input": ("nn.Conv2d(1, 1, 2).to(D)(torch.ones(1, 1, 3, 3))", _CONV),
     "conv left on host": ("nn.Conv2d(1, 1, 2)(torch.ones(1, 1, 3, 3, device=D))", _CONV_BACK),
     "conv1d, host input": ("nn.Conv1d(1, 1, 2).to(D)(torch.ones(1, 1, 3))", _CONV),
-    "transposed conv, host input": ("nn.ConvTranspose2d(1, 1, 2).to(D)(torch.ones(1, 1, 3, 3))", _CONV),
+    "transposed conv, host input": (
+        "nn.ConvTranspose2d(1, 1, 2).to(D)(torch.ones(1, 1, 3, 3))",
+        _CONV,
+    ),
     "conv, half input": (
         "nn.Conv2d(1, 1, 2).to(D)(torch.ones(1, 1, 3, 3, device=D).half())",
         "RuntimeError: Input type (",
@@ -199,11 +217,23 @@ _OTHER_REFUSALS = {
         "RuntimeError: cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned",
     ),
     "generator of the host": ("torch.randn(2, device=D, generator=torch.Generator())", _GENERATOR),
-    "randperm, generator of the host": ("torch.randperm(3, device=D, generator=torch.Generator())", _GENERATOR),
+    "randperm, generator of the host": (
+        "torch.randperm(3, device=D, generator=torch.Generator())",
+        _GENERATOR,
+    ),
     "normal_, generator of the host": ("d.normal_(generator=torch.Generator())", _GENERATOR),
-    "multinomial, generator of the host": ("torch.multinomial(d, 1, generator=torch.Generator())", _GENERATOR),
-    "host draws with the device's generator": ("torch.randn(2, generator=torch.Generator(D))", _GENERATOR_BACK),
-    "host randperm, device's generator": ("torch.randperm(3, generator=torch.Generator(D))", _GENERATOR_BACK),
+    "multinomial, generator of the host": (
+        "torch.multinomial(d, 1, generator=torch.Generator())",
+        _GENERATOR,
+    ),
+    "host draws with the device's generator": (
+        "torch.randn(2, generator=torch.Generator(D))",
+        _GENERATOR_BACK,
+    ),
+    "host randperm, device's generator": (
+        "torch.randperm(3, generator=torch.Generator(D))",
+        _GENERATOR_BACK,
+    ),
     "shuffling loader under a default device": (
         "torch.set_default_device(D)\n"
         "try: next(iter(torch.utils.data.DataLoader([1, 2], shuffle=True, generator=torch.Generator('cpu'))))\n"
@@ -226,13 +256,34 @@ _OTHER_REFUSALS = {
         "q = torch.ones(1, 1, 2, 4); F.scaled_dot_product_attention(q.to(D), q, q.to(D))",
         "RuntimeError: Expected query, key, and value to have the same device type",
     ),
-    "mm of integers": ("d.long() @ d.long().T", "RuntimeError: \"addmm_cuda\" not implemented for 'Long'"),
-    "bmm of integers": ("torch.bmm(d.int()[None], d.int().T[None])", "RuntimeError: \"baddbmm_cuda\" not implemented for 'Int'"),
-    "histogram": ("torch.histogram(d, 3)", "NotImplementedError: Could not run 'aten::histogram.bin_ct'"),
-    "no such device": ("torch.zeros(1, device='cuda:63')", "RuntimeError: CUDA error: invalid device ordinal"),
-    "move to no such device": ("h.to('cuda:63')", "RuntimeError: CUDA error: invalid device ordinal"),
-    "set no such device": ("torch.cuda.set_device(63)", "RuntimeError: CUDA error: invalid device ordinal"),
-    "module to no such device": ("nn.Linear(1, 1).cuda(63)", "RuntimeError: CUDA error: invalid device ordinal"),
+    "mm of integers": (
+        "d.long() @ d.long().T",
+        "RuntimeError: \"addmm_cuda\" not implemented for 'Long'",
+    ),
+    "bmm of integers": (
+        "torch.bmm(d.int()[None], d.int().T[None])",
+        "RuntimeError: \"baddbmm_cuda\" not implemented for 'Int'",
+    ),
+    "histogram": (
+        "torch.histogram(d, 3)",
+        "NotImplementedError: Could not run 'aten::histogram.bin_ct'",
+    ),
+    "no such device": (
+        "torch.zeros(1, device='cuda:63')",
+        "RuntimeError: CUDA error: invalid device ordinal",
+    ),
+    "move to no such device": (
+        "h.to('cuda:63')",
+        "RuntimeError: CUDA error: invalid device ordinal",
+    ),
+    "set no such device": (
+        "torch.cuda.set_device(63)",
+        "RuntimeError: CUDA error: invalid device ordinal",
+    ),
+    "module to no such device": (
+        "nn.Linear(1, 1).cuda(63)",
+        "RuntimeError: CUDA error: invalid device ordinal",
+    ),
     "load to no such device": (
         "b = io.BytesIO(); torch.save(h, b); b.seek(0); torch.load(b, map_location='cuda:63')",
         "RuntimeError: Attempting to deserialize object on CUDA device 63 but torch.cuda.device_count() is",
@@ -255,7 +306,10 @@ _OTHER_REFUSALS = {
         "M().to(D)(d)",
         _got("mat1", "cpu", "cuda:0"),
     ),
-    "a mask made in forward": ("d.masked_fill(torch.triu(torch.ones(2, 3)).bool(), 0.)", "RuntimeError: expected self and mask"),
+    "a mask made in forward": (
+        "d.masked_fill(torch.triu(torch.ones(2, 3)).bool(), 0.)",
+        "RuntimeError: expected self and mask",
+    ),
     "positions made in forward": ("nn.Embedding(4, 2).to(D)(torch.arange(3))", _got("index")),
     "optimizer state on host": (
         "w = nn.Parameter(torch.ones(2)); o = torch.optim.SGD([w], 0.1, momentum=0.9)\n"
@@ -267,7 +321,10 @@ _OTHER_REFUSALS = {
         "TypeError: Found two parameters on different devices, this is currently not supported.",
     ),
     "type of a legacy constructor": ("torch.cuda.FloatTensor(2).numpy()", _NUMPY),
-    "quantile": ("torch.quantile(d, torch.tensor([0.5]))", "RuntimeError: quantile() q tensor must be on the same device as the input tensor"),
+    "quantile": (
+        "torch.quantile(d, torch.tensor([0.5]))",
+        "RuntimeError: quantile() q tensor must be on the same device as the input tensor",
+    ),
 }
 
 # What a GPU machine accepts, so that stopping there would be a false alarm.
@@ -446,7 +503,10 @@ _ENDS = {
 CASES = [
     *(Case(f"elementwise: {name}", code, _TWO) for name, code in _ELEMENTWISE.items()),
     *(Case(f"common: {name}", code, expected) for name, (code, expected) in _COMMON.items()),
-    *(Case(f"refused: {name}", code, expected) for name, (code, expected) in _OTHER_REFUSALS.items()),
+    *(
+        Case(f"refused: {name}", code, expected)
+        for name, (code, expected) in _OTHER_REFUSALS.items()
+    ),
     *(Case(f"same: {name}", code, SAME) for name, code in _SAME.items()),
     *(Case(f"near: {name}", code, NEAR) for name, code in _NEAR.items()),
     *(Case(f"ends: {name}", code, ENDS) for name, code in _ENDS.items()),

@@ -41,7 +41,9 @@ def run(
 
 
 def test_the_environment_makes_a_process_virtual(tmp_path: Path) -> None:
-    done = run(tmp_path, "import torch; print(torch.ones(2).cuda().device, torch.cuda.device_count())")
+    done = run(
+        tmp_path, "import torch; print(torch.ones(2).cuda().device, torch.cuda.device_count())"
+    )
     assert done.stdout == "cuda:0 1\n", done.stderr
 
 
@@ -132,7 +134,8 @@ def test_workers_that_stay_on_the_host_work(tmp_path: Path, method: str) -> None
         if __name__ == "__main__":
             model = torch.nn.Linear(3, 1).cuda()
             data = TensorDataset(torch.ones(4, 3))
-            for x, in DataLoader(data, 2, num_workers=2, multiprocessing_context="{method}", pin_memory=True):
+            options = dict(num_workers=2, multiprocessing_context="{method}", pin_memory=True)
+            for x, in DataLoader(data, 2, **options):
                 model(x.cuda()).sum().backward()
                 print(x.is_pinned(), x.cuda().device)
         """
@@ -191,12 +194,19 @@ def test_hidden_devices(tmp_path: Path) -> None:
     assert done.stdout == "True 1\n"
 
 
-def test_a_checkpoint_from_the_accelerator_needs_map_location_on_a_cpu_machine(tmp_path: Path) -> None:
+def test_a_checkpoint_from_the_accelerator_needs_map_location_on_a_cpu_machine(
+    tmp_path: Path,
+) -> None:
     saved = run(tmp_path, "import torch; torch.save(torch.ones(2).cuda(), 'x.pt')")
     assert saved.returncode == 0, saved.stderr
     done = run(tmp_path, "import torch; torch.load('x.pt')", virtual=None)
-    assert "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False" in done.stderr
-    done = run(tmp_path, "import torch; print(torch.load('x.pt', map_location='cpu'))", virtual=None)
+    assert (
+        "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False"
+        in done.stderr
+    )
+    done = run(
+        tmp_path, "import torch; print(torch.load('x.pt', map_location='cpu'))", virtual=None
+    )
     assert done.stdout == "tensor([1., 1.])\n", done.stderr
 
 

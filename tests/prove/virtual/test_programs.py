@@ -49,7 +49,12 @@ def _run(kind: str, environment: dict[str, str]) -> dict[str, str]:
     done = subprocess.run(
         [sys.executable, "-c", RUN_ALL, kind, str(HERE / "programs")],
         # one thread: with more, the CPU's own sums differ from run to run
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "OMP_NUM_THREADS": "1",
+            **environment,
+        },
         capture_output=True,
         text=True,
         timeout=300,

@@ -86,7 +86,7 @@ def _difference(one: Any, two: Any, exact: bool, where: str = "r") -> str | None
             return f"{where}: {len(one)} against {len(two)} parts"
         found = (
             _difference(a, b, exact, f"{where}[{place}]")
-            for place, (a, b) in enumerate(zip(one, two))
+            for place, (a, b) in enumerate(zip(one, two, strict=True))
         )
         return next((text for text in found if text), None)
     return None if one == two else f"{where}: {one} against {two}"

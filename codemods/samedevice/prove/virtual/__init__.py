@@ -1,8 +1,8 @@
 """A virtual accelerator: tensors that are on `cuda:0` without a GPU.
 
-After `install()` this process has accelerators that torch takes for real: `torch.cuda.is_available()`
-is true, tensors move there and say so, and where operands in two places meet, the program stops with
-the exception and the words of a GPU machine. The values are the CPU's.
+After `install()` this process has accelerators that torch takes for real:
+`torch.cuda.is_available()` is true, tensors move there and say so, and where operands in two places
+meet, the program stops with the exception and the words of a GPU machine. The values are the CPU's.
 
 >>> from samedevice.prove.virtual import install
 >>> accelerator = install("cuda")                                    # doctest: +SKIP
@@ -29,13 +29,15 @@ _installed: Accelerator | None = None
 def install(device_type: str = "cuda", count: int = 1) -> Accelerator:
     """Give this process, its threads and its children `count` accelerators of `device_type`.
 
-    Calling it again returns the same accelerator. What a program does on it is watched from outside,
-    as on a real one.
+    Calling it again returns the same accelerator. What a program does on it is watched from
+    outside, as on a real one.
 
-    Raises RuntimeError if the installed torch cannot carry one (it has real devices of that type, or
-    it is a release that is not understood), ValueError if another one is installed already.
+    Raises RuntimeError if the installed torch cannot carry one (it has real devices, or it is a
+    release that is not understood), ValueError if another one is installed already.
     """
     global _installed
+    import torch  # noqa: F401  # in a child, its import installs what the environment asks for
+
     if _installed is None:
         from samedevice.prove.virtual.accelerator import Accelerator
 

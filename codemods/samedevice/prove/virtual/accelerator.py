@@ -53,7 +53,9 @@ class Accelerator:
             for name in ("manual_seed", "seed"):
                 patches.set(module, name, _following(getattr(module, name)))
         # the optimizers' loops over single tensors: the numbers of the CPU, to the last bit
-        patches.set(sys.modules["torch.optim.optimizer"], "_get_foreach_kernels_supported_devices", list)
+        patches.set(
+            sys.modules["torch.optim.optimizer"], "_get_foreach_kernels_supported_devices", list
+        )
         patches.set(torch, "compile", _compile)
         # backward passes of this thread stay in it: in the CPU's order, and also where the engine's
         # threads were set up before there were devices

@@ -13,8 +13,7 @@ import ctypes
 from typing import Any
 
 import torch
-
-Tensor = torch.Tensor
+from torch import Tensor
 
 _to_capsule: Any = torch._C._to_dlpack
 _from_capsule: Any = torch._C._from_dlpack
@@ -23,7 +22,7 @@ _pointer.restype = ctypes.c_void_p
 _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _int64_at = ctypes.c_int64.from_address
 
-# struct DLManagedTensor { struct DLTensor { void *data; struct { int32 type; int32 id; } device; ...
+# struct DLManagedTensor { struct DLTensor { void *data; struct { int32 type, id; } device; ...
 _DEVICE_OFFSET = ctypes.sizeof(ctypes.c_void_p)
 _HOST = 1
 _strided = torch.strided
@@ -66,7 +65,7 @@ def to_device(host: Tensor, index: int) -> Tensor:
     if (1 in shape or 0 in shape) and device.stride() != host.stride():
         # capsules carry stride 1 where the size makes it meaningless; torch does not forget it
         _as_strided_on_host(device, shape, host.stride())
-    return device  # type: ignore[no-any-return]
+    return device
 
 
 def to_host(device: Tensor) -> Tensor:
@@ -83,7 +82,7 @@ def to_host(device: Tensor) -> Tensor:
         host = host.conj()
     if device.is_neg():
         host = torch._neg_view(host)
-    return host  # type: ignore[no-any-return]
+    return host
 
 
 def _uncommon_to_device(host: Tensor, index: int) -> Tensor:
@@ -103,7 +102,7 @@ def _sparse_to_host(device: Tensor) -> Tensor:
 
 
 def _sparse_like(model: Tensor, indices: Tensor, values: Tensor) -> Tensor:
-    return _sparse_coo(  # type: ignore[no-any-return]
+    return _sparse_coo(
         _SPARSE_CPU,
         model.sparse_dim(),
         model.dense_dim(),

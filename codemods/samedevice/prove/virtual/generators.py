@@ -26,7 +26,9 @@ _made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 class _Kind(type(_Base)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, _Base) if cls is Generator else super().__instancecheck__(instance)
+        return (
+            isinstance(instance, _Base) if cls is Generator else super().__instancecheck__(instance)
+        )
 
 
 class Generator(_Base, metaclass=_Kind):  # type: ignore[misc]
@@ -64,7 +66,7 @@ class Generator(_Base, metaclass=_Kind):  # type: ignore[misc]
 
     def get_state(self) -> torch.Tensor:
         """Return the state as bytes on the host."""
-        return self.host.get_state()  # type: ignore[no-any-return]
+        return self.host.get_state()
 
     def set_state(self, state: torch.Tensor) -> Any:
         """Restore a state; return the generator."""
@@ -172,11 +174,11 @@ def _claim(generator: Any, index: int) -> None:
     for offset in tried:
         field = (ctypes.c_int8 * 2).from_address(generator._cdata + offset)
         if tuple(field) == (0, -1):  # the CPU, without an index
-            field[:] = (number, index)
+            field[0], field[1] = number, index
             if generator.device == wanted:
                 _offset = offset
                 return
-            field[:] = (0, -1)
+            field[0], field[1] = 0, -1
     raise RuntimeError("the random number generators of this torch have another form than we know")
 
 

@@ -1,8 +1,8 @@
 """Whole functions that torch composes differently on CUDA: they take the CPU's way here.
 
-A recurrent network, say, is a chain of products on the CPU and one fused kernel on CUDA. So that the
-values are the CPU's to the last bit, its tensors go to the host under autograd's eyes (without a
-copy), the CPU's composition runs, and the results come back.
+A recurrent network, say, is a chain of products on the CPU and one fused kernel on CUDA. So that
+the values are the CPU's to the last bit, its tensors go to the host (without a copy), the CPU's
+composition runs there with a graph of its own, and the results come back.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import to_device, to_host
 
-Tensor = torch.Tensor
 Check = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
 
 
-class _ToHost(torch.autograd.Function):
+class _ToHost(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, device: Tensor) -> Tensor:
         ctx.index = device.get_device()
         return to_host(device)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> Any:
         return _ToDevice.apply(grad, ctx.index)
 
 
-class _ToDevice(torch.autograd.Function):
+class _ToDevice(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, host: Tensor, index: int) -> Tensor:
         return to_device(host, index)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> Any:
         return _ToHost.apply(grad), None
 
 
-class _OnHost(torch.autograd.Function):
+class _OnHost(torch.autograd.Function):  # type: ignore[misc]
     """Call a function of tensors with host tensors; its own graph stays inside.
 
     Only a backward pass that is to be differentiated again goes through the function in the open.
@@ -54,7 +54,7 @@ class _OnHost(torch.autograd.Function):
             (to_host(tensor) if tensor.get_device() >= 0 else tensor)
             .detach()
             .requires_grad_(needed)
-            for tensor, needed in zip(given, ctx.needs_input_grad[2:])
+            for tensor, needed in zip(given, ctx.needs_input_grad[2:], strict=True)
         ]
         with _disable_current_modes(), torch.set_grad_enabled(any(ctx.needs_input_grad)):
             results = function(*leaves)
@@ -67,9 +67,13 @@ class _OnHost(torch.autograd.Function):
         given = ctx.saved_tensors
         if torch.is_grad_enabled():
             inputs = [tensor for tensor in given if tensor.requires_grad]
-            hosts = [_ToHost.apply(tensor) if tensor.get_device() >= 0 else tensor for tensor in given]
+            hosts = [
+                _ToHost.apply(tensor) if tensor.get_device() >= 0 else tensor for tensor in given
+            ]
             results = [_ToDevice.apply(result, ctx.index) for result in ctx.function(*hosts)]
-            found = torch.autograd.grad(results, inputs, grads, create_graph=True, allow_unused=True)
+            found = torch.autograd.grad(
+                results, inputs, grads, create_graph=True, allow_unused=True
+            )
         else:
             inputs = [tensor for tensor in ctx.leaves if tensor.requires_grad]
             with _disable_current_modes():
@@ -82,7 +86,11 @@ class _OnHost(torch.autograd.Function):
                 )
             found = tuple(None if grad is None else to_device(grad, ctx.index) for grad in found)
         rest = iter(found)
-        return (None, None, *(next(rest) if needed else None for needed in ctx.needs_input_grad[2:]))
+        return (
+            None,
+            None,
+            *(next(rest) if needed else None for needed in ctx.needs_input_grad[2:]),
+        )
 
 
 def _hop(op: Any, check: Check) -> Callable[..., Any]:
@@ -97,7 +105,7 @@ def _hop(op: Any, check: Check) -> Callable[..., Any]:
 
         def function(*hosts: Tensor) -> tuple[Tensor, ...]:
             values = list(flat)
-            for place, host in zip(places, hosts):
+            for place, host in zip(places, hosts, strict=True):
                 values[place] = host
             host_args, host_kwargs = tree_unflatten(values, form)
             result = call(*host_args, **host_kwargs)
@@ -112,8 +120,8 @@ def _hop(op: Any, check: Check) -> Callable[..., Any]:
 
 def _check_rnn(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     names = [argument.name for argument in op._schema.arguments]
-    given = dict(zip(names, args)) | kwargs
-    first = given.get("input", given.get("data"))
+    given = dict(zip(names, args, strict=False)) | kwargs
+    first = given["input"] if "input" in given else given["data"]
     hidden = given["hx"]
     for kind, tensors in (
         ("hidden", hidden if isinstance(hidden, (list, tuple)) else [hidden]),
@@ -129,7 +137,7 @@ def _check_rnn(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 def _check_cell(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     names = [argument.name for argument in op._schema.arguments]
-    given = dict(zip(names, args)) | kwargs
+    given = dict(zip(names, args, strict=False)) | kwargs
     hidden = given["hx"]
     state, *cell = hidden if isinstance(hidden, (list, tuple)) else [hidden]
     devices = {tensor.device for _, tensor, _ in rules.operands(op._schema, args, kwargs)}
@@ -151,7 +159,8 @@ def _check_attention(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         )
     if mask and mask[0].device != query.device:
         raise RuntimeError(
-            f"Expected all tensors to be on the same device, but got attn_bias is on {mask[0].device}, "
+            "Expected all tensors to be on the same device, but got attn_bias is on "
+            f"{mask[0].device}, "
             f"different from other tensors on {query.device} (when checking argument in method "
             "wrapper_CUDA___scaled_dot_product_efficient_attention)"
         )

@@ -3,8 +3,9 @@
 Every operation for which torch has a CPU kernel gets one Python kernel under the accelerator's
 dispatch key. It checks the places of its operands as a GPU machine would, views them as host
 tensors, calls the operation again, and gives the results back as device tensors. What only makes
-views, or moves data between places, has a kernel of its own. Everything above the backend (autograd,
-autocast, functorch, composite operations) is torch's own code and takes the paths it takes for CUDA.
+views, or moves data between places, has a kernel of its own. Everything above the backend
+(autograd, autocast, functorch, composite operations) is torch's own code and takes the paths it
+takes for CUDA.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import adopt, to_device, to_host
 from samedevice.prove.virtual.generators import for_draw
 from samedevice.prove.virtual.state import STATE
 
-Tensor = torch.Tensor
 Kernel = Callable[..., Any]
 
 _CPU = torch._C.DispatchKey.CPU
@@ -28,20 +29,56 @@ _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 _COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
 _aten = torch.ops.aten
 
-# Composite operations that get a kernel too: the first choose theirs by device, and ours is to be the
-# CPU's; the others are two kernels each, of which one is enough.
-_ALSO = "convolution_overrideable convolution_backward clone zeros ones full zeros_like ones_like".split()
+# Composite operations that get a kernel too. The first choose theirs by device, and ours is to be
+# the CPU's; the others are two kernels each, of which one is enough.
+_ALSO = [
+    "convolution_overrideable",
+    "convolution_backward",
+    "clone",
+    "zeros",
+    "ones",
+    "full",
+    "zeros_like",
+    "ones_like",
+]
 
 # Operations on sparse tensors whose CPU kernels deal with their two dense ones as a whole.
 _SPARSE_STRUCTURE = frozenset(
-    """_indices _values indices values _nnz sparse_dim _dimI dense_dim _dimV is_coalesced _coalesced_
-    empty _sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors
-    sparse_resize_ sparse_resize_and_clear_ copy_ copy_sparse_to_sparse_ clone zero_ resize_as_sparse_
-    """.split()
+    [
+        "_indices",
+        "_values",
+        "indices",
+        "values",
+        "_nnz",
+        "sparse_dim",
+        "_dimI",
+        "dense_dim",
+        "_dimV",
+        "is_coalesced",
+        "_coalesced_",
+        "empty",
+        "_sparse_coo_tensor_with_dims",
+        "_sparse_coo_tensor_with_dims_and_tensors",
+        "sparse_resize_",
+        "sparse_resize_and_clear_",
+        "copy_",
+        "copy_sparse_to_sparse_",
+        "clone",
+        "zero_",
+        "resize_as_sparse_",
+    ]
 )
 
 # Operations whose CPU kernels read and write sizes, strides and storages only.
-_METADATA = "as_strided view _reshape_alias unfold view_as_real view_as_complex set_.source_Storage_storage_offset".split()
+_METADATA = [
+    "as_strided",
+    "view",
+    "_reshape_alias",
+    "unfold",
+    "view_as_real",
+    "view_as_complex",
+    "set_.source_Storage_storage_offset",
+]
 
 
 def register(dispatch_key: str) -> list[torch.library.Library]:
@@ -61,7 +98,9 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
     }
     foreach = {name for name in dir(torch._C._VariableFunctions) if name.startswith("_foreach_")}
     for packet in sorted(foreach):
-        names.update(_full_name(packet, overload) for overload in getattr(_aten, packet).overloads())
+        names.update(
+            _full_name(packet, overload) for overload in getattr(_aten, packet).overloads()
+        )
     names.update(_ALSO)
     names -= rules.declared().host_only
     for name in sorted(names | set(special)):
@@ -121,7 +160,9 @@ def _foreach(op: Any) -> Kernel:
     one_by_one = op._op_dk
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        devices = {operand.tensor.get_device() for operand in rules.operands(op._schema, args, kwargs)}
+        devices = {
+            operand.tensor.get_device() for operand in rules.operands(op._schema, args, kwargs)
+        }
         if len(devices) > 1:
             return one_by_one(_COMPOSITE, *args, **kwargs)
         return together(*args, **kwargs)
@@ -162,7 +203,9 @@ def _prepare(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]:
     generator = names.index("generator") if "generator" in names else None
     plain = not float_only and generator is None
 
-    def prepare(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any], int]:
+    def prepare(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any], int]:
         hosts, index, mixed = _hosts(args)
         if plain and not kwargs and not mixed:
             return hosts, kwargs, index
@@ -187,10 +230,13 @@ def _call(op: Any) -> Kernel:
     C++ hands us a number that stands for a tensor (`x % 4`) as a number, which not every overload
     takes back: then torch chooses the overload again.
     """
-    overload, packet = op._op, op.overloadpacket
+    overload: Kernel = op._op
+    packet = op.overloadpacket
     types = [str(argument.type) for argument in op._schema.arguments]
-    if types[:2] != ["Tensor", "Tensor"] or not any("Scalar" in name for name in packet.overloads()):
-        return overload  # type: ignore[no-any-return]
+    if types[:2] != ["Tensor", "Tensor"] or not any(
+        "Scalar" in name for name in packet.overloads()
+    ):
+        return overload
 
     def call(*hosts: Any, **kwhosts: Any) -> Any:
         if type(hosts[1]) in _NUMBERS or type(hosts[0]) in _NUMBERS:
@@ -226,7 +272,9 @@ def _inplace(op: Any) -> Kernel:
             else args[source[0]]
             if source[0] < len(args)
             else kwargs[source[1]]
-            for value, source in zip(result if len(sources) > 1 else (result,), sources)
+            for value, source in zip(
+                result if len(sources) > 1 else (result,), sources, strict=True
+            )
         ]
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -326,11 +374,13 @@ def _hosts(args: Sequence[Any]) -> tuple[list[Any], int, bool]:
     return hosts, index, elsewhere
 
 
-def _kwhosts(kwargs: dict[str, Any], index: int, elsewhere: bool) -> tuple[dict[str, Any], int, bool]:
+def _kwhosts(
+    kwargs: dict[str, Any], index: int, elsewhere: bool
+) -> tuple[dict[str, Any], int, bool]:
     hosts, inner, other = _hosts(tuple(kwargs.values()))
     if inner >= 0 and index >= 0 and inner != index:
         other = True
-    return dict(zip(kwargs, hosts)), index if index >= 0 else inner, elsewhere or other
+    return dict(zip(kwargs, hosts, strict=True)), index if index >= 0 else inner, elsewhere or other
 
 
 def _devices(result: Any, index: int) -> Any:
@@ -382,12 +432,35 @@ def _special_kernels() -> dict[str, Kernel]:
     return kernels
 
 
-def _empty(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None) -> Tensor:
-    return to_device(torch.empty(size, dtype=dtype, device="cpu", memory_format=memory_format or torch.contiguous_format), STATE.index(device))
+def _empty(
+    size: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    return to_device(
+        torch.empty(
+            size, dtype=dtype, device="cpu", memory_format=memory_format or torch.contiguous_format
+        ),
+        STATE.index(device),
+    )
 
 
-def _empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Tensor:
-    return to_device(torch.empty_strided(size, stride, dtype=dtype, device="cpu"), STATE.index(device))
+def _empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> Tensor:
+    return to_device(
+        torch.empty_strided(size, stride, dtype=dtype, device="cpu"), STATE.index(device)
+    )
 
 
 def _zeros(size: Any, *, dtype: Any = None, device: Any = None, **ignored: Any) -> Tensor:
@@ -423,10 +496,12 @@ def _copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return self
 
 
-def _to_copy(self: Tensor, *, device: Any = None, non_blocking: bool = False, **options: Any) -> Tensor:
+def _to_copy(
+    self: Tensor, *, device: Any = None, non_blocking: bool = False, **options: Any
+) -> Tensor:
     options.pop("pin_memory", None)
     if device is not None and device.type != STATE.device_type:
-        return _aten._to_copy.default._op(to_host(self), device=device, **options)  # type: ignore[no-any-return]
+        return _aten._to_copy.default._op(to_host(self), device=device, **options)
     copy = _aten._to_copy.default._op(to_host(self), **options)
     return to_device(copy, self.get_device() if device is None else STATE.index(device))
 
@@ -440,7 +515,12 @@ def _local_scalar_dense(self: Tensor) -> Any:
 
 
 def _resize_(self: Tensor, size: Any, *, memory_format: Any = None) -> Tensor:
-    model = torch.empty(size, dtype=self.dtype, device="meta", memory_format=memory_format or torch.contiguous_format)
+    model = torch.empty(
+        size,
+        dtype=self.dtype,
+        device="meta",
+        memory_format=memory_format or torch.contiguous_format,
+    )
     storage = self.untyped_storage()
     needed = (self.storage_offset() + model.numel()) * self.element_size()
     if needed > storage.nbytes():
@@ -448,7 +528,9 @@ def _resize_(self: Tensor, size: Any, *, memory_format: Any = None) -> Tensor:
         old = torch.empty(0, dtype=torch.uint8, device=self.device).set_(storage)
         grown[: storage.nbytes()].copy_(to_host(old))
         fresh = to_device(grown, self.get_device())
-        _set_storage_offset(self, fresh.untyped_storage(), self.storage_offset(), model.size(), model.stride())
+        _set_storage_offset(
+            self, fresh.untyped_storage(), self.storage_offset(), model.size(), model.stride()
+        )
     else:
         _set_storage_offset(self, storage, self.storage_offset(), model.size(), model.stride())
     return self
@@ -472,8 +554,9 @@ def _set_storage(self: Tensor, source: Any) -> Tensor:
 def _set_tensor(self: Tensor, source: Tensor) -> Tensor:
     if self.device != source.device:
         raise RuntimeError(
-            f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device '
-            f'"{source.device}".  This is no longer allowed; the devices must match.'
+            f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on '
+            f'different device "{source.device}".  This is no longer allowed; the devices must '
+            "match."
         )
     adopt(self, source)
     return self
@@ -496,7 +579,9 @@ def _native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor
         mask = torch.ones_like(host, dtype=torch.bool)
         return to_device(host.clone(), index), to_device(mask, index)
     if p == 1:
-        return to_device(torch.zeros_like(host), index), to_device(torch.zeros_like(host, dtype=torch.bool), index)
+        return to_device(torch.zeros_like(host), index), to_device(
+            torch.zeros_like(host, dtype=torch.bool), index
+        )
     noise = torch.empty_like(host).bernoulli_(1 - p, generator=for_draw(None, index))
     mask = noise.bool()
     return to_device(host * noise.div_(1 - p), index), to_device(mask, index)

@@ -1,10 +1,10 @@
 """Tell torch's C++ side that the accelerator exists, and which of its devices is current.
 
-torch asks two objects: the *device guard* of a device type, which C++ extensions register in a table
-that libc10 exports, and the type's *hooks*. Ours are torch's own do-nothing objects (the guard of
-`meta`, the hooks of a build without the accelerator) with a few virtual methods replaced. In which
-slot of the virtual table a method is, is read off the headers that the installed torch ships, so
-that another release either works or is refused, and is never guessed at.
+torch asks two objects: the *device guard* of a device type, which C++ extensions register in a
+table that libc10 exports, and the type's *hooks*. Ours are torch's own do-nothing objects (a guard
+that pretends, the hooks of a build without the accelerator) with a few virtual methods replaced. In
+which slot of the virtual table a method is, is read off the headers that the installed torch ships,
+so that another release either works or is refused, and is never guessed at.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ _kept: list[Any] = []  # what C++ points to may never be freed
 class Registration:
     """The accelerator as C++ sees it; `undo` takes it back."""
 
-    def __init__(self, device_type: str, current: Callable[[], int], count: Callable[[], int]) -> None:
-        """Register `device_type` (cuda, xpu or mps); `current` and `count` are asked for its devices.
+    def __init__(
+        self, device_type: str, current: Callable[[], int], count: Callable[[], int]
+    ) -> None:
+        """Register `device_type`; `current` and `count` are asked for its devices.
 
         Raises RuntimeError, before anything is changed, if this torch is none that we understand.
         """
@@ -48,17 +50,18 @@ class Registration:
         )
         if table[number]:
             raise RuntimeError(f"this torch has {device_type} devices of its own")
-        if not table[meta]:
+        meta_guard = table[meta]
+        if not meta_guard:
             raise RuntimeError("this torch has no device guard for meta tensors")
 
         slots = _slots([_GUARD])
         if device_type == "cuda":
             # torch replaces a CUDA guard that has no devices by one that pretends
-            empty = _Methods(table[meta], slots)
+            empty = _Methods(meta_guard, slots)
             empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
             table[number] = empty.object()
             torch._C._ensureCUDADeviceGuardSet()
-        guard = _Methods(table[number] or table[meta], slots)
+        guard = _Methods(table[number] or meta_guard, slots)
         guard.replace("type", ctypes.c_int8, lambda this: number)
         # class Device is two bytes: its type, then its index
         guard.replace("getDevice", ctypes.c_uint16, lambda this: number | (current() << 8))
@@ -145,7 +148,9 @@ def _slots(classes: Sequence[tuple[str, str]]) -> list[str]:
     for header, name in classes:
         text = re.sub(r"/\*.*?\*/|//[^\n]*", "", _read(_INCLUDE / header), flags=re.DOTALL)
         text = re.sub(r"#ifdef USE_ROCM.*?#endif", "", text, flags=re.DOTALL)
-        found = re.search(rf"struct (?:TORCH_API |C10_API )?{name}\b[^;{{]*{{(.*?)\n}};", text, re.DOTALL)
+        found = re.search(
+            rf"struct (?:TORCH_API |C10_API )?{name}\b[^;{{]*{{(.*?)\n}};", text, re.DOTALL
+        )
         if found is None:
             raise RuntimeError(f"{_INCLUDE / header}: no struct {name}")
         for method in re.findall(r"\bvirtual\s[^;{(]*?(~?\w+)\s*\(", found[1]):

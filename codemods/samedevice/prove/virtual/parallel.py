@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
-
-Tensor = torch.Tensor
 
 
 def _device(index: int) -> torch.device:
@@ -25,22 +24,26 @@ def _broadcast_out(tensor: Tensor, out: Sequence[Tensor]) -> list[Tensor]:
     return [target.copy_(tensor) for target in out]
 
 
-def _broadcast_coalesced(tensors: Sequence[Tensor], devices: Sequence[int], size: int) -> list[list[Tensor]]:
+def _broadcast_coalesced(
+    tensors: Sequence[Tensor], devices: Sequence[int], size: int
+) -> list[list[Tensor]]:
     if any(tensor.device != _device(devices[0]) for tensor in tensors):
-        raise RuntimeError(
-            "all tensors must be on devices[0]: " + str(devices[0])
-        )
+        raise RuntimeError("all tensors must be on devices[0]: " + str(devices[0]))
     return [[tensor.to(_device(index)) for tensor in tensors] for index in devices]
 
 
-def _scatter(tensor: Tensor, devices: Sequence[int], sizes: Any, dim: int, streams: Any = None) -> list[Tensor]:
+def _scatter(
+    tensor: Tensor, devices: Sequence[int], sizes: Any, dim: int, streams: Any = None
+) -> list[Tensor]:
     parts = tensor.split(sizes, dim) if sizes else tensor.chunk(len(devices), dim)
-    return [part.to(_device(index)) for part, index in zip(parts, devices)]
+    return [part.to(_device(index)) for part, index in zip(parts, devices, strict=True)]
 
 
-def _scatter_out(tensor: Tensor, out: Sequence[Tensor], dim: int, streams: Any = None) -> list[Tensor]:
+def _scatter_out(
+    tensor: Tensor, out: Sequence[Tensor], dim: int, streams: Any = None
+) -> list[Tensor]:
     parts = tensor.split([target.size(dim) for target in out], dim)
-    return [target.copy_(part) for target, part in zip(out, parts)]
+    return [target.copy_(part) for target, part in zip(out, parts, strict=True)]
 
 
 def _gather(tensors: Sequence[Tensor], dim: int, destination: Any = None) -> Tensor:

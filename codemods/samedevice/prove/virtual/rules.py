@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import torch
-
-Tensor = torch.Tensor
+from torch import Tensor
 
 
 class Operand(NamedTuple):
@@ -36,7 +35,9 @@ class Declared(NamedTuple):
 
 
 # Kernels that accept operands in several places.
-_ANYWHERE = frozenset("copy_ fill_ _copy_from _to_copy is_set_to is_same_size resize_as_".split())
+_ANYWHERE = frozenset(
+    ["copy_", "fill_", "_copy_from", "_to_copy", "is_set_to", "is_same_size", "resize_as_"]
+)
 # Kernels that take every 0-dim host tensor for a scalar, however many there are.
 _ANY_SCALARS = frozenset(["where"])
 # Kernels that read their index tensors on the host too, if the indexed one is on the device.
@@ -67,11 +68,13 @@ def declared() -> Declared:
     Raises RuntimeError if this torch does not ship them.
     """
     try:
-        import torchgen
-
-        path = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
+        path = (
+            Path(torch.__file__).parent.parent
+            / "torchgen"
+            / "packaged/ATen/native/native_functions.yaml"
+        )
         text = path.read_text(encoding="utf-8")
-    except (ImportError, OSError) as error:
+    except OSError as error:
         raise RuntimeError(f"this torch does not ship native_functions.yaml: {error}") from None
     unchecked, structured, host_only = set(), set(), set()
     for entry in re.split(r"^- func: ", text, flags=re.MULTILINE)[1:]:
@@ -204,4 +207,6 @@ def _check_indexing(given: Sequence[Operand]) -> None:
                 f"({indexed})"
             )
         if name != "indices" and (tensor.dim() or indexed.type == "cpu"):
-            _two_devices(*((tensor.device, indexed) if indexed.type == "cpu" else (indexed, tensor.device)))
+            _two_devices(
+                *((tensor.device, indexed) if indexed.type == "cpu" else (indexed, tensor.device))
+            )

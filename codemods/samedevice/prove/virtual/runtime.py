@@ -1,8 +1,8 @@
 """The runtime of the accelerator: what `torch.cuda` asks of its C++ half.
 
 `torch.cuda` is Python over functions named `torch._C._cuda_...`, which a CPU build lacks. Giving it
-those makes its own code work: queries, contexts, streams, events, memory statistics and seeds behave
-as the installed release writes them.
+those makes its own code work: queries, contexts, streams, events, memory statistics and seeds
+behave as the installed release writes them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MEMORY = 16 << 30
 _names = itertools.count(1)
 
 
-class StreamBase:
+class _StreamBase:
     """Half of `torch.cuda.Stream`: work is done when it is asked for, so nothing ever waits."""
 
     stream_id: int
@@ -80,7 +80,7 @@ class StreamBase:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, StreamBase)
+            isinstance(other, _StreamBase)
             and self.stream_id == other.stream_id
             and self.device_index == other.device_index
         )
@@ -89,7 +89,7 @@ class StreamBase:
         return hash((self.stream_id, self.device_index))
 
 
-class EventBase:
+class _EventBase:
     """Half of `torch.cuda.Event`; a recorded one remembers the host's clock."""
 
     recorded: float | None
@@ -120,7 +120,7 @@ class EventBase:
     def synchronize(self) -> None:
         pass
 
-    def elapsed_time(self, end: EventBase) -> float:
+    def elapsed_time(self, end: _EventBase) -> float:
         if not (self.timing and end.timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self.recorded is None or end.recorded is None:
@@ -185,12 +185,31 @@ class _Memory:
         empty = dict.fromkeys(numbers, 0)
         groups = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
         return {
-            **{group: {"all": dict(numbers), "small_pool": dict(empty), "large_pool": dict(numbers)} for group in groups},
-            "allocation": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            **{
+                group: {
+                    "all": dict(numbers),
+                    "small_pool": dict(empty),
+                    "large_pool": dict(numbers),
+                }
+                for group in groups
+            },
+            "allocation": {
+                "all": dict(empty),
+                "small_pool": dict(empty),
+                "large_pool": dict(empty),
+            },
             "segment": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
             "active": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
-            "inactive_split": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
-            "inactive_split_bytes": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
+            "inactive_split": {
+                "all": dict(empty),
+                "small_pool": dict(empty),
+                "large_pool": dict(empty),
+            },
+            "inactive_split_bytes": {
+                "all": dict(empty),
+                "small_pool": dict(empty),
+                "large_pool": dict(empty),
+            },
             "oversize_allocations": dict(empty),
             "oversize_segments": dict(empty),
             "num_alloc_retries": 0,
@@ -250,7 +269,9 @@ def _cudart() -> SimpleNamespace:
     )
 
 
-def install_cuda(patches: Patches, in_bad_fork: Callable[[], bool], generators: tuple[Any, ...]) -> None:
+def install_cuda(
+    patches: Patches, in_bad_fork: Callable[[], bool], generators: tuple[Any, ...]
+) -> None:
     """Make `torch.cuda` and `torch.accelerator` speak of the virtual devices."""
     functions: dict[str, Callable[..., Any]] = {
         "init": _nothing,
@@ -302,7 +323,7 @@ def install_cuda(patches: Patches, in_bad_fork: Callable[[], bool], generators: 
     cuda = torch.cuda
     properties = Properties()
     patches.set(cuda, "_cudart", _cudart())
-    patches.set(cuda, "cudart", lambda: cuda._cudart)  # type: ignore[attr-defined]
+    patches.set(cuda, "cudart", lambda: cuda._cudart)
     patches.set(cuda, "_CudaDeviceProperties", Properties)
     patches.set(cuda, "_get_device_properties", lambda index: properties)
     patches.set(cuda, "_is_in_bad_fork", in_bad_fork)
@@ -313,9 +334,9 @@ def install_cuda(patches: Patches, in_bad_fork: Callable[[], bool], generators: 
     patches.set(cuda, "is_current_stream_capturing", lambda: False)
     patches.set(cuda, "_queued_calls", [])
     patches.set(cuda, "_initialized", False)
-    _rebase(patches, cuda.streams.Stream, StreamBase)
-    _rebase(patches, cuda.streams.Event, EventBase)
-    for name, function in {
+    _rebase(patches, cuda.streams.Stream, _StreamBase)
+    _rebase(patches, cuda.streams.Event, _EventBase)
+    accelerator: dict[str, Callable[..., Any]] = {
         "getDeviceIndex": STATE.current,
         "setDeviceIndex": _set_device,
         "exchangeDevice": _exchange_device,
@@ -330,7 +351,8 @@ def install_cuda(patches: Patches, in_bad_fork: Callable[[], bool], generators: 
         "getMemoryInfo": MEMORY.info,
         "getStream": lambda index: cuda.current_stream(index if index >= 0 else None),
         "setStream": lambda stream: cuda.set_stream(stream),
-    }.items():
+    }
+    for name, function in accelerator.items():
         patches.set(torch._C, f"_accelerator_{name}", function)
     if hasattr(torch, "accelerator"):
         patches.set(torch.accelerator, "device_count", STATE.visible)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
-Tensor = torch.Tensor
-
-_LEGACY = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
+_LEGACY = ["Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"]
 
 
 def install_storages(patches: Patches) -> None:
@@ -60,7 +59,7 @@ def install_pinning(patches: Patches) -> None:
         if self.device.type == "cpu" and is_pinned_now(self):
             return self
         pinned = pin(self, *device)
-        pinned.untyped_storage()._pinned_by_samedevice = True  # type: ignore[attr-defined]
+        pinned.untyped_storage()._pinned_by_samedevice = True
         return pinned
 
     def is_pinned_now(self: Tensor, *device: Any) -> bool:

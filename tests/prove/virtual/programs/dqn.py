@@ -12,7 +12,9 @@ import torch.optim as optim
 random.seed(0)
 np.random.seed(0)
 torch.manual_seed(0)
-device = torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+device = torch.device(
+    "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+)
 Transition = namedtuple("Transition", ("state", "action", "next_state", "reward"))
 
 
@@ -30,7 +32,11 @@ class World:
 class DQN(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer1, self.layer2, self.layer3 = nn.Linear(4, 16), nn.Linear(16, 16), nn.Linear(16, 2)
+        self.layer1, self.layer2, self.layer3 = (
+            nn.Linear(4, 16),
+            nn.Linear(16, 16),
+            nn.Linear(16, 2),
+        )
 
     def forward(self, x):
         return self.layer3(F.relu(self.layer2(F.relu(self.layer1(x)))))
@@ -53,9 +59,15 @@ def optimize():
     if len(memory) < 16:
         return None
     batch = Transition(*zip(*random.sample(memory, 16)))
-    mask = torch.tensor(tuple(s is not None for s in batch.next_state), device=device, dtype=torch.bool)
+    mask = torch.tensor(
+        tuple(s is not None for s in batch.next_state), device=device, dtype=torch.bool
+    )
     following = torch.cat([s for s in batch.next_state if s is not None])
-    states, actions, rewards = torch.cat(batch.state), torch.cat(batch.action), torch.cat(batch.reward)
+    states, actions, rewards = (
+        torch.cat(batch.state),
+        torch.cat(batch.action),
+        torch.cat(batch.reward),
+    )
     values = policy(states).gather(1, actions)
     next_values = torch.zeros(16, device=device)
     with torch.no_grad():

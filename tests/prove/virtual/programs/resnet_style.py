@@ -28,7 +28,9 @@ class Basic(nn.Module):
         self.bn2 = nn.BatchNorm2d(cout)
         self.shortcut = nn.Sequential()
         if stride != 1 or cin != cout:
-            self.shortcut = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout)
+            )
 
     def forward(self, x):
         out = F.relu(self.bn1(self.conv1(x)), inplace=True)
@@ -37,7 +39,9 @@ class Basic(nn.Module):
         return F.relu(out)
 
 
-net = nn.Sequential(Basic(3, 4), Basic(4, 8, 2), nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Linear(8, 5)).to(device)
+net = nn.Sequential(
+    Basic(3, 4), Basic(4, 8, 2), nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Linear(8, 5)
+).to(device)
 if use_cuda:
     net = nn.DataParallel(net)
 criterion = nn.CrossEntropyLoss().to(device)
@@ -51,7 +55,10 @@ def accuracy(output, target, topk=(1, 2)):
     with torch.no_grad():
         _, pred = output.topk(max(topk), 1, True, True)
         correct = pred.t().eq(target.view(1, -1).expand_as(pred.t()))
-        return [correct[:k].reshape(-1).float().sum(0, keepdim=True).mul_(100.0 / target.size(0)).item() for k in topk]
+        return [
+            correct[:k].reshape(-1).float().sum(0, keepdim=True).mul_(100.0 / target.size(0)).item()
+            for k in topk
+        ]
 
 
 for epoch in range(2):

@@ -20,7 +20,9 @@ class Attention(nn.Module):
 
     def forward(self, x):
         b, t, c = x.size()
-        q, k, v = (y.view(b, t, heads, c // heads).transpose(1, 2) for y in self.qkv(x).split(width, 2))
+        q, k, v = (
+            y.view(b, t, heads, c // heads).transpose(1, 2) for y in self.qkv(x).split(width, 2)
+        )
         if self.flash:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:
@@ -35,7 +37,9 @@ class Block(nn.Module):
         super().__init__()
         self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attn = Attention(flash)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1)
+        )
 
     def forward(self, x):
         x = x + self.attn(self.ln1(x))
@@ -79,14 +83,18 @@ def get_batch():
     x = torch.stack([data[i : i + block] for i in ix])
     y = torch.stack([data[i + 1 : i + 1 + block] for i in ix])
     if device == "cuda":
-        return x.pin_memory().to(device, non_blocking=True), y.pin_memory().to(device, non_blocking=True)
+        return x.pin_memory().to(device, non_blocking=True), y.pin_memory().to(
+            device, non_blocking=True
+        )
     return x.to(device), y.to(device)
 
 
 model = torch.compile(GPT().to(device)) if device == "cuda" else GPT()
 decay = [p for p in model.parameters() if p.dim() >= 2]
 rest = [p for p in model.parameters() if p.dim() < 2]
-optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.1}, {"params": rest, "weight_decay": 0.0}], lr=1e-3)
+optimizer = torch.optim.AdamW(
+    [{"params": decay, "weight_decay": 0.1}, {"params": rest, "weight_decay": 0.0}], lr=1e-3
+)
 for step in range(5):
     x, y = get_batch()
     _, loss = model(x, y)

@@ -4,23 +4,27 @@ It waits until the program imports torch, installs the virtual accelerator right
 environment's own sitecustomize run as if this one were not there.
 """
 
+from __future__ import annotations
+
+import importlib.machinery
 import importlib.util
 import os
 import sys
 from importlib.abc import Loader, MetaPathFinder
+from typing import Any
 
 
 class _AfterTorch(Loader):
-    def __init__(self, loader):
+    def __init__(self, loader: Loader) -> None:
         self._loader = loader
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         return self._loader.create_module(spec)
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         self._loader.exec_module(module)
         module.__spec__.loader = module.__loader__ = self._loader
         from samedevice.prove.virtual import install_from_environment
@@ -29,7 +33,7 @@ class _AfterTorch(Loader):
 
 
 class _Watch(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "torch":
             return None
         sys.meta_path.remove(self)
@@ -39,7 +43,7 @@ class _Watch(MetaPathFinder):
         return spec
 
 
-def _other_sitecustomize(here):
+def _other_sitecustomize(here: str) -> None:
     """Run the sitecustomize that this one hides, if the environment has one."""
     path = [entry for entry in sys.path if os.path.realpath(entry or ".") != here]
     finder = importlib.machinery.PathFinder
@@ -50,7 +54,7 @@ def _other_sitecustomize(here):
         spec.loader.exec_module(module)
 
 
-def _main():
+def _main() -> None:
     here = os.path.dirname(os.path.realpath(__file__))
     if os.environ.get("SAMEDEVICE_VIRTUAL"):
         root = os.path.abspath(os.path.join(here, *[os.pardir] * 4))
