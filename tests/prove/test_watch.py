@@ -251,6 +251,52 @@ def test_operands_of_every_kind(  # type: ignore[no-untyped-def]
     assert {party.expression: party.device for party in result.clash.operands} == operands
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_batch_tells_where_it_comes_from(run, workers: int) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        f"""
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+        class Data(Dataset):
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                return torch.ones(2)
+        model = torch.nn.Linear(2, 2).cuda()
+        for batch in DataLoader(Data(), batch_size=2, num_workers={workers}):
+            model(batch)
+        """
+    )
+    assert result.clash is not None, result
+    batch = result.clash.operands[1]
+    assert (batch.expression, batch.device) == ("batch", "cpu")
+    steps = [(step.how, step.text.split("(")[0]) for step in batch.steps]
+    loop = "for batch in DataLoader"
+    if workers:
+        assert steps == [("loaded", loop)]
+    else:
+        assert steps == [("created", "return torch.ones"), ("computed", loop)]
+
+
+def test_a_checkpoint_tells_where_it_was_loaded(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        """
+        import copy, torch
+        torch.save({"mean": torch.ones(2)}, "a.pt")
+        for _ in range(20):
+            torch.ones(2, device="cuda") * 2
+        state = torch.load("a.pt")
+        mean = copy.deepcopy(state["mean"])
+        torch.ones(2, device="cuda") + state["mean"]
+        """
+    )
+    assert result.clash is not None, result
+    (party,) = result.clash.operands
+    assert [(step.how, step.text) for step in party.steps] == [
+        ("loaded", 'state = torch.load("a.pt")')
+    ]
+
+
 def test_a_module_in_two_places_names_its_tensors(run) -> None:  # type: ignore[no-untyped-def]
     result = run(
         """
@@ -374,3 +420,18 @@ def test_the_traceback_shows_nothing_of_ours(run) -> None:  # type: ignore[no-un
     stderr = run(CLASH).stderr.text
     assert "samedevice" not in stderr
     assert "return hidden.relu() * self.mask.view(1, 2)" in stderr
+
+
+def test_a_storage_takes_its_life_with_it() -> None:
+    import torch
+
+    from samedevice.prove.watch import watching
+
+    with watching(timed=False) as watch:
+        kept = torch.ones(3)
+        for _ in range(100):
+            other = torch.ones(3) * 2
+        assert watch.lives.knows(kept.view(3)) and watch.lives.knows(other)
+        assert len(watch.lives._lives) == 2
+        del other
+        assert len(watch.lives._lives) == 1

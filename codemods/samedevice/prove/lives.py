@@ -6,6 +6,7 @@ tensors in one place. Needs torch.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ from samedevice.prove.clash import Step
 from samedevice.prove.frames import source_line
 
 _MOST_STEPS = 8  # of one tensor: the first and the last ones
-_MOST_STORAGES = 1_000_000
 
 
 class _Life(NamedTuple):
@@ -26,15 +26,22 @@ class _Life(NamedTuple):
 _UNKNOWN = _Life(0, ())
 
 
-class Lives:
-    """The lives of all storages that were seen.
+class _Reference(weakref.ref[Any]):
+    """A weak reference to a storage, which torch keeps one Python object for."""
 
-    Torch gives a freed storage's address to the next one, whose first operation then overwrites
-    what was known here; a storage that is made out of our sight may inherit a stranger's life.
+    __slots__ = ("key",)
+    key: int
+
+
+class Lives:
+    """The lives of all storages that are still there.
+
+    An address that is free again may be another storage's, so a life ends with its storage.
     """
 
     def __init__(self) -> None:
         self._lives: dict[int, _Life] = {}
+        self._references: dict[int, _Reference] = {}
         self._born = 0
 
     def made(self, tensor: Any, how: str, at: tuple[str, int]) -> None:
@@ -80,10 +87,18 @@ class Lives:
         self._keep(tensor, _Life(self._born, steps))
 
     def _keep(self, tensor: Any, life: _Life) -> None:
-        if len(self._lives) >= _MOST_STORAGES:  # a program that never frees: forget the oldest half
-            for key in list(self._lives)[: _MOST_STORAGES // 2]:
-                del self._lives[key]
-        self._lives[storage_of(tensor)] = life
+        key = storage_of(tensor)
+        if not key:
+            return
+        if key not in self._references:
+            reference = _Reference(tensor.untyped_storage(), self._end)
+            reference.key = key
+            self._references[key] = reference
+        self._lives[key] = life
+
+    def _end(self, reference: _Reference) -> None:
+        self._references.pop(reference.key, None)
+        self._lives.pop(reference.key, None)
 
 
 def storage_of(tensor: Any) -> int:

@@ -137,6 +137,9 @@ def supervise(
     Raises OSError when the command cannot be started. An exception here ends the command as well.
     """
     mark = secrets.token_hex(16)
+    if interactive:  # what was printed here before comes before
+        sys.stdout.flush()
+        sys.stderr.flush()
     started = time.monotonic()
     process = subprocess.Popen(
         list(command),

@@ -32,7 +32,6 @@ _DEEDS = {
     # happens below any mode, so it has no time of its own.
     _aten.lift_fresh: "lift",
     _aten.copy_: "copy",
-    _aten.set_: "set",
     _aten._local_scalar_dense: "read",
     _aten.index: "index",
     _aten.index_put_: "put",
@@ -50,12 +49,14 @@ _DEEDS = {
 
 
 def _deed(function: Any) -> str:
-    """Name what an operation does: one of `_DEEDS`, "change", "create" or "compute"."""
+    """Name what an operation does: one of `_DEEDS`, "load", "change", "create" or "compute"."""
     packet = getattr(function, "overloadpacket", None)
     if packet is None:  # a higher-order operation: its parts are seen
         return "view"
     if packet in _DEEDS:
         return _DEEDS[packet]
+    if packet is _aten.set_ and "Storage" in function._overloadname:
+        return "load"  # how torch.load, pickle and a loader's workers give data to a tensor
     returns = function._schema.returns
     aliases = [one.alias_info for one in returns if one.alias_info is not None]
     if aliases and not any(alias.is_write for alias in aliases):
@@ -167,7 +168,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
                 self.lives.made(result, "created", at)
                 if device not in ("cpu", "meta"):
                     self._transfer("cpu", device, "data", result, None)
-            case "set":
+            case "load":
                 if not self.lives.knows(subject):
                     self.lives.made(subject, "loaded", user_line())
             case "read" if device != "cpu":
