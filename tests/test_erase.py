@@ -238,6 +238,7 @@ FORMS = {
     "tensor-type": "legacy-constructor",
     "amp-tied-to-cuda": "amp",
     "cuda-only-api": "cuda-only-api",
+    "legacy-autograd": "variable",
 }
 
 

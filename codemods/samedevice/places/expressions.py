@@ -832,6 +832,10 @@ class Expressions:
         spot = Spot(scope.path, node)
         match owner:
             case Tensor():
+                if isinstance(node.value, ast.Attribute) and node.value.attr == "data":
+                    if isinstance(key, Const) and key.value == 0:
+                        site = self.site("first-item", spot, owner.node, scope)
+                        site.detail["scalar"] = owner.scalar and not owner.packed
                 return self.index_tensor(owner, node.value, key, node.slice, spot)
             case Seq(items=items):
                 if isinstance(node.slice, ast.Slice):
