@@ -62,6 +62,25 @@ def test_keyword_breaks_a_line_only_when_it_grows_too_long() -> None:
     )
 
 
+def test_a_comment_does_not_count_and_code_that_follows_keeps_the_line() -> None:
+    arguments = {"name": "device", "value": "device"}
+    line = "x = f(first, second)  # the first and the second\n"
+    assert one(line, "f(first, second)", "keyword", line_length=35, **arguments) == (
+        "x = f(first, second, device=device)  # the first and the second\n"
+    )
+    assert one(line, "f(first, second)", "keyword", line_length=34, **arguments) == (
+        "x = f(first, second,\n      device=device)  # the first and the second\n"
+    )
+    more = "x = f(first, second) + g(third)\n"
+    assert one(more, "f(first, second)", "keyword", line_length=34, **arguments) == (
+        "x = f(first, second, device=device) + g(third)\n"
+    )
+    right = "a_name_that_is_long = f(first, second)\n"
+    assert one(right, "f(first, second)", "keyword", line_length=44, **arguments) == (
+        "a_name_that_is_long = f(first, second, device=device)\n"
+    )
+
+
 def test_two_keywords_in_one_line_share_the_room() -> None:
     line = "x = add(one(1), two(2))\n"
     edits = [edit(line, code, "keyword", name="device", value="d") for code in ("one(1)", "two(2)")]

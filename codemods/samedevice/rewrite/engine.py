@@ -43,6 +43,10 @@ _FEED_COMMENT = re.compile(r"^#(\x0c+)\n", re.MULTILINE)
 _Key = tuple[int, int, int, int]
 
 
+# What may follow a list whose last item is put on a line of its own; a comment does not count.
+_CLOSING = re.compile(r"[\s)\]},:\\]*?(?=\s*(?:#|\Z))")
+
+
 class _Positions(PositionProvider):
     """The ranges of all nodes, and the code that they were measured in.
 
@@ -318,7 +322,7 @@ class _Editor(cst.CSTTransformer):
     # Expressions
 
     def _edit(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        if isinstance(updated, cst.FunctionDef):
+        if isinstance(original, cst.FunctionDef) and isinstance(updated, cst.FunctionDef):
             for edit in self._expressions[original]:
                 try:
                     updated = self._parameter(original, updated, edit)
@@ -347,6 +351,8 @@ class _Editor(cst.CSTTransformer):
         match edit.verb:
             case "keyword":
                 name, value = edit.get("name"), edit.get("value")
+                if not isinstance(original, cst.Call):
+                    raise Refused("there is no call here")
                 fits, wrapped = self._room(original, len(name) + len(value) + 1)
                 return expressions.keyword(node, name, value, fits=fits, wrapped=wrapped)
             case "drop_keyword":
@@ -366,7 +372,7 @@ class _Editor(cst.CSTTransformer):
         raise Refused(f"unknown verb {edit.verb!r}")
 
     def _parameter(
-        self, original: cst.CSTNode, node: cst.FunctionDef, edit: Edit
+        self, original: cst.FunctionDef, node: cst.FunctionDef, edit: Edit
     ) -> cst.FunctionDef:
         args = dict(edit.args)
         name, default = edit.get("name"), args.get("default")
@@ -376,37 +382,36 @@ class _Editor(cst.CSTTransformer):
         return expressions.parameter(node, name, default, annotation, fits=fits, wrapped=wrapped)
 
     def _room(
-        self, node: cst.CSTNode, width: int
+        self, node: cst.Call | cst.FunctionDef, width: int
     ) -> tuple[layout.Fits, cst.ParenthesizedWhitespace | None]:
         """Return whether `width` more characters fit on a list's last line, and a new line's start.
 
-        The new line is aligned with the first item after the opening bracket.
+        The new line is aligned with the first item after the opening bracket. There is none where
+        it would look worse than a long line: when more code follows the list, or far to the right.
         """
         tree = self._tree
-        items: Sequence[cst.CSTNode] = ()
-        if isinstance(node, cst.Call):
-            items, line = node.args, tree.key(node)[2]
-        elif isinstance(node, cst.FunctionDef):
+        items: Sequence[cst.CSTNode]
+        if isinstance(node, cst.FunctionDef):
             items = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
-            line = max((tree.key(item)[2] for item in items), default=tree.line_of(node))
         else:
-            line = tree.key(node)[2]
+            items = node.args
+        line, column = tree.key(items[-1] if items else node)[2:]
         text = tree.source.line(line)
-        used = len(text) + self._grown[line] + width
+        closing = _CLOSING.match(text, column)
+        used = (closing.end() if closing else len(text)) + self._grown[line] + width
 
         def fits(space: str) -> bool:
             return used + len(space) + 1 <= tree.limit
 
         in_string = any(isinstance(outer, cst.FormattedString) for outer in self._stack)
-        if not items or in_string:
+        if not items or not closing or in_string:
             return fits, None
-        first_line, column, _, _ = tree.key(items[0])
-        rest = len(text) - tree.key(items[-1])[3]
-        if column + width + max(rest, 0) > tree.limit:
+        first_line, start, _, _ = tree.key(items[0])
+        if start > tree.limit // 2 or start + width + closing.end() - column > tree.limit:
             return fits, None
         opening = tree.source.line(first_line)
         prefix = opening[: len(opening) - len(opening.lstrip(" \t"))]
-        indent = prefix + " " * (column - len(prefix))
+        indent = prefix + " " * (start - len(prefix))
         return fits, cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(indent))
 
     def _merge(self, original: cst.ImportFrom, updated: cst.CSTNode) -> cst.CSTNode:
