@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .migrate import Change, Outcome
     from .modernize.plan import Plan
     from .project import Project
+    from .repair import Explanation
 
 P = ParamSpec("P")
 
@@ -138,6 +139,8 @@ def _exit_codes(command: Callable[P, int]) -> Callable[P, None]:
         try:
             code = command(*args, **kwargs)
             sys.stdout.flush()
+        except typer.Exit:
+            raise
         except (ConfigError, SourceError) as error:
             _fail(str(error))
         except BrokenPipeError:
@@ -221,6 +224,23 @@ def fix(
     modernize: Annotated[
         bool, typer.Option("--modernize", help="First do what `samedevice modernize --all` does.")
     ] = False,
+    prove: Annotated[
+        str,
+        typer.Option(
+            metavar="PROGRAM",
+            help='Run "main.py --epochs 1" before and after, in copies; write only what passes.',
+            show_default=False,
+        ),
+    ] = "",
+    run: Annotated[
+        str,
+        typer.Option(
+            metavar="PROGRAM",
+            help="Run it on the virtual accelerator, in a copy, and repair the clashes it shows.",
+            show_default=False,
+        ),
+    ] = "",
+    time_limit: TimeLimit = 600.0,
     report: Annotated[
         str,
         typer.Option(
@@ -237,7 +257,10 @@ def fix(
     exclude: Exclude = None,
     resolver: Resolver = "",
 ) -> int:
-    """Show what would change as a diff, ask, and write it; runs none of the code."""
+    """Show what would change as a diff, ask, and write it.
+
+    Runs none of the code, unless --prove or --run says so.
+    """
     from . import migrate
     from .report import changes as changes_
 
@@ -246,6 +269,8 @@ def fix(
         _fail("--yes, --diff and --interactive exclude each other")
     if "-" in paths and (len(paths) > 1 or interactive):
         _fail("code from standard input is fixed alone and without questions")
+    if (prove or run) and (paths == ["-"] or modernize):
+        _fail("--prove and --run need files to run, and go without --modernize")
     if modernize and (interactive or report):
         _fail("--modernize goes without --interactive and --report: run samedevice modernize first")
     if report:
@@ -258,8 +283,11 @@ def fix(
         project = plan.project(planned.outcome, config)
     else:
         project = _read(paths, config)
-    with _working("fixing", project) as step:
-        outcome = migrate.migrate(project, config, step=step)
+    if run:
+        outcome = _repaired(project, config, paths, run, time_limit)
+    else:
+        with _working("fixing", project) as step:
+            outcome = migrate.migrate(project, config, step=step)
     if modernize:
         outcome = plan.then(planned.outcome, outcome)
     if interactive:
@@ -273,10 +301,138 @@ def fix(
         _write_report(report, changes_.dump(changes_.change_list(outcome), report))
     if paths == ["-"] and not diff:
         return _to_stdout(outcome)
+    if prove and outcome.changes and not _passes(outcome, paths, prove, time_limit):
+        typer.echo("not proved: nothing was written", err=True)
+        return FOUND
     code = _finish(outcome, ask=not (yes or interactive), diff=diff)
     if modernize:
         _tell_notes(planned)
     return code
+
+
+def _root(paths: Sequence[str]) -> Path:
+    """Return the folder that a program of these paths runs in."""
+    first = Path(paths[0])
+    return first if first.is_dir() else first.parent
+
+
+def _passes(outcome: Outcome, paths: Sequence[str], program: str, limit: float | None) -> bool:
+    """Run a program before and after the changes and show what that proves."""
+    from . import repair
+    from .prove.commands import show_proof
+    from .prove.process import Limits
+    from .prove.run import ProgramError, Settings
+
+    console = _console(stderr=True)
+    try:
+        with console.status("") as status:
+            proof = repair.proved(
+                outcome, _root(paths), program, Settings(limits=Limits(seconds=limit)),
+                lambda what: status.update(f"{what} ..."),
+            )  # fmt: skip
+    except ProgramError as error:
+        _fail(str(error))
+    show_proof(proof, console)
+    return proof.passed
+
+
+def _repaired(
+    project: Project, config: Config, paths: Sequence[str], program: str, limit: float | None
+) -> Outcome:
+    """Fix a project, run the program, and repair what the run shows."""
+    from . import repair
+    from .prove.display import render_clash
+    from .prove.process import Limits
+    from .prove.run import ProgramError, Settings
+
+    console = _console(stderr=True)
+    try:
+        with console.status("") as status:
+            done = repair.by_running(
+                project, config, _root(paths), program, Settings(limits=Limits(seconds=limit)),
+                lambda what: status.update(f"{what} ..."),
+            )  # fmt: skip
+    except ProgramError as error:
+        _fail(str(error))
+    for finding in done.seen:
+        console.print(f"{finding.path}:{finding.span.line}: {finding.message}", markup=False)
+    if done.result.clash is not None:
+        console.print(render_clash(done.result.clash))
+        console.print(f"not repaired: {done.stuck}")
+    else:
+        console.print(f"{program}: {done.result.message or done.result.status}", markup=False)
+    return done.outcome
+
+
+@app.command(short_help="Explain a traceback from a GPU machine.")
+@_exit_codes
+def explain(
+    error: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file with the traceback, or - for stdin.")
+    ],
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="The project. Default: the working directory.")
+    ] = None,
+    exclude: Exclude = None,
+) -> int:
+    """Find the statement of a traceback in the project, and say what meets there and why.
+
+    Runs none of the code. Exit code: 0 explained, 1 it is not of this project, 2 no traceback.
+    """
+    from . import repair
+
+    try:
+        text = sys.stdin.read() if error == "-" else Path(error).read_text(errors="replace")
+    except OSError as problem:
+        _fail(f"{error}: cannot be read: {problem.strerror}")
+    paths = paths or ["."]
+    config = _config(paths, None, None, None, None, exclude, "")
+    project = _read(paths, config)
+    found = repair.explain(text, project, config)
+    if found is None:
+        _fail(f"{error}: there is no traceback in it")
+    _tell_explanation(found, project)
+    return CLEAN if found.path else FOUND
+
+
+def _tell_explanation(found: Explanation, project: Project) -> None:
+    """Print what a traceback says about a project."""
+    from .report.text import show
+
+    console = _console()
+    console.print(f"{found.exception}: {found.message}", style="bold red", markup=False)
+    if not found.path:
+        console.print("none of its frames is in this project", markup=False)
+        return
+    console.print(f"{found.path}:{found.line}: {found.code}", markup=False, highlight=False)
+    for operand in found.operands:
+        where = _PLACES[operand.place.value] if operand.certain else _DEMAND
+        console.print(f"  {operand.code} {where}", markup=False)
+        for origin in operand.origins:
+            console.print(
+                f"    {origin.path}:{origin.span.line}: {origin.text}",
+                markup=False,
+                highlight=False,
+            )
+    if found.findings:
+        show(console, found.findings, project.sources)
+        if any(finding.fix is not None for finding in found.findings):
+            console.print("`samedevice fix` repairs it", markup=False)
+    else:
+        console.print(
+            'inference finds nothing wrong here; `samedevice fix --run "PROGRAM"` looks by running',
+            markup=False,
+        )
+
+
+_PLACES = {
+    "host": "is on the CPU",
+    "central": "is on the device",
+    "fixed": "is on a device of its own",
+    "follows": "is where the function's input is",
+    "unknown": "is somewhere that cannot be seen here: the CPU, unless something moves it",
+}
+_DEMAND = "is on the CPU, but has to be where the others are"
 
 
 def _to_stdout(outcome: Outcome) -> int:

@@ -134,6 +134,30 @@ def migrate(
     return _settled(original, project, applied, set(result.sources), config)
 
 
+def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:
+    """Return `outcome` with one more fix, whose places are in `outcome.sources`.
+
+    None when the fix cannot be written. What inference then finds in addition is fixed, too.
+    """
+    project = Project(outcome.sources.values())
+    result = _apply(project, [finding], config)
+    if not result.sources:
+        return None
+    changed = Project({**project.sources, **result.sources}.values())
+    after = migrate(changed, config)
+    applied = [
+        *(found for change in outcome.changes for found in change.findings),
+        outcome.before(finding),
+        *(outcome.before(found) for change in after.changes for found in change.findings),
+    ]
+    return replace(
+        after,
+        changes=_changes(outcome.originals, after.sources, applied),
+        originals=outcome.originals,
+        errors=outcome.errors,
+    )
+
+
 def apply(outcome: Outcome) -> None:
     """Write the changes: each file atomically, and all of them or none.
 

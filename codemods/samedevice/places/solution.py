@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -58,6 +59,7 @@ class Solution:
         self._resolvers: dict[frozenset[str], Resolver | None] = {}
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
+        self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._parents: dict[str, dict[ast.AST, ast.AST]] = {}
         self._group()
         self._settle()
@@ -73,6 +75,23 @@ class Solution:
                 group = by_place[key] = SiteGroup(site.kind, site.spot)
                 self._groups.setdefault(site.kind, []).append(group)
             group.sites.append(site)
+
+    def model_parallel(self) -> dict[frozenset[str], list[SiteGroup]]:
+        """Return the programs that spread a model over GPUs by their numbers, and where they do.
+
+        Which layer is where is their design: they are left alone.
+        """
+        if self._spread is None:
+            numbered: dict[frozenset[str], list[SiteGroup]] = {}
+            for group in self._groups.get("literal", ()):
+                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted:
+                    numbered.setdefault(self.program(group.spot.path), []).append(group)
+            self._spread = {
+                program: groups
+                for program, groups in numbered.items()
+                if len({group.first.name for group in groups}) > 1
+            }
+        return self._spread
 
     def _settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
@@ -255,8 +274,10 @@ class Solution:
         return self.project.programs.get(path, frozenset((path,)))
 
     def owned(self, path: str) -> bool:
-        """Tell whether a library that manages devices itself runs this file."""
+        """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
         known = self._owned.get(path)
+        if known is None and self.program(path) in self.model_parallel():
+            known = self._owned[path] = True
         if known is None:
             tree = self.project.tree(path)
             known = False
@@ -283,6 +304,27 @@ class Solution:
             spot = self.entry(clash.node, clash.spot, clash.meet.function)
             if not self.owned(spot.path):
                 yield clash, spot
+
+    def operands(self, path: str, first: int, last: int) -> list[tuple[Spot, Node]]:
+        """Return the operands that meet in lines `first` to `last` of a file, in reading order."""
+        found: dict[ast.AST, tuple[Spot, Node]] = {}
+        for node in self.graph.nodes:
+            for meet in (*node.meets, *node.indexes):
+                for spot, operand in ((meet.left_spot, meet.left), (meet.right_spot, meet.right)):
+                    line = getattr(spot.node, "lineno", 0)
+                    if spot.path == path and first <= line <= last:
+                        found[spot.node] = (spot, operand)
+        return sorted(found.values(), key=lambda pair: self.span(pair[0]))
+
+    def certain(self, node: Node) -> bool:
+        """Tell whether something puts a value where it is, or computes it from what is there."""
+        root = node.find()
+        if root.pin is not None and root.name != "seed":
+            return True
+        return any(
+            source.find().pin is not None and source.find().color is root.color
+            for source in root.flows_from
+        )
 
     def evaluations(self, scope: Scope) -> int:
         """Return how often the function of a scope was evaluated."""

@@ -1,0 +1,315 @@
+"""What a run or a pasted traceback shows -> an explanation, and a fix where inference had none.
+
+Inference says `unknown` where it cannot see; a run can. `by_running` lets the program run on an
+accelerator, takes the operand that was on the host, and moves it where it is created or, failing
+that, where it enters the operation. `explain` needs no run: it finds the statement of a traceback
+in the project and says what meets there and why.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import posixpath
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from . import migrate, places
+from .check import check
+from .config import Config
+from .finding import Edit, Finding, Fix, Origin
+from .places.graph import Place, Spot
+from .places.solution import Solution
+from .project import Project
+from .prove import tracebacks, workspace
+from .prove.clash import Clash, Party, Step
+from .prove.prove import Proof, prove
+from .prove.run import RunResult, Settings, run_program
+
+ROUNDS = 20
+"""Runs after which `by_running` gives up."""
+
+RULE = "seen-in-a-run"
+"""The name under which fixes that a run asked for are reported."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """An operand of the statement that failed: its code, its place and where that comes from."""
+
+    code: str
+    place: Place
+    origins: tuple[Origin, ...]
+    certain: bool = True  # false: nothing puts it there, it only has to be
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a traceback says about a project.
+
+    `path` and `line` are the statement; both are empty when no frame is in the project. `findings`
+    are those that explain it, the nearest first.
+    """
+
+    exception: str
+    message: str
+    path: str = ""
+    line: int = 0
+    code: str = ""
+    operands: tuple[Meeting, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass
+class Repaired:
+    """What running led to: the outcome with all fixes, the last run, and the fixes that runs gave.
+
+    `stuck` says why the last clash could not be repaired; it is empty when the program passed or
+    ended for another reason.
+    """
+
+    outcome: migrate.Outcome
+    result: RunResult
+    seen: list[Finding] = field(default_factory=list)
+    stuck: str = ""
+
+
+def explain(text: str, project: Project, config: Config) -> Explanation | None:
+    """Explain a pasted traceback; None when there is none in `text`."""
+    told = tracebacks.read(text)
+    if told is None:
+        return None
+    for frame in reversed(told.frames):
+        path = _same_file(frame.file, project)
+        if path is None:
+            continue
+        lines = tracebacks.statement(project.sources[path].text, frame.line, frame.text)
+        if lines is None:
+            continue
+        first, last = lines
+        solution = places.infer(project)
+        operands = tuple(
+            Meeting(
+                solution.code(spot),
+                solution.place(node),
+                solution.origin(node, "its place was decided here"),
+                solution.place(node) is Place.UNKNOWN or solution.certain(node),
+            )
+            for spot, node in solution.operands(path, first, last)
+        )
+        return Explanation(
+            told.exception, told.text, path, first, project.sources[path].line(first).strip(),
+            operands, tuple(_about(check(project, config), path, first, last)),
+        )  # fmt: skip
+    return Explanation(told.exception, told.text)
+
+
+def _same_file(file: str, project: Project) -> str | None:
+    """Return the project's file that a frame of another machine speaks of."""
+    wanted = file.replace("\\", "/").split("/")[::-1]
+    best, length = None, 0
+    for path in project.sources:
+        parts = posixpath.normpath(path).split("/")[::-1]
+        same = 0
+        for one, other in zip(wanted, parts, strict=False):
+            if one != other:
+                break
+            same += 1
+        if same > length and same >= min(len(parts), 1):
+            best, length = path, same
+    return best
+
+
+def _about(
+    findings: list[Finding], path: str, first: int, last: int
+) -> Iterator[Finding]:
+    """Yield the findings in these lines, then those whose reasons are in them."""
+    here = [f for f in findings if f.path == path and first <= f.span.line <= last]
+    yield from here
+    for found in findings:
+        if found not in here and any(
+            origin.path == path and first <= origin.span.line <= last for origin in found.origins
+        ):
+            yield found
+
+
+def proved(
+    outcome: migrate.Outcome,
+    root: Path,
+    program: str,
+    settings: Settings | None = None,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Proof:
+    """Run `program` before and after the changes of `outcome`, in copies of the folder `root`.
+
+    Raises `ProgramError` when there is nothing that could be run.
+    """
+    return prove(root, _bytes(outcome, root), program, settings=settings, progress=progress)
+
+
+def by_running(
+    project: Project,
+    config: Config,
+    root: Path,
+    program: str,
+    settings: Settings | None = None,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Repaired:
+    """Fix `project`, run `program` in a copy of `root`, and repair the clash that stops it; again.
+
+    Ends when the program passes, stops for another reason, or clashes as it did before. Raises
+    `ProgramError` when the program cannot be started.
+    """
+    settings = settings or Settings()
+    progress("fixing")
+    outcome = migrate.migrate(project, config)
+    seen: list[Finding] = []
+    tried: set[tuple[str, int, str]] = set()
+    while True:
+        progress(f"running {program} ({len(seen)} repaired)")
+        with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
+            copy = Path(folder).resolve() / root.resolve().name
+            start = workspace.find(root, Path.cwd())
+            workspace.copy(replace(start, replaced=_bytes(outcome, root)), copy)
+            result = run_program(program, cwd=copy, settings=settings)
+        clash = result.clash
+        if clash is None:
+            return Repaired(outcome, result, seen)
+        key = (clash.file, clash.line, clash.message)
+        if key in tried or len(tried) >= ROUNDS:
+            return Repaired(outcome, result, seen, "the same clash came back")
+        tried.add(key)
+        now = Project(outcome.sources.values())
+        found = _from_clash(places.infer(now), clash, copy, root)
+        if found is None:
+            return Repaired(outcome, result, seen, "no operand of it can be moved safely")
+        more = migrate.further(outcome, found, config)
+        if more is None:
+            return Repaired(outcome, result, seen, "the fix it asks for cannot be written")
+        outcome = more
+        seen.append(found)
+
+
+def _bytes(outcome: migrate.Outcome, root: Path) -> Mapping[str, bytes]:
+    return {
+        os.path.relpath(change.path, root).replace(os.sep, "/"): change.after
+        for change in outcome.changes
+    }
+
+
+def _from_clash(solution: Solution, clash: Clash, copy: Path, root: Path) -> Finding | None:
+    """Return the finding, with its fix, that a clash shows."""
+    if clash.kind == "numpy":
+        party = next((p for p in clash.operands if p.device != "cpu"), None)
+        return _operand(solution, clash, party, copy, root, ".cpu()") if party else None
+    for party in clash.operands:
+        if party.device != "cpu":
+            continue
+        for step in party.steps[:1]:
+            found = _creation(solution, step, clash, copy, root)
+            if found is not None:
+                return found
+        found = _operand(solution, clash, party, copy, root, None)
+        if found is not None:
+            return found
+    return None
+
+
+def _creation(
+    solution: Solution, step: Step, clash: Clash, copy: Path, root: Path
+) -> Finding | None:
+    """Create the operand on the device, where exactly one creation stands in its line."""
+    path = _ours(step.file, solution, copy, root)
+    if step.how != "created" or path is None:
+        return None
+    groups = [
+        group
+        for kind in ("create", "share", "legacy")
+        for group in solution.groups(kind)
+        if group.spot.path == path and getattr(group.spot.node, "lineno", 0) == step.line
+        and not group.first.constructing
+    ]  # fmt: skip
+    if len(groups) != 1:
+        return None
+    group = groups[0]
+    name = solution.device_for(group)
+    if name is None:
+        return None
+    if group.first.detail["fact"].device and group.kind != "legacy":
+        edit = Edit(path, solution.span(group.spot), "keyword",
+                    (("name", "device"), ("value", name.code)))  # fmt: skip
+    else:
+        edit = Edit(path, solution.span(solution.chain_end(group.spot)), "method",
+                    (("code", f".to({name.code})"),))  # fmt: skip
+    return Finding(
+        path, solution.span(group.spot), RULE,
+        f"a run showed that this is on the CPU when it meets {_others(clash)} at "
+        f"{posixpath.basename(clash.file)}:{clash.line}",
+        fix=Fix((edit, *name.edits), imports=name.imports, resolvers=name.resolvers),
+    )  # fmt: skip
+
+
+def _operand(
+    solution: Solution, clash: Clash, party: Party, copy: Path, root: Path, code: str | None
+) -> Finding | None:
+    """Move the operand where it enters the operation."""
+    path = _ours(clash.file, solution, copy, root)
+    if path is None or not party.expression:
+        return None
+    spot = _expression(solution, path, clash, party.expression)
+    if spot is None:
+        return None
+    edits: tuple[Edit, ...]
+    if code is None:
+        name = solution.name_at(spot)
+        if name is None:
+            return None
+        edit = Edit(path, solution.span(spot), "method", (("code", f".to({name.code})"),))
+        fix = Fix((edit, *name.edits), imports=name.imports, resolvers=name.resolvers)
+    else:
+        edits = (Edit(path, solution.span(spot), "method", (("code", code),)),)
+        fix = Fix(edits)
+    return Finding(
+        path, solution.span(spot), RULE,
+        f"a run showed that this is on {party.device} when it meets {_others(clash)}", fix=fix,
+    )  # fmt: skip
+
+
+def _others(clash: Clash) -> str:
+    devices = sorted({p.device for p in clash.operands if p.device != "cpu"})
+    return " and ".join(devices) or "host memory"
+
+
+def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Spot | None:
+    """Return the operand as it stands in the line of the clash, if it stands there once."""
+    tree = solution.project.tree(path)
+    last = clash.end_line or clash.line
+    found = [
+        node
+        for node in ast.walk(tree or ast.Module([], []))
+        if isinstance(node, ast.expr)
+        and clash.line <= node.lineno <= last
+        and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        and "".join(solution.code_of(path, node).split()) == "".join(text.split())
+    ]
+    return Spot(path, found[0]) if len(found) == 1 else None
+
+
+def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:
+    """Return the project's path of a file in the copy that was run."""
+    try:
+        inside = Path(file).resolve().relative_to(copy.resolve())
+    except ValueError:
+        return None
+    wanted = (root / inside).resolve()
+    for path in solution.project.sources:
+        if Path(path).resolve() == wanted:
+            return path
+    return None
+
+
+__all__ = [
+    "RULE", "Explanation", "Meeting", "Repaired", "by_running", "explain", "proved",
+]  # fmt: skip

@@ -1,0 +1,90 @@
+"""`fix --run`, `fix --prove` and `explain`: what a run or a traceback shows becomes a fix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samedevice import migrate, repair
+from samedevice.config import Config
+
+MAIN = """\
+import torch
+from torch import nn
+
+import helpers
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(3, 3).to(device)
+x = torch.ones(2, 3)
+y = model(x)
+hidden = helpers.hidden()
+print((y + hidden).shape)
+"""
+
+# Inference cannot see through this; a run can.
+HELPERS = """\
+import importlib
+
+
+def hidden():
+    make = vars(importlib.import_module("torch"))["ones"]
+    return make(2, 3)
+"""
+
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/home/someone/project/main.py", line 9, in <module>
+    y = model(x)
+        ^^^^^^^^
+  File "/opt/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 125, in forward
+    return F.linear(input, self.weight, self.bias)
+RuntimeError: Expected all tensors to be on the same device, but found at least two devices, \
+cpu and cuda:0! (when checking argument for argument mat1 in method wrapper_CUDA_addmm)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_traceback_is_explained_by_the_statement_and_its_origins(folder: Path) -> None:
+    found = repair.explain(TRACEBACK, migrate.read(["."], Config()), Config())
+    assert found is not None
+    assert (found.path, found.line, found.code) == ("main.py", 9, "y = model(x)")
+    assert {operand.code for operand in found.operands} == {"model", "x"}
+    assert [operand.certain for operand in found.operands] == [True, False]
+    assert [finding.span.line for finding in found.findings] == [8]
+
+
+def test_text_without_a_traceback(folder: Path) -> None:
+    assert repair.explain("all is well", migrate.read(["."], Config()), Config()) is None
+
+
+def test_a_traceback_of_another_project(folder: Path) -> None:
+    found = repair.explain(
+        TRACEBACK.replace("main.py", "other.py"), migrate.read(["."], Config()), Config()
+    )
+    assert found is not None
+    assert found.path == ""
+
+
+@pytest.mark.torch
+def test_a_run_shows_what_inference_cannot_see(folder: Path) -> None:
+    pytest.importorskip("torch")
+    project = migrate.read(["."], Config())
+    inferred = migrate.migrate(project, Config())
+    assert not repair.proved(inferred, folder, "main.py").passed
+    done = repair.by_running(project, Config(), folder, "main.py")
+    assert done.stuck == ""
+    assert done.result.clash is None
+    assert [(f.path, f.span.line) for f in done.seen] == [("main.py", 11)]
+    after = {change.path: change.after.decode() for change in done.outcome.changes}
+    assert "print((y + hidden.to(device)).shape)" in after["main.py"]
+    assert repair.proved(done.outcome, folder, "main.py").passed
+    assert (folder / "main.py").read_text() == MAIN
