@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
@@ -38,6 +39,8 @@ _CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report device literals and moves by name."""
+    for groups in solution.model_parallel().values():
+        yield _on_purpose(solution, groups)
     for group in solution.groups("literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             yield _chosen_cpu(solution, group)
@@ -72,6 +75,16 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
                 return True
         node = parent
     return False
+
+
+def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
+    names = " and ".join(sorted({group.first.name for group in groups}))
+    first = finding(
+        solution, RULE, groups[0].spot,
+        f"{names} are named side by side: a model spread over GPUs on purpose is left as it is",
+        None, unfixed="which layer is where is the design of this program",
+    )  # fmt: skip
+    return replace(first, level="note")
 
 
 def _accelerator(group: SiteGroup) -> bool:
