@@ -67,6 +67,7 @@ def test_suite_on_the_virtual_device(tmp_path: Path) -> None:
     assert "self.mask is on cpu" in section
     assert "created on cpu" in section and "self.mask = torch.ones(2)" in section
     assert "moved to cuda:0" in section
+    assert "rules.py" not in done.stdout and "watch.py" not in done.stdout  # ours
 
 
 def test_the_same_suite_without_a_device(tmp_path: Path) -> None:

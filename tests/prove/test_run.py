@@ -163,6 +163,7 @@ def test_notebook(tmp_path: Path) -> None:
     assert result.stdout.text == "30\nNone\n"
     assert result.status == "raised" and result.message == "ValueError: 3"
     assert result.frames[-1].text == "raise ValueError(y)"
+    assert "    raise ValueError(y)\n" in result.stderr.text
     # lines count through the code cells, one more before each
     assert result.frames[-1].line == 4 + 3 + 2 + 3 + 3
 

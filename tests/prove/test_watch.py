@@ -251,6 +251,21 @@ def test_operands_of_every_kind(  # type: ignore[no-untyped-def]
     assert {party.expression: party.device for party in result.clash.operands} == operands
 
 
+def test_a_clash_in_a_notebook(tmp_path: Path) -> None:
+    import json
+
+    sources = [
+        "%matplotlib inline\nimport torch\nx = torch.ones(2)",
+        "!ls\nx + torch.ones(2, device='cuda')",
+    ]
+    cells = [{"cell_type": "code", "source": source, "metadata": {}} for source in sources]
+    Path(tmp_path, "a.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+    clash = run_program("a.ipynb", cwd=tmp_path, settings=VIRTUAL).clash
+    assert clash is not None
+    (party,) = clash.operands
+    assert (party.expression, [step.text for step in party.steps]) == ("x", ["x = torch.ones(2)"])
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_batch_tells_where_it_comes_from(run, workers: int) -> None:  # type: ignore[no-untyped-def]
     result = run(

@@ -47,9 +47,10 @@ class Refused(Exception):
 class _Report:
     """What the parent reads. It is written as often as there is news, whole or not at all."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, is_notebook: bool) -> None:
         self._path = path
         self._owner = os.getpid()  # a forked child of the program reports nothing
+        self.is_notebook = is_notebook
         self.data: dict[str, Any] = {"status": "started"}
         self.record: Callable[[], dict[str, Any]] | None = None
 
@@ -68,7 +69,7 @@ class _Report:
 def main() -> None:
     """Run the job named on the command line and exit as the program does."""
     job = Job.read(Path(sys.argv[1]))
-    report = _Report(job.report)
+    report = _Report(job.report, job.kind == "notebook")
     atexit.register(report.write)  # the first one in is the last one out: after the program's own
     _limit(job)
     _listen(job, report)
@@ -228,7 +229,10 @@ def _explain(
 ) -> None:
     """Print the traceback as Python would, and put it into the report."""
     trace = failure.without_ours(error)
-    sys.excepthook(type(error), error, trace)
+    if sys.excepthook is sys.__excepthook__ and report.is_notebook:
+        traceback.print_exception(type(error), error, trace)  # Python's own would read the JSON
+    else:
+        sys.excepthook(type(error), error, trace)
     name, text = type(error).__qualname__, failure.text_of(error)
     if type(error).__module__ not in ("builtins", "__main__"):
         name = f"{type(error).__module__}.{name}"

@@ -19,7 +19,7 @@ _CELL_MAGIC = re.compile(r"\s*%%(\w*)")
 
 
 def read(content: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the joined text and the cells as (lines above the cell's first, Python source).
+    """Return the joined code and the cells as (lines above the cell's first, Python source).
 
     Raises ValueError when `content` is no notebook.
     """
@@ -39,9 +39,10 @@ def read(content: str) -> tuple[str, list[tuple[int, str]]]:
         magic = _CELL_MAGIC.match(source)
         if magic and magic[1] not in _PYTHON_CELLS:
             continue
+        python = _to_python(source)
         text += _BORDER.format(number)
-        parts.append((text.count("\n"), _to_python(source)))
-        text += f"{source}\n"
+        parts.append((text.count("\n"), python))
+        text += f"{python}\n"
     return text, parts
 
 

@@ -73,6 +73,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Add to a test's report what the clash that ended it was about."""
+    if _WATCH in item.config.stash and call.excinfo is not None:
+        from samedevice.prove.failure import without_ours
+
+        without_ours(call.excinfo.value)
     outcome: Any = yield
     report = outcome.get_result()
     if _WATCH not in item.config.stash or call.excinfo is None or not report.failed:
