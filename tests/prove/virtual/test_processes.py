@@ -85,7 +85,7 @@ def test_two_devices(tmp_path: Path) -> None:
         "cuda:0 True cuda:0",
         "Expected all tensors to be on the same device, but got mat1 is on cuda:1, different from "
         "other tensors on cuda:0",
-        "samedevice virtual CUDA device True",
+        "samedevice virtual device True",
     ], done.stderr
 
 
@@ -264,3 +264,59 @@ def test_values_do_not_depend_on_the_place(tmp_path: Path) -> None:
         """
     on_device, on_host = run(tmp_path, code), run(tmp_path, code, virtual=None)
     assert on_device.stdout == on_host.stdout != "", on_device.stderr
+
+
+@pytest.mark.parametrize("device", ["mps", "xpu"])
+def test_other_accelerators(tmp_path: Path, device: str) -> None:
+    code = f"""
+        import io, torch
+        from torch import nn
+        D = "{device}"
+        print(torch.accelerator.current_accelerator(), torch.cuda.is_available())
+        print(torch.backends.mps.is_available() if D == "mps" else torch.xpu.is_available())
+        x = torch.ones(2, 3, device=D)
+        print(x.device, x.to(D) is x, type(x) is torch.Tensor, torch.Generator(D).device.type)
+        def train(device):
+            torch.manual_seed(0)
+            model = nn.Sequential(nn.Linear(3, 4), nn.Dropout(), nn.Linear(4, 2)).to(device)
+            optimizer = torch.optim.Adam(model.parameters())
+            x = torch.randn(5, 3).to(device)
+            for _ in range(3):
+                loss = model(x).pow(2).mean()
+                optimizer.zero_grad(); loss.backward(); optimizer.step()
+            return loss.item()
+        print(train(D) == train("cpu"))
+        file = io.BytesIO(); torch.save(x, file); file.seek(0)
+        print(torch.load(file).device, torch.empty(0, device=D).device)
+        for attempt in ("x + torch.ones(2, 3)", "x @ torch.ones(3, 2)", "x.numpy()", "x.double()"):
+            try:
+                eval(attempt); print("fine")
+            except Exception as error:
+                print(error)
+        """
+    done = run(tmp_path, code, virtual=f"{device}:1")
+    common = (
+        "Placeholder storage has not been allocated on MPS device!"
+        if device == "mps"
+        else "Expected all tensors to be on the same device, but got mat2 is on cpu, different from "
+        "other tensors on xpu:0 (when checking argument in method wrapper_XPU_mm)"
+    )
+    double = (
+        "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support "
+        "float64. Please use float32 instead."
+        if device == "mps"
+        else "fine"
+    )
+    assert done.stdout.splitlines() == [
+        f"{device} False",
+        "True",
+        f"{device}:0 True True {device}",
+        "True",
+        f"{device}:0 {device}:0",
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{device}:0 and cpu!",
+        common,
+        f"can't convert {device}:0 device type tensor to numpy. "
+        "Use Tensor.cpu() to copy the tensor to host memory first.",
+        double,
+    ], done.stderr

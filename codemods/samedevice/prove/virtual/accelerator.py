@@ -27,6 +27,8 @@ class Accelerator:
             raise RuntimeError(f"no virtual {device_type!r} devices: the types are {names}")
         if count < 1:
             raise ValueError(f"{count} devices: at least one is needed")
+        if count > 1 and device_type != "cuda":
+            raise RuntimeError(f"{count} virtual {device_type} devices: there can be one")
         if torch.cuda.is_available():
             raise RuntimeError("this machine has a real accelerator: the virtual one is not needed")
         self.device_type = device_type
@@ -43,11 +45,12 @@ class Accelerator:
 
     def _install_python(self) -> None:
         patches = self._patches
-        runtime.install_cuda(patches, lambda: STATE.forked, tuple(generators.DEFAULTS))
+        runtime.install(patches, tuple(generators.DEFAULTS))
         storage.install_storages(patches)
-        storage.install_legacy_types(patches)
         storage.install_pinning(patches)
-        parallel.install(patches)
+        if self.device_type == "cuda":
+            storage.install_legacy_types(patches)
+            parallel.install(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):
             for name in ("manual_seed", "seed"):
@@ -62,7 +65,8 @@ class Accelerator:
         torch.autograd.set_multithreading_enabled(False)
 
     def _after_fork(self) -> None:
-        if torch.cuda.is_initialized():
+        module = getattr(torch, self.device_type)
+        if getattr(module, "is_initialized", lambda: True)():
             STATE.forked = True
             self._native.require_init()
             bridge.close()

@@ -26,10 +26,11 @@ _int64_at = ctypes.c_int64.from_address
 _DEVICE_OFFSET = ctypes.sizeof(ctypes.c_void_p)
 _HOST = 1
 _strided = torch.strided
-_DLPACK_TYPES = {"cuda": 2, "mps": 8, "privateuseone": 12}
+_DLPACK_TYPES = {"cuda": 2, "mps": 8, "xpu": 14}
 
 _dlpack_type = _DLPACK_TYPES["cuda"]
-_device_type = "cuda"
+_refused_dtype: torch.dtype | None = None  # that the accelerator lacks
+_nowhere = ctypes.create_string_buffer(1)  # an address for tensors without elements
 
 _as_strided_on_host = torch.ops.aten.as_strided_.default._op
 _set_on_host = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
@@ -38,16 +39,11 @@ _CPU = torch._C.DispatchKey.CPU
 _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 
 
-def serves(device_type: str) -> bool:
-    """Tell whether torch can read tensors of `device_type` from a capsule."""
-    return device_type in _DLPACK_TYPES
-
-
 def configure(device_type: str) -> None:
-    """Choose the accelerator that `to_device` makes tensors of; `serves` must hold for it."""
-    global _dlpack_type, _device_type
+    """Choose the accelerator that `to_device` makes tensors of."""
+    global _dlpack_type, _refused_dtype
     _dlpack_type = _DLPACK_TYPES[device_type]
-    _device_type = device_type
+    _refused_dtype = torch.float64 if device_type == "mps" else None
 
 
 def to_device(host: Tensor, index: int) -> Tensor:
@@ -58,10 +54,18 @@ def to_device(host: Tensor, index: int) -> Tensor:
     """
     if host.layout is not _strided or host.is_conj():
         return _uncommon_to_device(host, index)
-    capsule = _to_capsule(host)
-    _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
-    device = _from_capsule(capsule)
     shape = host.shape
+    if host.dtype is _refused_dtype:
+        raise TypeError(
+            "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support "
+            "float64. Please use float32 instead."
+        )
+    capsule = _to_capsule(host)
+    address = _pointer(capsule, b"dltensor")
+    _int64_at(address + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
+    if 0 in shape:
+        _int64_at(address).value = ctypes.addressof(_nowhere)
+    device = _from_capsule(capsule)
     if (1 in shape or 0 in shape) and device.stride() != host.stride():
         # capsules carry stride 1 where the size makes it meaningless; torch does not forget it
         _as_strided_on_host(device, shape, host.stride())

@@ -467,6 +467,14 @@ def _zeros(size: Any, *, dtype: Any = None, device: Any = None, **ignored: Any) 
     return to_device(torch.zeros(size, dtype=dtype, device="cpu"), STATE.index(device))
 
 
+def _type_name(tensor: Tensor) -> str:
+    """Name a tensor's type as torch's messages do, which know the legacy names of CUDA's only."""
+    name, place = str(tensor.type()), str(tensor.device.type)
+    if place in ("cpu", "cuda"):
+        return name
+    return place.upper() + name.rpartition(".")[2].replace("Tensor", "Type")
+
+
 def _convolution(op: Any) -> Kernel:
     """Refuse what cuDNN refuses, before all else, and in torch's words."""
     plain = _functional(op)
@@ -478,7 +486,7 @@ def _convolution(op: Any) -> Kernel:
                 if input.device.type == "cpu" and name == "weight":
                     end += " or input should be a MKLDNN tensor and weight is a dense tensor"
                 raise RuntimeError(
-                    f"Input type ({input.type()}) and {name} type ({tensor.type()}) {end}"
+                    f"Input type ({_type_name(input)}) and {name} type ({_type_name(tensor)}) {end}"
                 )
         if not (input.is_floating_point() or input.is_complex()):
             raise RuntimeError("GET was unable to find an engine to execute this computation")

@@ -45,26 +45,33 @@ class Registration:
             raise RuntimeError("the virtual accelerator needs Linux or macOS")
         c10, cpu, python = _library("c10"), _library("torch_cpu"), _library("torch_python")
         number, meta = _device_number(device_type), _device_number("meta")
-        table = (ctypes.c_void_p * (number + meta + 1)).in_dll(
+        table = (ctypes.c_void_p * (max(number, meta) + 1)).in_dll(
             c10, "_ZN3c104impl26device_guard_impl_registryE"
         )
         if table[number]:
-            raise RuntimeError(f"this torch has {device_type} devices of its own")
+            raise RuntimeError(
+                f"this torch was built for {device_type}: "
+                "the virtual accelerator needs a build for CPUs"
+            )
         meta_guard = table[meta]
         if not meta_guard:
             raise RuntimeError("this torch has no device guard for meta tensors")
 
         slots = _slots([_GUARD])
-        if device_type == "cuda":
-            # torch replaces a CUDA guard that has no devices by one that pretends
-            empty = _Methods(meta_guard, slots)
-            empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
-            table[number] = empty.object()
-            torch._C._ensureCUDADeviceGuardSet()
-        guard = _Methods(table[number] or meta_guard, slots)
+        # torch replaces a CUDA guard that has no devices by one that pretends
+        cuda = _device_number("cuda")
+        empty = _Methods(meta_guard, slots)
+        empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
+        table[cuda] = empty.object()
+        torch._C._ensureCUDADeviceGuardSet()
+        guard = _Methods(table[cuda] or meta_guard, slots)
+        table[cuda] = None
         guard.replace("type", ctypes.c_int8, lambda this: number)
         # class Device is two bytes: its type, then its index
         guard.replace("getDevice", ctypes.c_uint16, lambda this: number | (current() << 8))
+        if device_type != "cuda":  # these insist on CUDA
+            guard.point("exchangeDevice", guard["getDevice"])
+            guard.point("setDevice", guard["destroyEvent"])
         guard.replace("deviceCount", ctypes.c_int8, lambda this: count())
         for event in ("record", "block", "synchronizeEvent", "synchronizeDevice"):
             guard.point(event, guard["destroyEvent"])  # returns at once, whatever it is given
@@ -84,10 +91,9 @@ class Registration:
         # what the host allocates may be called pinned
         allocator = ctypes.cast(c10["_ZN3c1015GetCPUAllocatorEv"], ctypes.c_void_p).value
         hooks.point("getPinnedMemoryAllocator", allocator)
-        self.from_pointer = 0  # the index that getDeviceFromPtr answers
-        hooks.replace(
-            "getDeviceFromPtr", ctypes.c_uint16, lambda this: number | (self.from_pointer << 8)
-        )
+        hooks.replace("getDeviceFromPtr", ctypes.c_uint16, lambda this: number)
+        if device_type == "xpu":
+            hooks.replace("getGlobalIdxFromDevice", ctypes.c_int32, lambda this: 0)
 
         self._require = python["_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"]
         self._old_hooks = _word(self._hooks)

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 from torch import Tensor
 
+from samedevice.prove.virtual.state import STATE
+
 
 class Operand(NamedTuple):
     """A tensor of a call: its parameter's name, and whether the operation writes to it."""
@@ -130,6 +132,8 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         _check_mask(given)
     elif full_name(schema) in declared().unchecked:
         _check_elementwise(given, len(given) if name in _ANY_SCALARS else 1)
+    elif STATE.device_type == "mps":
+        raise RuntimeError("Placeholder storage has not been allocated on MPS device!")
     else:
         check_common(given, _method(schema))
 
@@ -161,9 +165,10 @@ def check_common(given: Sequence[Operand], method: str) -> None:
 
 def _method(schema: Any) -> str:
     name, overload = schema.name.rpartition("::")[2], schema.overload_name
+    wrapper = f"wrapper_{STATE.device_type.upper()}"
     if full_name(schema) in declared().structured:
-        return f"wrapper_CUDA_{name}_{overload}" if overload else f"wrapper_CUDA_{name}"
-    return f"wrapper_CUDA_{overload}_{name}"
+        return f"{wrapper}_{name}_{overload}" if overload else f"{wrapper}_{name}"
+    return f"{wrapper}_{overload}_{name}"
 
 
 def _check_elementwise(given: Sequence[Operand], scalars: int) -> None:

@@ -19,7 +19,6 @@ import torch
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
-_CUDA = 1  # DeviceType::CUDA
 _MEMORY = 16 << 30
 _names = itertools.count(1)
 
@@ -37,14 +36,14 @@ class _StreamBase:
         priority: int = 0,
         stream_id: int | None = None,
         device_index: int | None = None,
-        device_type: int = _CUDA,
+        device_type: int | None = None,
         stream_ptr: int | None = None,
         **ignored: Any,
     ) -> Any:
         made = object.__new__(cls)
         made.stream_id = next(_names) if stream_id is None else stream_id
         made.device_index = STATE.current() if device_index is None else device_index
-        made.device_type = device_type
+        made.device_type = _number() if device_type is None else device_type
         made.priority = priority
         return made
 
@@ -58,6 +57,8 @@ class _StreamBase:
     @property
     def cuda_stream(self) -> int:
         return self.stream_id
+
+    sycl_queue = cuda_stream
 
     def query(self) -> bool:
         return True
@@ -128,10 +129,10 @@ class _EventBase:
         return (end.recorded - self.recorded) * 1e3
 
 
-class Properties:
+class _Properties:
     """What the virtual device says about itself."""
 
-    name = "samedevice virtual CUDA device"
+    name = "samedevice virtual device"
     major, minor = 8, 0
     total_memory = _MEMORY
     multi_processor_count = 108
@@ -144,13 +145,14 @@ class Properties:
     shared_memory_per_block_optin = 166912
     shared_memory_per_multiprocessor = 167936
     L2_cache_size = 40 << 20
-    gcnArchName = ""
+    gcnArchName = platform_name = driver_version = ""
+    has_fp16 = has_fp64 = has_atomic64 = True
     uuid = "00000000-0000-0000-0000-000000000000"
     pci_bus_id = pci_device_id = pci_domain_id = 0
 
     def __repr__(self) -> str:
         return (
-            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"_DeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
             f"total_memory={self.total_memory >> 20}MB, "
             f"multi_processor_count={self.multi_processor_count})"
         )
@@ -227,6 +229,15 @@ class _Memory:
 MEMORY = _Memory()
 
 
+def _number() -> int:
+    """Return the accelerator's number among torch's device types."""
+    return int(getattr(torch._C._autograd.DeviceType, STATE.device_type.upper()).value)
+
+
+def _in_bad_fork() -> bool:
+    return STATE.forked
+
+
 def _set_device(index: int) -> None:
     STATE.thread.device = STATE.check(index)
 
@@ -245,7 +256,7 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 
 def _current_stream(index: int) -> tuple[int, int, int]:
     streams = STATE.thread.streams or {}
-    return streams.get(index, 0), index, _CUDA
+    return streams.get(index, 0), index, _number()
 
 
 def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
@@ -269,10 +280,18 @@ def _cudart() -> SimpleNamespace:
     )
 
 
-def install_cuda(
-    patches: Patches, in_bad_fork: Callable[[], bool], generators: tuple[Any, ...]
-) -> None:
-    """Make `torch.cuda` and `torch.accelerator` speak of the virtual devices."""
+def install(patches: Patches, generators: tuple[Any, ...]) -> None:
+    """Make `torch.cuda` (or `torch.xpu`, `torch.mps`) and `torch.accelerator` know the devices."""
+    if STATE.device_type == "mps":
+        _install_mps(patches, generators[0])
+    else:
+        _install_module(patches, getattr(torch, STATE.device_type), generators)
+    if STATE.device_type == "cuda":
+        _install_cuda(patches)
+    _install_accelerator(patches)
+
+
+def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) -> None:
     functions: dict[str, Callable[..., Any]] = {
         "init": _nothing,
         "getDeviceCount": STATE.visible,
@@ -280,17 +299,18 @@ def install_cuda(
         "setDevice": _set_device,
         "exchangeDevice": _exchange_device,
         "maybeExchangeDevice": _exchange_device,
-        "isInBadFork": in_bad_fork,
+        "isInBadFork": _in_bad_fork,
         "synchronize": _nothing,
         "emptyCache": _nothing,
         "ipc_collect": _nothing,
         "sleep": _nothing,
         "getCurrentStream": _current_stream,
         "getCurrentRawStream": lambda index: _current_stream(index)[0],
-        "getDefaultStream": lambda index: (0, index, _CUDA),
+        "getDefaultStream": lambda index: (0, index, _number()),
         "setStream": _set_stream,
         "memoryStats": MEMORY.stats,
         "hostMemoryStats": dict,
+        "getMemoryInfo": MEMORY.info,
         "resetPeakMemoryStats": MEMORY.reset_peak,
         "resetAccumulatedMemoryStats": _nothing,
         "resetPeakHostMemoryStats": _nothing,
@@ -316,27 +336,54 @@ def install_cuda(
         "unlock_mutex": _nothing,
     }
     for name, function in functions.items():
-        patches.set(torch._C, f"_cuda_{name}", function)
-    patches.set(torch._C, "_has_cuda", True)
-    patches.set(torch.version, "cuda", "12.6")
+        patches.set(torch._C, f"_{STATE.device_type}_{name}", function)
+    patches.set(torch._C, f"_has_{STATE.device_type}", True)
+    properties = _Properties()
+    patches.set(module, "_get_device_properties", lambda index: properties)
+    patches.set(module, "_is_in_bad_fork", _in_bad_fork)
+    patches.set(module, "_exchange_device", _exchange_device)
+    patches.set(module, "_maybe_exchange_device", _exchange_device)
+    patches.set(module, "device_count", STATE.visible)
+    patches.set(module, "default_generators", generators)
+    patches.set(module, "_queued_calls", [])
+    patches.set(module, "_initialized", False)
+    # our half under the classes that a CPU build derives from dummies
+    patches.set(module.streams.Stream, "__bases__", (_StreamBase,))
+    patches.set(module.streams.Event, "__bases__", (_EventBase,))
 
-    cuda = torch.cuda
-    properties = Properties()
-    patches.set(cuda, "_cudart", _cudart())
-    patches.set(cuda, "cudart", lambda: cuda._cudart)
-    patches.set(cuda, "_CudaDeviceProperties", Properties)
-    patches.set(cuda, "_get_device_properties", lambda index: properties)
-    patches.set(cuda, "_is_in_bad_fork", in_bad_fork)
-    patches.set(cuda, "_exchange_device", _exchange_device)
-    patches.set(cuda, "_maybe_exchange_device", _exchange_device)
-    patches.set(cuda, "device_count", STATE.visible)
-    patches.set(cuda, "default_generators", generators)
-    patches.set(cuda, "is_current_stream_capturing", lambda: False)
-    patches.set(cuda, "_queued_calls", [])
-    patches.set(cuda, "_initialized", False)
-    _rebase(patches, cuda.streams.Stream, _StreamBase)
-    _rebase(patches, cuda.streams.Event, _EventBase)
-    accelerator: dict[str, Callable[..., Any]] = {
+
+def _install_cuda(patches: Patches) -> None:
+    runtime = _cudart()
+    patches.set(torch.version, "cuda", "12.6")
+    patches.set(torch.cuda, "_cudart", runtime)
+    patches.set(torch.cuda, "cudart", lambda: runtime)
+    patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
+    patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
+
+
+def _install_mps(patches: Patches, generator: Any) -> None:
+    functions: dict[str, Callable[..., Any]] = {
+        "is_available": lambda: STATE.visible() > 0,
+        "is_on_macos_or_newer": lambda *version: True,
+        "is_in_bad_fork": _in_bad_fork,
+        "get_default_generator": lambda: generator,
+        "deviceSynchronize": _nothing,
+        "emptyCache": _nothing,
+        "setMemoryFraction": _nothing,
+        "currentAllocatedMemory": lambda: MEMORY.current(0),
+        "driverAllocatedMemory": lambda: MEMORY.current(0),
+        "recommendedMaxMemory": lambda: _MEMORY,
+        "get_name": lambda: _Properties.name,
+    }
+    for name, function in functions.items():
+        patches.set(torch._C, f"_mps_{name}", function)
+    patches.set(torch._C, "_has_mps", True)
+    patches.set(torch.mps, "_is_in_bad_fork", _in_bad_fork)
+    patches.set(torch.backends.mps, "is_available", functions["is_available"])
+
+
+def _install_accelerator(patches: Patches) -> None:
+    functions: dict[str, Callable[..., Any]] = {
         "getDeviceIndex": STATE.current,
         "setDeviceIndex": _set_device,
         "exchangeDevice": _exchange_device,
@@ -349,16 +396,12 @@ def install_cuda(
         "resetAccumulatedStats": _nothing,
         "resetPeakStats": MEMORY.reset_peak,
         "getMemoryInfo": MEMORY.info,
-        "getStream": lambda index: cuda.current_stream(index if index >= 0 else None),
-        "setStream": lambda stream: cuda.set_stream(stream),
     }
-    for name, function in accelerator.items():
+    module = getattr(torch, STATE.device_type)
+    if hasattr(module, "current_stream"):
+        functions["getStream"] = lambda index: module.current_stream(index if index >= 0 else None)
+        functions["setStream"] = lambda stream: module.set_stream(stream)
+    for name, function in functions.items():
         patches.set(torch._C, f"_accelerator_{name}", function)
-    if hasattr(torch, "accelerator"):
-        patches.set(torch.accelerator, "device_count", STATE.visible)
-        patches.set(torch.accelerator, "is_available", lambda: STATE.visible() > 0)
-
-
-def _rebase(patches: Patches, derived: Any, base: type) -> None:
-    """Put our half under a class of torch that a CPU build derives from a dummy."""
-    patches.set(derived, "__bases__", (base,))
+    patches.set(torch.accelerator, "device_count", STATE.visible)
+    patches.set(torch.accelerator, "is_available", lambda: STATE.visible() > 0)
