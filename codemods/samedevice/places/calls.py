@@ -74,6 +74,8 @@ class Calls(Library):
                 kwargs[keyword.arg] = (value, spot)
             elif isinstance(value, Dict):
                 kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
+                if value.element is not None:
+                    kwargs.setdefault("**", (value.element, spot))
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
         if isinstance(callee, Func | Either):
             for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
@@ -159,6 +161,7 @@ class Calls(Library):
         if func.bound is None and func.cls is None and func.scope.func is not None:
             scope.self_value = func.scope.self_value
         self.scopes[node] = scope
+        self.all_scopes.setdefault(node, []).append(scope)
         self.bind_arguments(func, args, kwargs, scope)
         hosted = self._is_host_code(func)
         self.hosted += hosted
@@ -223,6 +226,11 @@ class Calls(Library):
         if func.bound is not None:
             values.insert(0, func.bound)
         left = dict(kwargs)
+        spread = left.pop("**", None)  # of a mapping whose keys are not known
+        if spread is not None:
+            bound = func.bound is not None
+            for name in names[len(values) :] if not bound else names[max(len(values), 1) :]:
+                left.setdefault(name, spread)
         defaults = [None] * (len(names) - len(spec.defaults)) + list(spec.defaults)
         for index, name in enumerate(names):
             if index < len(values):

@@ -74,6 +74,7 @@ class Expressions:
     default_device: bool
     offers: list[Spot]
     workers: bool
+    all_scopes: dict[ast.AST, list[Scope]]
     scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]

@@ -109,6 +109,7 @@ class Interpreter(Calls):
         self._indexes: dict[str, set[str]] = {}
         self.workers = False
         self.scopes: dict[FunctionNode, Scope] = {}
+        self.all_scopes: dict[ast.AST, list[Scope]] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
         self.seeds: list[tuple[Node, Spot, Scope]] = []
         self._returns: list[list[Value]] = []

@@ -110,6 +110,8 @@ class Solution:
             for group in self.groups(kind):
                 if len(group.sites) < 2 or self.follow(group) is not None:
                     continue
+                if any("device" in site.detail["kwargs"] for site in group.sites):
+                    continue  # the callers who want it there have to say so
                 colors = {self.place(site.node) for site in group.sites}
                 if Place.CENTRAL in colors and Place.UNKNOWN in colors:
                     for site in group.sites:
@@ -537,10 +539,9 @@ class Solution:
         # A value cannot follow itself, nor anything while the module is still being built.
         moved = _moved_names(spot.node)
         building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
-        if self.in_module(scope) and not building:
-            for name, node in group.first.tensors:
-                root = node.find()
-                if root.color in _ON_DEVICE and root.sure and name.split("[")[0] not in moved:
+        if not building and (self.in_module(scope) or not moved):
+            for name in self._followed(scope):
+                if name.split("[")[0] not in moved:
                     return Name(f"{name}.device")
         if building and self._module_of(scope) is not None:
             for code, value, _ in group.first.devices:
@@ -548,6 +549,18 @@ class Solution:
                     return Name(code)
             return self.resolver(spot.path)
         return self.central_for(group)
+
+    def _followed(self, scope: Scope) -> Iterator[str]:
+        """The tensor parameters of a function that some caller hands in from the device."""
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        for name in dict.fromkeys(name for one in scopes for name in one.names):
+            for one in scopes:
+                site = Site("operand", Spot(scope.path, scope.node), None, one)
+                self.interpreter.snapshot(site, one)
+                root = next((node.find() for n, node in site.tensors if n == name), None)
+                if root is not None and root.color in _ON_DEVICE and root.sure:
+                    yield name
+                    break
 
     def _module_of(self, scope: Scope) -> Obj | None:
         level: Scope | None = scope

@@ -33,7 +33,10 @@ def find(solution: Solution) -> Iterator[Finding]:
         fact = site.detail["fact"]
         if "map_location" not in fact.params:
             continue
-        if not any(s.detail.get("into_module") or solution.on_device(s.node) for s in group.sites):
+        if not any(
+            s.detail.get("into_module") or s.detail.get("moved") or solution.on_device(s.node)
+            for s in group.sites
+        ):
             continue
         name = solution.central_for(group)
         repair: Fix | None = None
