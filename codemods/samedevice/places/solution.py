@@ -493,8 +493,8 @@ class Solution:
             return None
         place = self.span(Spot(path, func.node))
         edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
-        for site in group.sites:
-            call = site.scope.call
+        for caller in self.interpreter.all_scopes.get(func.node, ()):
+            call = caller.call
             if call is None or not isinstance(call.node, ast.Call) or call.path == path:
                 return None
             given = self.name_at(call)
