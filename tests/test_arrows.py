@@ -1,0 +1,137 @@
+"""The rooms import in one direction only, and heavy libraries stay in their rooms."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import samedevice
+
+PACKAGE = Path(samedevice.__file__).parent
+
+_CORE = {"finding", "notebook", "source", "project", "torchfacts", "places"}
+_CHECKED = _CORE | {"config", "suppress", "rules", "check"}
+_FIXED = _CHECKED | {"erase", "rewrite", "write", "files"}
+
+#: For each room the rooms that it may import.
+ROOMS: dict[str, set[str]] = {
+    "finding": set(),
+    "notebook": set(),
+    "erase": set(),
+    "torchfacts": set(),
+    "prove": set(),
+    "source": {"finding", "notebook"},
+    "write": {"source"},
+    "config": {"source"},
+    "project": {"source"},
+    "files": {"config", "source"},
+    "suppress": {"finding", "source"},
+    "places": {"finding", "project", "torchfacts"},
+    "rules": {"finding", "places"},
+    "check": {"config", "finding", "places", "project", "rules", "suppress"},
+    "rewrite": {"erase", "finding", "notebook", "rules", "source"},
+    "migrate": _FIXED,
+    "repair": {"check", "config", "finding", "migrate", "places", "project", "prove"},
+    "report": {"check", "config", "finding", "migrate", "rules", "source"},
+    "modernize": {"config", "files", "finding", "migrate", "project", "source"},
+    "interactive": {"finding", "migrate", "report"},
+    "cli": _FIXED | {"migrate", "interactive", "modernize", "prove", "repair", "report", "server"},
+    "server": _FIXED | {"migrate", "report"},
+    "__main__": {"cli"},
+    "__init__": set(),
+}
+
+#: Modules that may import more than their room may.
+ALSO = {
+    # one rule as a codemod of libcst's own runner: check and rewrite in one step
+    "rewrite/codemod.py": {"places", "project"},
+}
+
+#: Where a heavy or optional library may be imported.
+LIBRARIES = {
+    "torch": ("prove/", "torchfacts/generate.py", "torchfacts/releases.py"),
+    "libcst": ("rewrite/",),
+}
+
+
+@cache
+def _imported(path: Path) -> list[tuple[int, str]]:
+    """Return the line and the dotted absolute name of each import, wherever in the file it is."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
+    package = ["samedevice", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            relative = "." * node.level + (node.module or "")
+            module = importlib.util.resolve_name(relative, ".".join(package))
+            for alias in node.names:
+                yield node.lineno, f"{module}.{alias.name}"
+
+
+def _files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_every_room_has_its_arrows() -> None:
+    assert {_room(path) for path in _files()} <= set(ROOMS)
+
+
+def test_arrows_make_no_circle() -> None:
+    waiting = dict(ROOMS)
+    while waiting:
+        free = {room for room, targets in waiting.items() if not targets & set(waiting)}
+        assert free, f"these rooms may import each other in a circle: {sorted(waiting)}"
+        waiting = {room: targets for room, targets in waiting.items() if room not in free}
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_room_imports_along_its_arrows(room: str) -> None:
+    wrong = []
+    for path in _files():
+        if _room(path) != room:
+            continue
+        name = path.relative_to(PACKAGE).as_posix()
+        allowed = ROOMS[room] | ALSO.get(name, set()) | {room}
+        for line, module in _imported(path):
+            first, _, rest = module.partition(".")
+            target = rest.partition(".")[0]
+            if first == "samedevice" and target not in allowed and not target.startswith("__"):
+                wrong.append(f"{name}:{line}: {module}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_library_is_imported_in_its_rooms_only(library: str) -> None:
+    wrong = []
+    for path in _files():
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(LIBRARIES[library]):
+            continue
+        for line, module in _imported(path):
+            if module.partition(".")[0] == library:
+                wrong.append(f"{name}:{line}: {module}")
+    assert not wrong
+
+
+def test_an_import_against_the_arrows_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "some.py").write_text("def f():\n    from ..migrate import migrate\n")
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    with pytest.raises(AssertionError, match=r"rules/some\.py:2: samedevice\.migrate"):
+        test_room_imports_along_its_arrows("rules")
