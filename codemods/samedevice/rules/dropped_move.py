@@ -36,9 +36,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
         receiver = call.func.value
         repair = None
-        if any(site.detail["leaf"] for site in group.sites):
-            continue  # a rebinding would be no leaf: its creation is what has to change
-        if isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+        # A rebinding of a leaf would be no leaf: its creation is what has to change.
+        leaf = any(site.detail["leaf"] for site in group.sites)
+        if not leaf and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))
             change = edit(
@@ -48,5 +48,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield finding(
             solution, "dropped-move", group.spot,
             f"`{short(solution.code(group.spot))}` returns a moved tensor that nothing keeps",
-            repair, unfixed="what is moved has no name to keep it under",
+            repair,
+            unfixed="it asks for gradients: it has to be created on the device" if leaf
+            else "what is moved has no name to keep it under",
         )  # fmt: skip
