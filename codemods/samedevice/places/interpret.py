@@ -51,6 +51,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _UNROLLED = 6
 #: Modules that one name may stand for.
 _OPTIONS = 8
+#: Names of switches that a user edits in the program.
+_SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
 
 def _in_line(statement: ast.stmt, scope: Scope) -> bool:
@@ -199,6 +201,9 @@ class Interpreter(Calls):
     def exec_Assign(self, node: ast.Assign, scope: Scope) -> bool:
         self.note_literal(node.value)
         value = self.eval(node.value, scope)
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            if isinstance(node.targets[0], ast.Name) and _SWITCH.fullmatch(node.targets[0].id):
+                value = Flag(asks=False, choice=True)  # `USE_CUDA = True`, to be edited by hand
         for target in node.targets:
             self.assign(target, value, scope, node)
         if len(node.targets) == 1:
@@ -259,11 +264,28 @@ class Interpreter(Calls):
             owner, name = found, f"{holder}.device"
         device = Device(self.graph.node(spot), spot, resolved=True)
         self.graph.pin(device.node, Place.CENTRAL, spot)
-        device.pending = (spot, f'{name} = {torch}.device({text} if {test} else "cpu")')
+        definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
+        if isinstance(flag, Flag) and flag.positive and not flag.asks:
+            if self.handed_on(code, scope.path):  # others rely on it: it has to be true for them
+                definition = (
+                    f"{code} = {test}\n"
+                    f'{name} = {torch}.device({text} if {code} else "cpu")'
+                )
+        device.pending = (spot, definition)
         if isinstance(owner, Obj):
             owner.attrs["device"] = device
         else:
             owner.names["device"] = device
+
+    def handed_on(self, code: str, path: str) -> bool:
+        """Tell whether a file passes an expression to functions."""
+        tree = self.project.tree(path)
+        return any(
+            isinstance(argument, ast.Name | ast.Attribute) and ast.unparse(argument) == code
+            for node in (ast.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Call)
+            for argument in (*node.args, *(k.value for k in node.keywords))
+        )
 
     def chooses(self, code: str, value: Value, scope: Scope) -> bool:
         """Tell whether a value decides if there is to be an accelerator, or which one."""

@@ -192,23 +192,33 @@ class Library(Expressions):
             found.setdefault(name, []).append(arg)
         return found
 
-    def tensors_in(self, value: Value, spot: Spot) -> list[tuple[Tensor, Spot]]:
-        """Return the tensors in a value, each with the expression it is written as, if it is."""
+    def tensors_in(
+        self, value: Value, spot: Spot, seen: set[Value] | None = None
+    ) -> list[tuple[Tensor, Spot]]:
+        """Return the tensors in a value, each with the expression it is written as, if it is.
+
+        A container in `seen` is passed over: it may hold itself, or the same one many times.
+        """
         if isinstance(value, Tensor):
             return [(value, spot)]
+        seen = set() if seen is None else seen
+        if value in seen:
+            return []
         if isinstance(value, Seq):
+            seen.add(value)
             elts = getattr(spot.node, "elts", None)
             if value.items is not None and elts is not None and len(elts) == len(value.items):
                 return [
                     pair
                     for member, elt in zip(value.items, elts, strict=True)
-                    for pair in self.tensors_in(member, Spot(spot.path, elt))
+                    for pair in self.tensors_in(member, Spot(spot.path, elt), seen)
                 ]
-            return [p for member in value.members() for p in self.tensors_in(member, spot)]
+            return [p for member in value.members() for p in self.tensors_in(member, spot, seen)]
         if isinstance(value, Iter):
-            return self.tensors_in(value.element, spot)
+            return self.tensors_in(value.element, spot, seen)
         if isinstance(value, Dict):
-            return [p for member in value.members() for p in self.tensors_in(member, spot)]
+            seen.add(value)
+            return [p for member in value.members() for p in self.tensors_in(member, spot, seen)]
         return []
 
     def returned(self, fact: Fact, node: Node | None, spot: Spot) -> Value:
@@ -546,16 +556,18 @@ class Library(Expressions):
                 made.kwargs[str(index)] = value
                 self.graph.batch(value.node, made.node)
 
-    def modules_in(self, value: Value | None) -> list[Obj]:
+    def modules_in(self, value: Value | None, seen: set[Value] | None = None) -> list[Obj]:
         """Return the modules in a value: one, or those in a container."""
         if isinstance(value, Obj):
             return [value] if value.family == "module" else []
         if isinstance(value, Either):
             return [o for o in value.options if isinstance(o, Obj)]
         if isinstance(value, Iter):
-            return self.modules_in(value.element)
-        if isinstance(value, Seq | Dict):
-            return [child for member in value.members() for child in self.modules_in(member)]
+            return self.modules_in(value.element, seen)
+        seen = set() if seen is None else seen
+        if isinstance(value, Seq | Dict) and value not in seen:
+            seen.add(value)
+            return [child for part in value.members() for child in self.modules_in(part, seen)]
         return []
 
     def call_module(
@@ -1169,10 +1181,15 @@ class Library(Expressions):
             action = kwargs.get("action")
             default = kwargs.get("default")
             value: Value = SCALAR
-            if action is not None and re.search(r"(^|_)(cuda|gpu)s?(_|$)", destination):
+            switch = action is not None or (
+                default is not None
+                and isinstance(default[0], Const)
+                and isinstance(default[0].value, bool)
+            )
+            if switch and re.search(r"(^|_)(cuda|gpu)s?(_|$)", destination):
                 positive = not re.match(r"no_|disable|without", destination)
                 value = Flag(positive, asks=False, choice=True)
-            elif action is not None and destination in ("cpu", "use_cpu", "cpu_only"):
+            elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
                 value = Flag(False, asks=False, choice=True)
             elif action is None and default is not None:
                 value = default[0]

@@ -649,8 +649,20 @@ class Solution:
     def _imported(self, path: str) -> bool:
         return any(path in targets for targets in self.project.imports.values())
 
-    def kind_of(self, name: Name, torch: str) -> str:
-        """Return the expression for a device's type ("cuda", "cpu"), or "" without torch's name."""
+    def kind_of(self, name: Name, torch: str, spot: Spot) -> str:
+        """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
+
+        That is a string without torch's name to convert it, or a parameter that may be None.
+        """
+        parents = self.parents(spot.path)
+        node: ast.AST | None = spot.node
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                spec = node.args
+                optional = [a.arg for a in spec.args[len(spec.args) - len(spec.defaults) :]]
+                if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):
+                    return ""
+            node = parents.get(node)
         if not name.text:
             return f"{name.code}.type"
         return f"{torch}.device({name.code}).type" if torch else ""

@@ -73,7 +73,7 @@ def _repair(
     parent = solution.parents(spot.path).get(call)
     if isinstance(parent, ast.FunctionDef) or name is None:
         return None  # a decorator is evaluated where no device is
-    kind = solution.kind_of(name, torch)
+    kind = solution.kind_of(name, torch, spot)
     if not kind or not torch:
         return None
     given = {k.arg: k.value for k in call.keywords}

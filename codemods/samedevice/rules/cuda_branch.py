@@ -83,7 +83,7 @@ class _Branches:
         rest = self._behind(path, node)
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
-        if len(known) == len(moves):
+        if len(known) == sum(map(_count_cuda, taken)):
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
@@ -129,8 +129,8 @@ class _Branches:
         return freed
 
     def _only_moves(self, statement: ast.stmt, known: dict[ast.AST, Name]) -> bool:
-        moving = [n for n in ast.walk(statement) if n in self.moves]
-        return bool(moving) and all(n in known for n in moving) and not _plain([statement])
+        moving = [n for n in ast.walk(statement) if n in known]
+        return 0 < len(moving) == _count_cuda(statement) and not _plain([statement])
 
     def _moved(self, path: str, statement: ast.stmt, known: dict[ast.AST, Name]) -> str:
         """Return the code of a statement with its moves following the device."""
@@ -164,7 +164,8 @@ class _Branches:
             return
         on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
-        if _plain([ast.Expr(on)], False) != _plain([ast.Expr(off)], False):
+        same = _plain([ast.Expr(on)], False) == _plain([ast.Expr(off)], False)
+        if not same or len(moves) != _count_cuda(on):
             for n in moves:
                 name = self._name(Spot(path, n), node.test)
                 if name is not None:
@@ -223,6 +224,16 @@ class _Plain(ast.NodeTransformer):
                 if attr.endswith("Tensor"):
                     return ast.Attribute(torch, attr, node.ctx)
         return node
+
+
+def _count_cuda(statement: ast.AST) -> int:
+    """Return the number of `.cuda(...)` calls in a statement, of tensors or of who knows what."""
+    return sum(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cuda"
+        for node in ast.walk(statement)
+    )
 
 
 def _plain(statements: Sequence[ast.stmt], drop: bool = True) -> list[str]:

@@ -87,7 +87,7 @@ def _test(solution: Solution, spot: Spot) -> tuple[str, Name]:
     torch = solution.alias(spot.path, "torch")
     name = solution.name_at(spot)
     if name is not None and not name.resolvers:
-        kind = solution.kind_of(name, torch)
+        kind = solution.kind_of(name, torch, spot)
         if kind:
             return f'{kind} == "cuda"', name
     return (f"{torch}.cuda.is_available()" if torch else ""), Name("")
