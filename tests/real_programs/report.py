@@ -16,8 +16,8 @@ Each is copied, run as published on the CPU (twice where its output differs afte
 between two runs of the same program is no evidence), fixed with `samedevice fix --yes` without
 further options, parsed, fixed once more, and run again. *Equal* means: every line it printed is the
 same apart from durations, and the loss of every backward pass is the same, bit for bit. On the
-virtual accelerator a program must run to its end with every stepped parameter and every loss on the
-device.
+virtual accelerator a program must run to its end with every loss and every stepped parameter on the
+device (leaves without dimensions aside).
 
 What every run is given: seed 0, one thread, no network, at most four batches of each pass over a
 DataLoader unless noted, synthetic images in place of downloads, initial weights in place of

@@ -23,7 +23,7 @@ def main(path: str) -> int:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "stream" and output.name == "stdout":
-                print(output.text)
+                print(output.text, end="")  # one stream may arrive in several parts
             elif output.output_type in ("execute_result", "display_data"):
                 print(output.data.get("text/plain", ""))
     return status

@@ -97,7 +97,8 @@ def _trace(torch) -> None:
 
     def note_places(optimizer, args, kwargs) -> None:
         for group in optimizer.param_groups:
-            stepped.update(parameter.device.type for parameter in group["params"])
+            # A leaf without dimensions may stay on the host: torch lets it meet any device.
+            stepped.update(leaf.device.type for leaf in group["params"] if leaf.dim())
 
     def write() -> None:
         if os.getpid() == main_process and path:
