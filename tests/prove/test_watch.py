@@ -248,7 +248,8 @@ def test_operands_of_every_kind(  # type: ignore[no-untyped-def]
     )
     assert result.clash is not None, result
     assert result.clash.kind == kind
-    assert {party.expression: party.device for party in result.clash.operands} == operands
+    named = {party.expression: party.device for party in result.clash.operands if party.expression}
+    assert named == operands
 
 
 def test_a_clash_in_a_notebook(tmp_path: Path) -> None:
@@ -262,8 +263,9 @@ def test_a_clash_in_a_notebook(tmp_path: Path) -> None:
     Path(tmp_path, "a.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
     clash = run_program("a.ipynb", cwd=tmp_path, settings=VIRTUAL).clash
     assert clash is not None
-    (party,) = clash.operands
+    party, other = clash.operands
     assert (party.expression, [step.text for step in party.steps]) == ("x", ["x = torch.ones(2)"])
+    assert (other.expression, other.device) == ("", "cuda:0")
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -306,7 +308,7 @@ def test_a_checkpoint_tells_where_it_was_loaded(run) -> None:  # type: ignore[no
         """
     )
     assert result.clash is not None, result
-    (party,) = result.clash.operands
+    party = result.clash.operands[0]
     assert [(step.how, step.text) for step in party.steps] == [
         ("loaded", 'state = torch.load("a.pt")')
     ]
@@ -324,6 +326,25 @@ def test_a_module_in_two_places_names_its_tensors(run) -> None:  # type: ignore[
     assert result.clash is not None, result
     places = {party.expression: party.device for party in result.clash.operands}
     assert places == {"model.0.weight": "cuda:0", "model.1.weight": "cpu"}
+
+
+def test_operands_without_a_name(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        """
+        import torch
+        def host():
+            return torch.zeros(2)
+        torch.ones(2, device="cuda") + host()
+        """
+    )
+    assert result.clash is not None
+    told = [
+        (party.expression, party.device, party.steps[-1].text) for party in result.clash.operands
+    ]
+    assert told == [
+        ("", "cuda:0", 'torch.ones(2, device="cuda") + host()'),
+        ("", "cpu", "return torch.zeros(2)"),
+    ]
 
 
 def test_looking_at_operands_runs_nothing_of_the_program(run) -> None:  # type: ignore[no-untyped-def]
@@ -344,7 +365,7 @@ def test_looking_at_operands_runs_nothing_of_the_program(run) -> None:  # type: 
     )
     assert result.clash is not None
     assert result.stdout.text == "called 1\n"
-    assert result.clash.operands == ()
+    assert [party.expression for party in result.clash.operands] == ["", ""]
 
 
 def test_the_clash_under_another_exception(run) -> None:  # type: ignore[no-untyped-def]

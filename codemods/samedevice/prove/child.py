@@ -31,9 +31,10 @@ from types import FrameType, ModuleType  # noqa: E402
 from typing import Any  # noqa: E402
 
 from samedevice.prove import failure, notebook  # noqa: E402
-from samedevice.prove.clash import Frame, Step  # noqa: E402
+from samedevice.prove.clash import Frame  # noqa: E402
 from samedevice.prove.frames import is_users  # noqa: E402
 from samedevice.prove.job import Job  # noqa: E402
+from samedevice.prove.lives import Lives  # noqa: E402
 
 del sys.path[0]
 
@@ -76,9 +77,9 @@ def main() -> None:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # nothing lost at a kill
     try:
         code = _prepare(job)
-        with _device(job, report) as steps_of:
+        with _device(job, report) as lives:
             _seed(job.seed)
-            status = _run(code, report, steps_of)
+            status = _run(code, report, lives)
             report.write()
     except Refused as refusal:
         report.data.update(status="refused", message=str(refusal))
@@ -203,7 +204,7 @@ def _module(name: str, arguments: list[str]) -> _Code:
     return code
 
 
-def _run(code: _Code, report: _Report, steps_of: Callable[[Any], tuple[Step, ...]]) -> Any:
+def _run(code: _Code, report: _Report, lives: Lives) -> Any:
     """Run it; return what `sys.exit` is to be called with."""
     sys.modules["__main__"] = code.main
     try:
@@ -215,7 +216,7 @@ def _run(code: _Code, report: _Report, steps_of: Callable[[Any], tuple[Step, ...
     except BaseException as error:
         if os.getpid() != report._owner:
             raise
-        _explain(error, report, steps_of)
+        _explain(error, report, lives)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     report.data["status"] = "passed"
     return 0
@@ -224,9 +225,7 @@ def _run(code: _Code, report: _Report, steps_of: Callable[[Any], tuple[Step, ...
 # A failure
 
 
-def _explain(
-    error: BaseException, report: _Report, steps_of: Callable[[Any], tuple[Step, ...]]
-) -> None:
+def _explain(error: BaseException, report: _Report, lives: Lives) -> None:
     """Print the traceback as Python would, and put it into the report."""
     trace = failure.without_ours(error)
     if sys.excepthook is sys.__excepthook__ and report.is_notebook:
@@ -244,7 +243,7 @@ def _explain(
     )
     if isinstance(error, MemoryError) or any(word in text for word in _OUT_OF_MEMORY):
         report.data["status"] = "memory"
-    elif clash := failure.find_clash(error, steps_of):
+    elif clash := failure.find_clash(error, lives):
         report.data.update(status="clash", clash=asdict(clash))
 
 
@@ -268,12 +267,12 @@ def _seed(seed: int | None) -> None:
 
 
 @contextlib.contextmanager
-def _device(job: Job, report: _Report) -> Iterator[Callable[[Any], tuple[Step, ...]]]:
-    """Bring up the device that the job wants; yields what tells a tensor's steps."""
+def _device(job: Job, report: _Report) -> Iterator[Lives]:
+    """Bring up the device that the job wants; yields how tensors got their places."""
     on = job.on
     if on == "cpu" and not job.record:  # nothing of ours needs torch, and the program may not
         report.data.update(on=on, device="cpu")
-        yield lambda tensor: ()
+        yield Lives()
         return
     try:
         import torch
@@ -295,13 +294,13 @@ def _device(job: Job, report: _Report) -> Iterator[Callable[[Any], tuple[Step, .
             raise Refused("no CUDA device on this machine (on a virtual one: --on virtual)")
         report.data.update(device="cuda", name=torch.cuda.get_device_name())
     if not job.record:
-        yield lambda tensor: ()
+        yield Lives()
         return
     from samedevice.prove.watch import watching
 
     with watching(timed=on == "cuda") as watch:
         report.record = lambda: watch.record().to_json()
-        yield watch.lives.steps
+        yield watch.lives
 
 
 if __name__ == "__main__":

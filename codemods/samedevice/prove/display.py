@@ -94,7 +94,9 @@ def render_clash(clash: Clash) -> RenderableType:
 
 def _party(party: Party) -> RenderableType:
     head = Text.assemble(
-        (party.expression or "(unnamed)", "bold"), " is on ", (party.device, "bold cyan")
+        (party.expression or "an operand without a name", "bold"),
+        " is on ",
+        (party.device, "bold cyan"),
     )
     if party.what:
         head.append(f"   {party.what}", "dim")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable
 from types import TracebackType
-from typing import Any
 
 from samedevice.prove import tracebacks as pasted
-from samedevice.prove.clash import Clash, Frame, Message, Step, read_message
+from samedevice.prove.clash import Clash, Frame, Message, read_message
 from samedevice.prove.frames import is_users, source_line, tracebacks
+from samedevice.prove.lives import Lives
 
 
 def frames_of(error: BaseException) -> tuple[Frame, ...]:
@@ -26,10 +25,10 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
-def find_clash(error: BaseException, steps_of: Callable[[Any], tuple[Step, ...]]) -> Clash | None:
+def find_clash(error: BaseException, lives: Lives) -> Clash | None:
     """Return the clash that ended a program, or None when the exception is about something else.
 
-    `steps_of` tells how a tensor got its place. The exceptions that this one was raised from are
+    `lives` tell how tensors got their places. The exceptions that this one was raised from are
     searched as well. Needs torch.
     """
     told = _told(error)
@@ -56,7 +55,7 @@ def find_clash(error: BaseException, steps_of: Callable[[Any], tuple[Step, ...]]
         at.line,
         at.text,
         at.function,
-        operands.parties(users[-1], steps_of),
+        operands.parties(users[-1], lives),
         tuple(_frame(entry) for entry in users),
     )
     if where is None:

@@ -43,6 +43,7 @@ class Lives:
         self._lives: dict[int, _Life] = {}
         self._references: dict[int, _Reference] = {}
         self._born = 0
+        self.refused: list[Any] = []  # the operands of the last operation that places stopped
 
     def made(self, tensor: Any, how: str, at: tuple[str, int]) -> None:
         """Note that `tensor` was created or loaded at a line (`how`)."""

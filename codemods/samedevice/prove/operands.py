@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType, TracebackType
 from typing import Any
 
 import torch
 
-from samedevice.prove.clash import Party, Step
+from samedevice.prove.clash import Party
+from samedevice.prove.lives import Lives
 
 _MOST = 8  # operands; a list of a thousand tensors is no help
 _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _missing = object()
 
 
-def parties(
-    trace: TracebackType, steps_of: Callable[[torch.Tensor], tuple[Step, ...]]
-) -> tuple[Party, ...]:
-    """Return the tensors, modules and generators that the failed expression of a frame names."""
+def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
+    """Return the tensors, modules and generators in the failed expression of a frame.
+
+    First those that it names; then, for devices that none of them is on, those of the refused
+    operation, which are results of a part of it.
+    """
     node = failed_node(trace)
-    if node is None:
-        return ()
     found: list[Party] = []
     seen: set[int] = set()
-    for chain in _chains(node):
+    for chain in _chains(node) if node is not None else ():
         value = _value(chain, trace)
         if value is not _missing and id(value) not in seen:
             seen.add(id(value))
@@ -39,7 +40,11 @@ def parties(
                 _value(chain.value, trace) is value  # `x.view` and `x[0]` speak of x
             ):
                 chain = chain.value
-            found += _parties(ast.unparse(chain), value, steps_of)
+            found += _parties(ast.unparse(chain), value, lives)
+    devices = {party.device for party in found}
+    for tensor in lives.refused:
+        if str(tensor.device) not in devices:
+            found += _parties("", tensor, lives)
     return tuple(found[:_MOST])
 
 
@@ -164,32 +169,30 @@ def _attribute(holder: Any, name: str) -> Any:
     return _missing
 
 
-def _parties(
-    expression: str, value: Any, steps_of: Callable[[torch.Tensor], tuple[Step, ...]]
-) -> Iterator[Party]:
+def _parties(expression: str, value: Any, lives: Lives) -> Iterator[Party]:
     if isinstance(value, torch.Tensor):
         what = "parameter" if isinstance(value, torch.nn.Parameter) else "tensor"
         shape = ", ".join(map(str, value.shape))
         dtype = str(value.dtype).removeprefix("torch.")
-        yield Party(expression, str(value.device), f"{what} ({shape}) {dtype}", steps_of(value))
+        yield Party(expression, str(value.device), f"{what} ({shape}) {dtype}", lives.steps(value))
     elif isinstance(value, torch.nn.Module):
-        yield from _module_parties(expression, value, steps_of)
+        yield from _module_parties(expression, value, lives)
     elif isinstance(value, torch.Generator):
         yield Party(expression, str(value.device), "generator")
     elif type(value) in (list, tuple):
         for index, item in enumerate(value[:_MOST]):
             if isinstance(item, torch.Tensor):
-                yield from _parties(f"{expression}[{index}]", item, steps_of)
+                yield from _parties(f"{expression}[{index}]", item, lives)
     elif type(value) is dict:
         for key, item in list(value.items())[:_MOST]:
             if isinstance(item, torch.Tensor):
-                yield from _parties(f"{expression}[{key!r}]", item, steps_of)
+                yield from _parties(f"{expression}[{key!r}]", item, lives)
 
 
 def _module_parties(
     expression: str,
     module: torch.nn.Module,
-    steps_of: Callable[[torch.Tensor], tuple[Step, ...]],
+    lives: Lives,
 ) -> Iterator[Party]:
     """Yield one party for each device that the module's own tensors are on."""
     by_device: dict[str, list[tuple[str, torch.Tensor]]] = {}
@@ -201,8 +204,8 @@ def _module_parties(
         name, tensor = members_there[0]
         if len(by_device) == 1:
             what = f"{kind} with {len(members_there)} parameters and buffers"
-            yield Party(expression, device, what, steps_of(tensor))
+            yield Party(expression, device, what, lives.steps(tensor))
         else:
             others = len(members_there) - 1
             what = f"of {kind}" + (f", and {others} more there" if others else "")
-            yield Party(f"{expression}.{name}", device, what, steps_of(tensor))
+            yield Party(f"{expression}.{name}", device, what, lives.steps(tensor))

@@ -83,7 +83,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         return
     from samedevice.prove.failure import find_clash
 
-    clash = find_clash(call.excinfo.value, item.config.stash[_WATCH].lives.steps)
+    clash = find_clash(call.excinfo.value, item.config.stash[_WATCH].lives)
     if clash is not None:
         from samedevice.prove.display import as_text, render_clash
 

@@ -19,6 +19,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
+from samedevice.prove.clash import read_message
 from samedevice.prove.frames import source_line, user_line
 from samedevice.prove.lives import Lives
 from samedevice.prove.record import KEPT_LOSSES, Losses, Optimizer, Record, Transfer
@@ -117,7 +118,13 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         if self._pause:
             return func(*args, **kwargs)
         started = time.perf_counter() if self._timed else 0.0
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except Exception as error:
+            message = read_message(str(error))
+            if message is not None and message.kind != "memory":  # that one wants tensors freed
+                self.lives.refused = list(_tensors((*args, *kwargs.values())))
+            raise
         known = self._deeds.get(id(func))
         if known is None:
             known = self._deeds[id(func)] = _deed(func), func
