@@ -405,8 +405,13 @@ class Expressions:
             item = dataset.attrs.get("item", UNKNOWN)
         return self.fresh(item, spot, scope, "batch")
 
-    def fresh(self, value: Value, spot: Spot, scope: Scope, kind: str) -> Value:
-        """Copy a structure, giving each tensor in it a new node and a site of the given kind."""
+    def fresh(
+        self, value: Value, spot: Spot, scope: Scope, kind: str, depth: int = DEEP
+    ) -> Value:
+        """Copy a structure, giving each tensor in it a new node and a site of the given kind.
+
+        What is deeper in it than `depth` is not followed: it may hold itself.
+        """
         if isinstance(value, Tensor):
             node = self.graph.node(spot)
             node.sure = value.node.find().sure
@@ -763,7 +768,9 @@ class Expressions:
         if torchfacts.tensor_method(attr) is not None:
             return Method(owner, attr, spot)
         if kind == "self":
-            return Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+            same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+            same.owner = owner.owner
+            return same
         if kind is not None:
             return SCALAR
         if owner.packed:

@@ -49,6 +49,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
+#: How deep the members of sequences in sequences are joined; a list may hold itself.
+_DEEP = 6
 #: Modules that one name may stand for.
 _OPTIONS = 8
 #: Names of switches that a user edits in the program.
@@ -101,6 +103,7 @@ class Interpreter(Calls):
         self.constructing = 0
         self.guarded = 0
         self.symbolic = 0
+        self._joining = 0
         self.consumed: dict[ast.AST, Device] = {}
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
@@ -864,16 +867,24 @@ class Interpreter(Calls):
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right
         if isinstance(left, Seq) and isinstance(right, Seq):
-            if left.items is not None and right.items is not None:
-                if len(left.items) == len(right.items):
-                    pairs = zip(left.items, right.items, strict=True)
-                    return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
-                return left if len(left.items) >= len(right.items) else right
-            element = right.element
-            for member in left.members():
-                element = self.join(element, member)
-            return Seq(left.kind, None, element, left.spot)
+            if self._joining < _DEEP:
+                self._joining += 1
+                joined_seq = self.join_sequences(left, right)
+                self._joining -= 1
+                return joined_seq
         return left
+
+    def join_sequences(self, left: Seq, right: Seq) -> Seq:
+        """Join member by member where both have as many, else all members into one."""
+        if left.items is not None and right.items is not None:
+            if len(left.items) == len(right.items):
+                pairs = zip(left.items, right.items, strict=True)
+                return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
+            return left if len(left.items) >= len(right.items) else right
+        element = right.element
+        for member in left.members():
+            element = self.join(element, member)
+        return Seq(left.kind, None, element, left.spot)
 
     def join_constants(self, left: Value, right: Value) -> Value:
         """Two different constants: a device string stays one, anything else is some scalar."""

@@ -653,11 +653,11 @@ class Library(Expressions):
                 return owner
             case "parameters" | "buffers":
                 leaf = Tensor(owner.node)
-                leaf.leaf = True
+                leaf.leaf, leaf.owner = True, owner
                 return Iter(leaf, owner)
             case "named_parameters" | "named_buffers":
                 leaf = Tensor(owner.node)
-                leaf.leaf = True
+                leaf.leaf, leaf.owner = True, owner
                 return Iter(Seq("tuple", [SCALAR, leaf]), owner)
             case "modules" | "children":
                 return Iter(self.any_module(owner, spot), owner)
@@ -825,8 +825,16 @@ class Library(Expressions):
             return SCALAR
         if fact.out == "self":
             return owner
+        if name == "clone" and owner.owner is not None and not owner.owner.moves:
+            # Where a copy of a parameter is depends on whether the module moves before or after.
+            copied = self.site("clone", spot, self.graph.node(spot), scope, name)
+            copied.detail["module"] = owner.owner
+            self.snapshot(copied, scope)
+            assert copied.node is not None
+            return Tensor(copied.node, site=copied)
         if len(operands) == 1:
             result = Tensor(owner.node, scalar=owner.scalar)
+            result.owner = owner.owner
             if owner.packed:
                 result.packed, result.site = True, owner.site
         return self.outcome(fact, result, name, args, bool(kwargs.keys() & {"dim", "axis"}))
@@ -915,9 +923,14 @@ class Library(Expressions):
         """Construct an optimizer: what it optimizes is trained."""
         made = Obj("optimizer", name, fact=fact)
         made.args = [v for v, _ in args]
+        owners: list[Obj] = []
         for value, where in args[:1]:
             for tensor, _ in self.tensors_in(value, where):
                 self.trained(tensor)
+                if tensor.owner is not None:
+                    owners.append(tensor.owner)
+        if owners and fact.kind == "optimizer":
+            self.site("optimizer", spot, None, scope, name).detail["modules"] = owners
         return made
 
     def trained(self, tensor: Tensor) -> None:

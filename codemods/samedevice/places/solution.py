@@ -56,7 +56,7 @@ class Solution:
         self.interpreter = interpreter
         self.graph = interpreter.graph
         self._groups: dict[str, list[SiteGroup]] = {}
-        self._resolvers: dict[frozenset[str], Resolver | None] = {}
+        self._resolvers: dict[str, Name | None] = {}
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
@@ -104,6 +104,11 @@ class Solution:
             place = Place.CENTRAL if chosen else Place.HOST
             self.graph.pin(device.node, place, spot, "cpu")
         self._seed(active)
+        for group in self._groups.get("clone", ()):
+            for site in group.sites:
+                module = site.detail["module"]
+                if site.node is not None and module.node is not None and not module.moves:
+                    self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
         changed = False
         for kind in ("create", "share", "legacy"):
@@ -588,6 +593,11 @@ class Solution:
 
     def resolver(self, path: str) -> Name | None:
         """Return the name of the central device in a file that has none in reach."""
+        if path not in self._resolvers:
+            self._resolvers[path] = self._resolver(path)
+        return self._resolvers[path]
+
+    def _resolver(self, path: str) -> Name | None:
         program = self.program(path)
         if self.project.resolver:
             return self._chosen(path)

@@ -116,7 +116,7 @@ class Tensor(Value):
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     """
 
-    __slots__ = ("leaf", "names_device", "node", "packed", "pinned", "scalar", "site")
+    __slots__ = ("leaf", "names_device", "node", "owner", "packed", "pinned", "scalar", "site")
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
         self.node = node
@@ -126,6 +126,7 @@ class Tensor(Value):
         self.packed = False
         self.pinned = False
         self.names_device = False
+        self.owner: Obj | None = None  # the module whose parameter it is
 
 
 class Seq(Value):

@@ -27,8 +27,50 @@ from samedevice.places.solution import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
+def _clones(solution: Solution) -> Iterator[Finding]:
+    """Copies of parameters that are made before the module moves."""
+    for group in solution.groups("clone"):
+        site = group.first
+        if not site.detail["module"].moves or not solution.on_device(site.node):
+            continue
+        name = solution.central_for(group)
+        repair = None
+        if name is not None:
+            repair = fix(name, edit(solution, group.spot, "method", code=f".to({name.code})"))
+        yield finding(
+            solution, "module-left-behind", group.spot,
+            f"`{short(solution.code(group.spot))}` copies a parameter before its module moves, so "
+            "the copy stays on the CPU",
+            repair, unfixed=NO_NAME,
+        )  # fmt: skip
+
+
+def _optimizers(solution: Solution) -> Iterator[Finding]:
+    """Optimizers of a module that is built again before anybody calls it."""
+    called = {
+        (site.name, site.scope.node)
+        for group in solution.groups("module")
+        for site in group.sites
+        if site.detail["object"].used
+    }
+    for group in solution.groups("optimizer"):
+        for made in group.first.detail["modules"]:
+            if made.used or made.site is None or made.parent is not None:
+                continue
+            if (made.site.name, made.site.scope.node) in called:
+                yield finding(
+                    solution, "module-left-behind", group.spot,
+                    f"`{short(solution.code(group.spot))}` optimizes a module that is never "
+                    "called: another one took its name",
+                    None, unfixed="which of the two modules is meant cannot be known",
+                )  # fmt: skip
+                break
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report copies that were made before the move."""
+    yield from _clones(solution)
+    yield from _optimizers(solution)
     for group in solution.groups("copy"):
         site = group.first
         copied, original = site.detail["object"], site.detail["original"]
