@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from .catalogue import LISTS
+from .catalogue import LISTS, load
 from .examine import Examination
 
 HEAD = """# Real programs, before and after
@@ -40,10 +41,11 @@ def write(outcomes: Sequence[Examination], page: Path) -> None:
 
 def _totals(outcomes: Sequence[Examination]) -> str:
     lines = [
-        "| list | programs | repositories | fixed and parses | second fix quiet "
+        "| list | programs run, of those listed | repositories | fixed and parses | second fix quiet "
         "| runs on CPU | equal | virtual: runs | on device | agrees with CPU |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
+    listed = Counter(program.list for program in load())
     for letter, title in LISTS.items():
         chosen = [outcome for outcome in outcomes if outcome.list == letter]
         if not chosen:
@@ -59,7 +61,7 @@ def _totals(outcomes: Sequence[Examination]) -> str:
             sum(outcome.agrees == "" for outcome in chosen),
         ]
         lines.append(
-            f"| {letter}: {title} | {len(chosen)} | {len(repositories)} | "
+            f"| {letter}: {title} | {len(chosen)} of {listed[letter]} | {len(repositories)} | "
             + " | ".join(str(cell) for cell in cells)
             + " |"
         )
