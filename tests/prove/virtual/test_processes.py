@@ -298,8 +298,8 @@ def test_other_accelerators(tmp_path: Path, device: str) -> None:
     common = (
         "Placeholder storage has not been allocated on MPS device!"
         if device == "mps"
-        else "Expected all tensors to be on the same device, but got mat2 is on cpu, different from "
-        "other tensors on xpu:0 (when checking argument in method wrapper_XPU_mm)"
+        else "Expected all tensors to be on the same device, but got mat2 is on cpu, different "
+        "from other tensors on xpu:0 (when checking argument in method wrapper_XPU_mm)"
     )
     double = (
         "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support "

@@ -232,7 +232,7 @@ def _call(op: Any) -> Kernel:
     """
     overload: Kernel = op._op
     packet = op.overloadpacket
-    types = [str(argument.type) for argument in op._schema.arguments]
+    types = [str(argument.type) for argument in op._schema.arguments if not argument.kwarg_only]
     if types[:2] != ["Tensor", "Tensor"] or not any(
         "Scalar" in name for name in packet.overloads()
     ):
@@ -598,4 +598,4 @@ def _native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor
 def _native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
     host = to_host(grad)
     noise = to_host(mask).to(host.dtype)
-    return to_device(host * (noise.div_(1 / scale) if scale else noise), grad.get_device())
+    return to_device(host * (noise.div_(1 / scale) if scale else noise.zero_()), grad.get_device())

@@ -359,6 +359,10 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(torch.cuda, "cudart", lambda: runtime)
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
     patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
+    cudnn = torch.backends.cudnn  # it is there, but serves no tensor: the CPU's kernels do
+    patches.set(cudnn, "is_available", lambda: True)
+    patches.set(cudnn, "is_acceptable", lambda tensor: False)
+    patches.set(cudnn, "version", lambda: 90100)
 
 
 def _install_mps(patches: Patches, generator: Any) -> None:
