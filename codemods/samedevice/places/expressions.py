@@ -11,6 +11,7 @@ from samedevice import torchfacts
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
+    DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -72,6 +73,8 @@ class Expressions:
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
     default_device: bool
+    conditional: int
+    statement: ast.stmt | None
     offers: list[Spot]
     workers: bool
     all_scopes: dict[ast.AST, list[Scope]]
@@ -119,6 +122,13 @@ class Expressions:
             return ""
         parts.append(node.id)
         return ".".join(reversed(parts))
+
+    def parent_statement(self, spot: Spot) -> ast.stmt | None:
+        """Return the statement that is being evaluated, if `spot` is all of it."""
+        statement = self.statement
+        if isinstance(statement, ast.Expr) and statement.value is spot.node:
+            return statement
+        return None
 
     def function(self) -> ast.AST | None:
         """Return the function that is being evaluated."""
@@ -412,6 +422,8 @@ class Expressions:
 
         What is deeper in it than `depth` is not followed: it may hold itself.
         """
+        if not depth:
+            return UNKNOWN
         if isinstance(value, Tensor):
             node = self.graph.node(spot)
             node.sure = value.node.find().sure
@@ -423,22 +435,28 @@ class Expressions:
             return made
         if isinstance(value, Obj) and value.family == "" and value.attrs:
             copied = Obj(value.family, value.name, value.cls, value.fact)
-            copied.attrs = {k: self.fresh(v, spot, scope, kind) for k, v in value.attrs.items()}
+            copied.attrs = {
+                k: self.fresh(v, spot, scope, kind, depth - 1) for k, v in value.attrs.items()
+            }
             return copied
         if isinstance(value, Seq):
             items = (
-                [self.fresh(v, spot, scope, kind) for v in value.items]
+                [self.fresh(v, spot, scope, kind, depth - 1) for v in value.items]
                 if value.items is not None
                 else None
             )
             element = (
-                self.fresh(value.element, spot, scope, kind) if value.element is not None else None
+                self.fresh(value.element, spot, scope, kind, depth - 1)
+                if value.element is not None
+                else None
             )
             return Seq(value.kind, items, element)
         if isinstance(value, Dict):
-            made_dict = Dict({k: self.fresh(v, spot, scope, kind) for k, v in value.items.items()})
+            made_dict = Dict(
+                {k: self.fresh(v, spot, scope, kind, depth - 1) for k, v in value.items.items()}
+            )
             if value.element is not None:
-                made_dict.element = self.fresh(value.element, spot, scope, kind)
+                made_dict.element = self.fresh(value.element, spot, scope, kind, depth - 1)
             return made_dict
         return value
 

@@ -15,6 +15,7 @@ from samedevice.places.calls import Calls
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
+    DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -49,8 +50,6 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
-#: How deep the members of sequences in sequences are joined; a list may hold itself.
-_DEEP = 6
 #: Modules that one name may stand for.
 _OPTIONS = 8
 #: Names of switches that a user edits in the program.
@@ -108,6 +107,8 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.conditional = 0
+        self.statement: ast.stmt | None = None
         self.host_work: set[ast.AST] = set()
         self.offers: list[Spot] = []
         self._words: dict[str, set[str]] = {}
@@ -197,6 +198,7 @@ class Interpreter(Calls):
         return False
 
     def exec_Expr(self, node: ast.Expr, scope: Scope) -> bool:
+        self.statement = node
         value = self.eval(node.value, scope)
         self.dropped(node, value, scope)
         return False
@@ -411,10 +413,12 @@ class Interpreter(Calls):
         if known is False:
             return self.block(node.orelse, scope)
         before = dict(scope.names)
+        self.conditional += 1
         then_ends = self.block(node.body, scope)
         after = scope.names
         scope.names = before
         else_ends = self.block(node.orelse, scope)
+        self.conditional -= 1
         if then_ends and else_ends:
             return True
         if else_ends:
@@ -440,10 +444,12 @@ class Interpreter(Calls):
                 made = Tensor(head, scalar=value.scalar)
                 made.leaf, made.packed = value.leaf, value.packed
                 scope.names[name] = carried[name] = made
+        self.conditional += 1  # what happens in one round holds for the next only
         for element in elements:
             if target is not None:
                 self.assign(target, element, scope, node)
             body()
+        self.conditional -= 1
         for name, made in carried.items():
             value = scope.names.get(name)
             if isinstance(value, Tensor) and value is not made:
@@ -867,7 +873,7 @@ class Interpreter(Calls):
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right
         if isinstance(left, Seq) and isinstance(right, Seq):
-            if self._joining < _DEEP:
+            if self._joining < DEEP:
                 self._joining += 1
                 joined_seq = self.join_sequences(left, right)
                 self._joining -= 1

@@ -12,6 +12,7 @@ from samedevice.places.expressions import _DEVICE, Arg, Expressions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
+    DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -717,14 +718,30 @@ class Library(Expressions):
             if owner.copied_from is not None or not (owner.moves or owner.used):
                 owner.node = self.graph.node(spot)
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
-            return  # for saving or export: it says nothing about where the module computed
+            elif not self.conditional and isinstance(self.parent_statement(spot), ast.Expr):
+                # From here on it is on the host; where it computed before stays as it was.
+                node = self.graph.node(spot)
+                self.graph.pin(node, Place.HOST, spot, "module")
+                self.rebase(owner, node)
+            return  # for saving or export, otherwise
         owner.moves.append(spot)
+        root = owner.node.find()
+        if root.pin is Place.HOST and root.name == "module":
+            self.rebase(owner, device.node)
+            return
         self.graph.same(owner.node, device.node)
         for child in owner.attrs.values():
             if isinstance(child, Obj) and child.node is not None and child.parent is owner:
                 root = child.node.find()
                 if root.pin is Place.HOST and root.name == "module":
                     child.node = owner.node  # it moves along, wherever it was built
+
+    def rebase(self, owner: Obj, node: Node) -> None:
+        """Put a module and all of its parts somewhere else from now on."""
+        owner.node = node
+        for child in owner.attrs.values():
+            if isinstance(child, Obj) and child.family == "module" and child.node is not node:
+                self.rebase(child, node)
 
     def moved_to(
         self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -1090,18 +1107,23 @@ class Library(Expressions):
         made.packed = True
         return made
 
-    def collated(self, item: Value, spot: Spot) -> Value:
-        """Return what torch's default collation makes of an item: arrays and numbers stacked."""
+    def collated(self, item: Value, spot: Spot, depth: int = DEEP) -> Value:
+        """Return what torch's default collation makes of an item: arrays and numbers stacked.
+
+        What is deeper in it than `depth` is not followed: it may hold itself.
+        """
+        if not depth:
+            return UNKNOWN
         if isinstance(item, Seq):
             items = item.items
             if items is None:
-                element = self.collated(item.element, spot) if item.element is not None else None
+                element = item.element and self.collated(item.element, spot, depth - 1)
                 return Seq("list", None, element)
-            return Seq("list", [self.collated(v, spot) for v in items])
+            return Seq("list", [self.collated(v, spot, depth - 1) for v in items])
         if isinstance(item, Dict):
-            made = Dict({k: self.collated(v, spot) for k, v in item.items.items()})
+            made = Dict({k: self.collated(v, spot, depth - 1) for k, v in item.items.items()})
             if item.element is not None:
-                made.element = self.collated(item.element, spot)
+                made.element = self.collated(item.element, spot, depth - 1)
             return made
         if item is SCALAR or item is ARRAY:
             return Tensor(self.graph.node(spot))

@@ -155,7 +155,7 @@ class Solution:
                     and not site.detail.get("symbolic")
                     and not self.owned(site.spot.path)
                 ):
-                    self.graph.pin(made.node, Place.CENTRAL, None, "seed")
+                    self.graph.pin(site.node or made.node, Place.CENTRAL, None, "seed")
         hosted = self._feeding_host()
         for node, spot, scope in self.interpreter.seeds:
             if self.program(spot.path) in active or self.owned(spot.path):

@@ -41,6 +41,9 @@ class Array(Value):
     __slots__ = ()
 
 
+#: How deep containers in containers are joined and copied; one may hold itself.
+DEEP = 6
+
 UNKNOWN = Unknown()
 SCALAR = Scalar()
 ARRAY = Array()

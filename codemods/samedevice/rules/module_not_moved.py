@@ -54,10 +54,11 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
         if any(_forgets(solution, made) for made in objects):
             continue
         if not any(
-            o.stateful
-            and solution.place(o.node) is Place.CENTRAL
-            and (o.node.find().pin is None or o.node.find().name == "seed")
-            for o in objects
+            site.detail["object"].stateful
+            and site.node is not None
+            and solution.place(site.node) is Place.CENTRAL
+            and (site.node.find().pin is None or site.node.find().name == "seed")
+            for site in group.sites
         ):
             continue
         made = objects[0]
