@@ -41,7 +41,7 @@ def write(outcomes: Sequence[Examination], page: Path) -> None:
 
 def _totals(outcomes: Sequence[Examination]) -> str:
     lines = [
-        "| list | programs run, of those listed | repositories | fixed and parses | second fix quiet "
+        "| list | programs run, of those listed | repositories | fixed, parses | second fix quiet "
         "| runs on CPU | equal | virtual: runs | on device | agrees with CPU |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
