@@ -36,6 +36,7 @@ class Program:
     env: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
     supplies: str = ""
+    device_args: tuple[str, ...] = ()
     cwd: str = ""
     import_from: tuple[str, ...] = ()
 

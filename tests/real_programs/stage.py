@@ -95,11 +95,13 @@ def run(program: Program, folder: Path, limit: float, *, on_virtual: bool = Fals
         script = os.path.relpath(work / program.path, work / program.folder)
         launcher: tuple[str, ...] = ("-m", "real_programs_notebook") if program.notebook else ()
         env = environment(program, trace, home)
+        arguments = list(program.args)
         if on_virtual:
+            arguments += program.device_args
             env["SAMEDEVICE_VIRTUAL"] = "cuda:1"
         begun = time.monotonic()
         status, stdout, stderr = _call(
-            [sys.executable, *launcher, script, *program.args],
+            [sys.executable, *launcher, script, *arguments],
             work / program.folder,
             env,
             limit,
