@@ -721,6 +721,10 @@ class Interpreter(Calls):
                     Spot(scope.path, statement),
                 )
                 return
+            if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
+                kept = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
+                kept.detail["object"] = value
+                self.snapshot(kept, scope)
             old = owner.attrs.get(attr)
             owner.attrs[attr] = (
                 value if old is None or len(self.stack) <= 1 else self.replace(old, value)

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Place
-from samedevice.places.solution import SiteGroup
+from samedevice.places.graph import Place, Spot
+from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Const, Obj
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
@@ -80,10 +80,27 @@ def _forgets(solution: Solution, made: Obj) -> bool:
     return False
 
 
+def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Name]]:
+    """Yield where an object that knows the device stores the module."""
+    objects = [site.detail["object"] for site in group.sites]
+    for kept in solution.groups("kept"):
+        statement = kept.spot.node
+        if kept.first.detail["object"] not in objects or len(kept.sites) != len(objects):
+            continue
+        name = solution.central_for(kept)
+        if isinstance(statement, ast.Assign) and name is not None and not name.resolvers:
+            yield Spot(kept.spot.path, statement.value), name
+
+
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     """Return the finding for a module that is not moved."""
     name = solution.central_for(group)
     spot = group.first.detail.get("returned", group.spot)
+    if name is None or name.resolvers:
+        # A trainer that knows the device moves the model it is given: no second resolver.
+        for kept, code in _keepers(solution, group):
+            spot, name = kept, code
+            break
     repair: Fix | None = None
     if name is not None:
         repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
