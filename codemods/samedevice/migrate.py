@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -94,7 +94,7 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
 def migrate(
     project: Project,
     config: Config,
-    declined: Collection[Key] = (),
+    declined: Container[Key] = (),
     step: Step = lambda files: None,
 ) -> Outcome:
     """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
@@ -132,6 +132,17 @@ def migrate(
             applied += map(back.finding, result.applied)
             project = Project({**project.sources, **result.sources}.values(), project.resolver)
     return _settled(original, project, applied, set(result.sources), config)
+
+
+def once(
+    project: Project, findings: Sequence[Finding], config: Config
+) -> tuple[dict[str, Source], dict[Key, str]]:
+    """Apply the fixes of `findings`, safe or not, without looking for more.
+
+    Returns the files that change, as they become, and the fixes that were refused, with why.
+    """
+    result = _apply(project, findings, config)
+    return result.sources, result.refused
 
 
 def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:

@@ -1,0 +1,373 @@
+"""A folder and the editor's unsaved texts -> findings, fixes and places. Knows no protocol."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import os
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from .. import check, config, files, migrate, places, source
+from ..config import Config
+from ..finding import Finding, Origin, Span
+from ..migrate import Key
+from ..places import Solution
+from ..places.graph import Node, Place, Spot
+from ..project import Project
+from ..source import Source, SourceError
+from ..suppress import Suppressions
+
+PLACES = {
+    Place.HOST: "on the host (the CPU)",
+    Place.CENTRAL: "on the project's device",
+    Place.FIXED: "on a device of its own",
+    Place.FOLLOWS: "where its input is",
+    Place.UNKNOWN: "in a place that is not known",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the editor's user has set, under the names of the settings; see docs/editors.md."""
+
+    inlay_hints: str = "clashes"
+    unsafe: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    resolver: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Where an expression's value lives, and the chain of places in the code that say so."""
+
+    span: Span
+    code: str
+    place: Place
+    clashes: bool
+    why: tuple[Origin, ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What is known of one folder with its unsaved texts.
+
+    `project` has, for a text that does not parse, the last one that did; `broken` has that text
+    as it is now, and what is wrong with it. `findings` are at their places in the texts of now.
+    """
+
+    project: Project
+    config: Config
+    findings: tuple[Finding, ...]
+    broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
+
+    @cached_property
+    def now(self) -> Project:
+        """The project with every text as it is, whether it parses or not."""
+        if not self.broken:
+            return self.project
+        current = {path: text for path, (text, _) in self.broken.items()}
+        sources = {**self.project.sources, **current}
+        return Project(sources.values(), self.project.resolver)
+
+    def source(self, path: str) -> Source | None:
+        """Return a file as it is now; None when it is not one of the project."""
+        if path in self.broken:
+            return self.broken[path][0]
+        return self.project.sources.get(path)
+
+    def of(self, path: str) -> list[Finding]:
+        """Return the findings in a file, in reading order."""
+        return [finding for finding in self.findings if finding.path == path]
+
+    def fix(self, finding: Finding) -> dict[str, Source]:
+        """Return the files that the fix of one finding changes, as they become.
+
+        Raises `ValueError` with the reason when it cannot be made.
+        """
+        changed, refused = migrate.once(self.project, [finding], self.config)
+        if not changed:
+            why = refused.get(migrate.key(finding), "the fix would change nothing")
+            raise ValueError(why)
+        self._parsed(changed)
+        return changed
+
+    def fix_all(self, path: str, rule: str = "") -> dict[str, Source]:
+        """Return the files that change when all of a file's findings (of `rule`) are fixed."""
+        outcome = migrate.migrate(self.project, self.config, _Declined(path, rule))
+        changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
+        self._parsed(changed)
+        return changed
+
+    def centralize(self) -> migrate.Outcome:
+        """Return what `samedevice fix` would make of the texts as they are."""
+        return migrate.migrate(self.now, self.config)
+
+    def _parsed(self, changed: Mapping[str, Source]) -> None:
+        for path in changed:
+            if path in self.broken:
+                raise ValueError(f"{self.broken[path][1]}")
+
+    def suppress(self, finding: Finding) -> str | None:
+        """Return the file's text with a comment that leaves `finding` alone; None if none fits."""
+        text = self.source(finding.path)
+        if text is None or finding.path in self.broken:
+            return None
+        lines = text.text.split("\n")
+        first, last = finding.span.line - 1, finding.span.end_line - 1
+        comment = f"# samedevice: ignore[{finding.rule}]"
+        above = lines[first][: len(lines[first]) - len(lines[first].lstrip())] + comment
+        attempts: list[tuple[list[str], int]] = []
+        for at in dict.fromkeys((first, last)):
+            head, opening, tail = lines[at].rpartition("# samedevice: ignore[")
+            if opening:
+                longer = f"{head}{opening}{finding.rule}, {tail}"
+                attempts.append(([*lines[:at], longer, *lines[at + 1 :]], 0))
+            longer = f"{lines[at].rstrip()}  {comment}"
+            attempts.append(([*lines[:at], longer, *lines[at + 1 :]], 0))
+        attempts.append(([*lines[:first], above, *lines[first:]], 1))
+        wanted = ast.dump(text.tree)
+        for attempt, moved in attempts:
+            new = source.from_text("\n".join(attempt), finding.path)
+            span = replace(
+                finding.span,
+                line=finding.span.line + moved,
+                end_line=finding.span.end_line + moved,
+            )
+            try:
+                same = ast.dump(new.tree) == wanted
+            except SourceError:
+                continue
+            if same and Suppressions({finding.path: new}).covers(finding.path, span, finding.rule):
+                return new.text
+        return None
+
+    def known(self, path: str) -> list[Known]:
+        """Return the expressions of a file whose place was inferred, in reading order.
+
+        None are for a text that does not parse now.
+        """
+        if path in self.broken or path not in self.project.sources:
+            return []
+        return self._known.setdefault(path, list(self._places(path)))
+
+    @cached_property
+    def _known(self) -> dict[str, list[Known]]:
+        return {}
+
+    @cached_property
+    def _solutions(self) -> dict[str, Solution]:
+        return {}
+
+    def _solution(self, path: str) -> Solution | None:
+        """Return the solution of the file's part of the project; it is kept for the next ask."""
+        if path not in self._solutions:
+            for part in self.project.parts():
+                if path in part.sources:
+                    self._solutions.update(dict.fromkeys(part.sources, places.infer(part)))
+                    break
+        return self._solutions.get(path)
+
+    def _places(self, path: str) -> Iterator[Known]:
+        if self.project.tree(path) is None:
+            return
+        solution = self._solution(path)
+        if solution is None:
+            return
+        seen: dict[ast.AST, tuple[Spot, Node]] = {}
+        last = len(self.project.sources[path].starts)
+        for spot, node in solution.operands(path, 1, last):
+            seen.setdefault(spot.node, (spot, node))
+        for site in solution.interpreter.sites:
+            if site.spot.path == path and site.node is not None:
+                seen.setdefault(site.spot.node, (site.spot, site.node))
+        for spot, node in sorted(seen.values(), key=lambda pair: solution.span(pair[0])):
+            if isinstance(spot.node, ast.expr):
+                yield Known(
+                    solution.span(spot),
+                    solution.code(spot),
+                    solution.place(node),
+                    solution.clashing(node),
+                    solution.origin(node, "its place was decided here"),
+                )
+
+
+class _Declined:
+    """The findings that *fix all* leaves: those of other files, and of other rules."""
+
+    def __init__(self, path: str, rule: str) -> None:
+        self._path = path
+        self._rule = rule
+
+    def __contains__(self, key: object) -> bool:
+        assert isinstance(key, tuple)
+        path, _, rule, _ = key
+        return path != self._path or bool(self._rule) and rule != self._rule
+
+
+class Folder:
+    """A workspace folder, or one file that lies in none, and what was last known of it."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._config = Config()
+        self._listed: list[str] | None = None
+        self._disk: dict[str, tuple[tuple[int, int], Source | None]] = {}
+        self._buffers: dict[str, tuple[str, Source]] = {}
+        self._good: dict[str, Source] = {}
+        self._last: tuple[object, Analysis] | None = None
+
+    def refresh(self) -> None:
+        """Look at the files and settings on the disk again at the next analysis."""
+        self._listed = None
+
+    def analyse(self, buffers: Mapping[str, str], settings: Settings) -> Analysis:
+        """Return what is known now, with the texts `buffers` for what is on the disk.
+
+        Raises `ConfigError` for settings that cannot be used.
+        """
+        if self._listed is None:
+            self._config = config.load([self.root])
+            self._listed = self._list()
+        settled = self._config.with_flags(
+            select=settings.select,
+            ignore=settings.ignore,
+            resolver=settings.resolver,
+            unsafe=settings.unsafe,
+        )
+        texts = self._texts(buffers)
+        state = (settled, {path: id(text) for path, text in texts.items()})
+        if self._last is not None and self._last[0] == state:
+            return self._last[1]
+        broken: dict[str, tuple[Source, SourceError]] = {}
+        for path in buffers:
+            text = texts.get(path)
+            if text is None:
+                continue
+            try:
+                text.tree  # noqa: B018  # parses it
+                self._good[path] = text
+            except SourceError as error:
+                good = self._good.get(path) or self._saved(path)
+                if good is None:
+                    continue  # never parsed: `check` passes over it
+                broken[path] = text, error
+                texts[path] = good
+        project = Project(texts.values(), settled.resolver_function)
+        findings = check.check(project, settled)
+        analysis = Analysis(project, settled, tuple(_moved(findings, project, broken)), broken)
+        for error in project.errors:
+            if error.path in buffers:
+                broken.setdefault(error.path, (texts[error.path], error))
+        self._last = state, analysis
+        return analysis
+
+    def _list(self) -> list[str]:
+        """Return the project's files and read those that changed since they were last read."""
+        found = [path.replace("\\", "/") for path in self._find()]
+        disk = {}
+        for path in found:
+            try:
+                status = os.stat(path)
+                stamp = status.st_mtime_ns, status.st_size
+                known = self._disk.get(path)
+                if known is None or known[0] != stamp:
+                    known = stamp, source.read(path)
+                disk[path] = known
+            except (OSError, SourceError):
+                continue
+        self._disk = disk
+        return found
+
+    def _find(self) -> list[str]:
+        return files.find([self.root], self._config.exclude).paths
+
+    def _texts(self, buffers: Mapping[str, str]) -> dict[str, Source]:
+        """Return the sources by path: those on the disk under those of the editor."""
+        texts = {path: text for path, (_, text) in self._disk.items() if text is not None}
+        self._buffers = {path: item for path, item in self._buffers.items() if path in buffers}
+        self._good = {path: text for path, text in self._good.items() if path in buffers}
+        listed = set(self._listed or ())
+        for path, text in buffers.items():
+            if path not in listed and os.path.exists(path):
+                continue  # the settings or a .gitignore leave it out
+            if len(text) > files.LARGEST and not path.endswith(".ipynb"):
+                texts.pop(path, None)
+                continue
+            known = self._buffers.get(path)
+            if known is None or known[0] != text:
+                try:
+                    known = self._buffers[path] = text, _from_editor(text, path)
+                except SourceError:
+                    texts.pop(path, None)
+                    continue
+            texts[path] = known[1]
+        return dict(sorted(texts.items()))
+
+    def _saved(self, path: str) -> Source | None:
+        """Return the file on the disk if it parses."""
+        saved = self._disk.get(path, (None, None))[1]
+        try:
+            return saved if saved is not None and saved.tree else None
+        except SourceError:
+            return None
+
+
+def _from_editor(text: str, path: str) -> Source:
+    """Make a source of an editor's text, to be written in the encoding that it asks for."""
+    if path.endswith(".ipynb"):
+        return source.from_bytes(text.encode("utf-8", "surrogatepass"), path)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
+        return source.from_bytes(text.encode(encoding), path)
+    except (SyntaxError, UnicodeError, LookupError, SourceError):
+        return source.from_text(text, path)
+
+
+def _moved(
+    findings: list[Finding], project: Project, broken: Mapping[str, tuple[Source, SourceError]]
+) -> Iterator[Finding]:
+    """Yield the findings at their places in the texts of now, without those in changed lines."""
+    tables = {
+        path: _table(project.sources[path].text, text.text) for path, (text, _) in broken.items()
+    }
+    for finding in findings:
+        span = _place(finding.path, finding.span, tables)
+        if span is None:
+            continue
+        origins = []
+        for origin in finding.origins:
+            there = _place(origin.path, origin.span, tables)
+            if there is not None:
+                origins.append(replace(origin, span=there))
+        fix = None if finding.path in broken else finding.fix
+        yield replace(finding, span=span, origins=tuple(origins), fix=fix)
+
+
+def _place(path: str, span: Span, tables: Mapping[str, Mapping[int, int]]) -> Span | None:
+    if path not in tables:
+        return span
+    table = tables[path]
+    moved = [table.get(line) for line in range(span.line, span.end_line + 1)]
+    if None in moved or moved[0] is None or moved[-1] is None:
+        return None
+    return replace(span, line=moved[0], end_line=moved[-1])
+
+
+def _table(old: str, new: str) -> dict[int, int]:
+    """Return for each line that is kept the line where it is now, both from 1."""
+    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"))
+    return {
+        block.a + offset + 1: block.b + offset + 1
+        for block in matcher.get_matching_blocks()
+        for offset in range(block.size)
+    }
+
+
+def named(analysis: Analysis, path: str, wanted: Key) -> Finding | None:
+    """Return the finding of a file that `wanted` names."""
+    return next((one for one in analysis.of(path) if migrate.key(one) == wanted), None)
