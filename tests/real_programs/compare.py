@@ -65,10 +65,11 @@ def difference(
             return f"line {number + 1}: {' '.join(left)!r} became {' '.join(right)!r}"[:300]
     if len(a) != len(b):
         return f"{len(a)} lines of output became {len(b)}"
-    return _losses(before, again, after, tolerance)
+    return loss_difference(before, again, after, tolerance)
 
 
-def _losses(before: Run, again: Run, after: Run, tolerance: float) -> str:
+def loss_difference(before: Run, again: Run, after: Run, tolerance: float = 0.0) -> str:
+    """The first difference between the losses of ``before`` and ``after``, or an empty text."""
     if before.losses != again.losses:
         return "the program itself never computes the same twice"
     if len(before.losses) != len(after.losses):

@@ -18,7 +18,8 @@ between two runs of the same program is no evidence), fixed with `samedevice fix
 further options, parsed, fixed once more, and run again. *Equal* means: every line it printed is the
 same apart from durations, and the loss of every backward pass is the same, bit for bit. On the
 virtual accelerator a program must run to its end with every loss and every stepped parameter on the
-device (leaves without dimensions aside).
+device (leaves without dimensions aside). It *agrees* if the loss of every backward pass is the
+CPU's up to a relative 1e-4 or, where there is none, if it prints the same.
 
 What every run is given: seed 0, one thread, no network, at most four batches of each pass over a
 DataLoader unless noted, synthetic images in place of downloads, initial weights in place of
