@@ -530,6 +530,9 @@ class Solution:
         if site.scope.node is self.project.tree(spot.path) and isinstance(spot.node, ast.stmt):
             if getattr(site.spot.node, "lineno", 0) <= spot.node.lineno:
                 return None
+        elif isinstance(self.parents(spot.path).get(spot.node), ast.If) and site.scope.func:
+            if self._imported(spot.path):
+                return None  # `if __name__ == "__main__":` is not run for those who import this
         change = Edit(spot.path, self.span(spot), "after", (("code", definition),))
         return Name(code, edits=(change,))
 

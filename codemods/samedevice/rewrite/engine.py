@@ -353,7 +353,13 @@ class _Editor(cst.CSTTransformer):
                 name, value = edit.get("name"), edit.get("value")
                 if not isinstance(original, cst.Call):
                     raise Refused("there is no call here")
-                fits, wrapped = self._room(original, len(name) + len(value) + 1)
+                together = [e for e in self._expressions[original] if e.verb == "keyword"]
+                if edit != together[0]:  # beside the one before it, wherever that is
+                    return expressions.keyword(
+                        node, name, value, fits=lambda space: True, wrapped=None
+                    )
+                width = sum(len(e.get("name")) + len(e.get("value")) + 3 for e in together) - 2
+                fits, wrapped = self._room(original, width)
                 return expressions.keyword(node, name, value, fits=fits, wrapped=wrapped)
             case "drop_keyword":
                 return expressions.drop_keyword(node, edit.get("name"))
@@ -398,7 +404,13 @@ class _Editor(cst.CSTTransformer):
         line, column = tree.key(items[-1] if items else node)[2:]
         text = tree.source.line(line)
         closing = _CLOSING.match(text, column)
-        used = (closing.end() if closing else len(text)) + self._grown[line] + width
+        # A new name for what is called moves all that stands behind it.
+        shift = sum(
+            len(edit.get("code")) - len(expressions.code_of(node.func))
+            for edit in self._expressions.get(node, ())
+            if edit.verb == "callee" and isinstance(node, cst.Call)
+        )
+        used = (closing.end() if closing else len(text)) + self._grown[line] + width + shift
 
         def fits(space: str) -> bool:
             return used + len(space) + 1 <= tree.limit
@@ -407,6 +419,7 @@ class _Editor(cst.CSTTransformer):
         if not items or not closing or in_string:
             return fits, None
         first_line, start, _, _ = tree.key(items[0])
+        start += shift
         if start > tree.limit // 2 or start + width + closing.end() - column > tree.limit:
             return fits, None
         opening = tree.source.line(first_line)
