@@ -498,7 +498,10 @@ _ENDS = {
     "fused optimizer": "w = nn.Parameter(d); o = torch.optim.Adam([w], fused=True); (w ** 2).sum().backward(); o.step()",
     "profiler": "with torch.profiler.profile() as p: d * 2\nassert len(p.events())",
     "dlpack": "x = torch.from_dlpack(d * 2); assert x.is_cuda",
-    "profiling ranges": "torch.cuda.nvtx",
+    "profiler of the device": "P = torch.profiler\nwith P.profile(activities=[P.ProfilerActivity.CPU, P.ProfilerActivity.CUDA]) as p: d * 2\nassert p.key_averages().table(row_limit=1)",
+    "profiling ranges": "torch.cuda.nvtx.range_push('a'); torch.cuda.nvtx.range_pop()\nwith torch.autograd.profiler.emit_nvtx(): d * 2",
+    "generic streams": "s = torch.Stream('cuda'); assert s.query() and s.device.type == 'cuda'; s.synchronize()",
+    "choice of attention": "from torch.nn.attention import SDPBackend, sdpa_kernel\nq = torch.ones(1, 1, 2, 8, device=D)\nwith sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]): F.scaled_dot_product_attention(q, q, q)",
 }
 
 CASES = [

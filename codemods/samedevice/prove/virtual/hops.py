@@ -7,7 +7,8 @@ composition runs there with a graph of its own, and the results come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -93,6 +94,19 @@ class _OnHost(torch.autograd.Function):  # type: ignore[misc]
         )
 
 
+@contextlib.contextmanager
+def _hosts_attention() -> Iterator[None]:
+    """Let the CPU choose among its own kinds of attention, whichever of CUDA's are allowed."""
+    flash, math = torch._C._get_flash_sdp_enabled(), torch._C._get_math_sdp_enabled()
+    torch._C._set_sdp_use_flash(True)
+    torch._C._set_sdp_use_math(True)
+    try:
+        yield
+    finally:
+        torch._C._set_sdp_use_flash(flash)
+        torch._C._set_sdp_use_math(math)
+
+
 def _hop(op: Any, check: Check) -> Callable[..., Any]:
     call = op._op
 
@@ -108,7 +122,8 @@ def _hop(op: Any, check: Check) -> Callable[..., Any]:
             for place, host in zip(places, hosts, strict=True):
                 values[place] = host
             host_args, host_kwargs = tree_unflatten(values, form)
-            result = call(*host_args, **host_kwargs)
+            with _hosts_attention():
+                result = call(*host_args, **host_kwargs)
             shape[:] = [type(result)]
             return (result,) if isinstance(result, Tensor) else tuple(result)
 

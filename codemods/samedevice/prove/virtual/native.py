@@ -75,6 +75,9 @@ class Registration:
         guard.replace("deviceCount", ctypes.c_int8, lambda this: count())
         for event in ("record", "block", "synchronizeEvent", "synchronizeDevice"):
             guard.point(event, guard["destroyEvent"])  # returns at once, whatever it is given
+        guard.point("synchronizeStream", guard["destroyEvent"])
+        guard.point("getNewStream", guard["getStream"])  # one is as good as another
+        guard.point("queryStream", guard["queryEvent"])
 
         name = device_type.upper()
         get_hooks = cpu[f"_ZN2at6detail{len(name) + 8}get{name}HooksEv"]

@@ -7,6 +7,8 @@ behave as the installed release writes them.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
 import itertools
 import time
@@ -359,10 +361,44 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(torch.cuda, "cudart", lambda: runtime)
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
     patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
+    patches.set(torch.cuda.nvtx, "_nvtx", _Nvtx())
+    patches.set(torch.autograd.profiler, "emit_nvtx", _Ignored)
+    _profile_on_host(patches)
     cudnn = torch.backends.cudnn  # it is there, but serves no tensor: the CPU's kernels do
     patches.set(cudnn, "is_available", lambda: True)
     patches.set(cudnn, "is_acceptable", lambda tensor: False)
     patches.set(cudnn, "version", lambda: 90100)
+
+
+class _Ignored(contextlib.nullcontext[None]):
+    """A context that takes any options and does nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+
+class _Nvtx:
+    """Marks for a profiler that is not there."""
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *args: 0
+
+
+def _profile_on_host(patches: Patches) -> None:
+    """Keep profilers from recording CUDA events: torch would complain of each operation."""
+    profile = torch.autograd.profiler.profile
+    init = profile.__init__
+
+    @functools.wraps(init)
+    def without_device(self: Any, *args: Any, **options: Any) -> None:
+        if options.get("use_device") == "cuda":
+            options["use_device"] = None
+        options.pop("use_cuda", None)
+        init(self, *args, **options)
+
+    patches.set(profile, "__init__", without_device)
 
 
 def _install_mps(patches: Patches, generator: Any) -> None:
