@@ -26,6 +26,7 @@ from samedevice.places.values import (
     Method,
     Namespace,
     Obj,
+    Partial,
     Scope,
     Seq,
     Super,
@@ -77,7 +78,7 @@ class Calls(Library):
                 if value.element is not None:
                     kwargs.setdefault("**", (value.element, spot))
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
-        if isinstance(callee, Func | Either):
+        if isinstance(callee, Func | Either | Partial):
             for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
                 if made.site is not None and not made.moves and not made.site.constructing:
                     # What a function builds and returns is moved by the one who asked for it.
@@ -113,6 +114,9 @@ class Calls(Library):
                 for option in options:
                     joined = self.join(joined, self.apply(option, args, kwargs, spot, scope))
                 return joined if joined is not None else UNKNOWN
+            case Partial():
+                given = {**callee.kwargs, **kwargs}
+                return self.apply(callee.callee, [*callee.args, *args], given, spot, scope)
             case Ext(name=name):
                 head, _, rest = name.partition(".")
                 if head == "builtins":

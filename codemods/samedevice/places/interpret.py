@@ -107,6 +107,7 @@ class Interpreter(Calls):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.default_device = False
+        self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
         self.statement: ast.stmt | None = None
         self.host_work: set[ast.AST] = set()
@@ -305,6 +306,8 @@ class Interpreter(Calls):
         known = self._indexes.get(path)
         if known is None:
             tree = self.project.tree(path)
+            if "init_process_group" in self.project.sources[path].text:
+                tree = None  # a number for each process, which nobody chooses
             known = self._indexes[path] = {
                 ast.unparse(node.args[0])
                 for node in (ast.walk(tree) if tree is not None else ())
@@ -434,7 +437,10 @@ class Interpreter(Calls):
         """Evaluate a loop's body once for each abstract element."""
         before = dict(scope.names)
         carried: dict[str, Tensor] = {}
-        for name in stored_names(node):
+        names = self.stored.get(node)
+        if names is None:
+            names = self.stored[node] = stored_names(node)
+        for name in names:
             value = scope.names.get(name)
             if isinstance(value, Tensor):
                 # What the body reads is what was there before or what the last round left.

@@ -27,6 +27,7 @@ from samedevice.places.values import (
     Klass,
     Obj,
     Option,
+    Partial,
     Scope,
     Seq,
     Tensor,
@@ -1269,8 +1270,10 @@ class Library(Expressions):
     def call_functools_partial(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
-        """Partial application: judged as the function itself."""
-        return args[0][0] if args else UNKNOWN
+        """Partial application: the arguments come first in each call."""
+        if not args or not (len(args) > 1 or kwargs):
+            return args[0][0] if args else UNKNOWN
+        return Partial(args[0][0], args[1:], kwargs)
 
     def call_itertools_chain(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

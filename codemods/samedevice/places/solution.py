@@ -607,6 +607,8 @@ class Solution:
         existing = self._existing(path, program)
         if existing is not None:
             return existing
+        if self.ranked(path):
+            return None  # one device for all processes would be the wrong one for most
         needy = self._needy_files().get(program, set()) | {path}
         name = self._free_name(path, "device")
         if len(needy) == 1:
@@ -679,6 +681,10 @@ class Solution:
         if not name.text:
             return f"{name.code}.type"
         return f"{torch}.device({name.code}).type" if torch else ""
+
+    def ranked(self, path: str) -> bool:
+        """Tell whether a file starts one process for each GPU: each has a device of its own."""
+        return "init_process_group" in self.project.sources[path].text
 
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""

@@ -308,6 +308,19 @@ class Either(Value):
         self.options = options
 
 
+class Partial(Value):
+    """A callee with some of its arguments, each with the expression that it is written as."""
+
+    __slots__ = ("args", "callee", "kwargs")
+
+    def __init__(
+        self, callee: Value, args: list[tuple[Value, Spot]], kwargs: dict[str, tuple[Value, Spot]]
+    ) -> None:
+        self.callee = callee
+        self.args = args
+        self.kwargs = kwargs
+
+
 class Ext(Value):
     """A name of a library, by its dotted path; `receiver` is set for a method."""
 

@@ -43,6 +43,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield constructions of modules that nobody moves, and whether they are losses."""
+    forgetful = _forgetful(solution)
     for group in solution.groups("module"):
         objects = [site.detail["object"] for site in group.sites]
         if any(o.moves or o.parent is not None for o in objects):
@@ -51,7 +52,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if solution.in_module(group.first.scope):
             continue
-        if any(_forgets(solution, made) for made in objects):
+        if not forgetful.isdisjoint(objects):
             continue
         if not any(
             site.detail["object"].stateful
@@ -65,8 +66,9 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
         yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
 
 
-def _forgets(solution: Solution, made: Obj) -> bool:
-    """Tell whether a module is handed the device and does not pass it on to all of its parts."""
+def _forgetful(solution: Solution) -> set[Obj]:
+    """The modules that are handed the device and do not pass it on to all of their parts."""
+    found: set[Obj] = set()
     for group in solution.groups("module"):
         for site in group.sites:
             given = site.detail.get("device")
@@ -75,9 +77,9 @@ def _forgets(solution: Solution, made: Obj) -> bool:
             part = site.detail["object"]
             while part.parent is not None:
                 part = part.parent
-            if part is made and solution.call_without(site.scope, given[0]) is not None:
-                return True
-    return False
+            if solution.call_without(site.scope, given[0]) is not None:
+                found.add(part)
+    return found
 
 
 def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Name]]:
