@@ -681,6 +681,30 @@ def prove(
     )
 
 
+@app.command(short_help="Serve an editor by the Language Server Protocol.")
+@_exit_codes
+def server(
+    tcp: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=1, max=65535, help="Serve on a socket of this machine instead."
+        ),
+    ] = None,
+) -> int:
+    """Serve an editor on standard input and output; docs/editors.md has the editors' settings."""
+    try:
+        from .server import serve
+    except ImportError as error:
+        _fail(f"{error.name} is missing: pip install 'samedevice[server]'")
+    try:
+        serve(tcp)
+    except OSError as error:
+        if tcp is None:
+            raise
+        _fail(f"--tcp {tcp}: {error.strerror}")
+    return CLEAN
+
+
 def _config(
     paths: Sequence[str],
     select: Sequence[str] | None,

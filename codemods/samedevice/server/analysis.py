@@ -43,11 +43,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Known:
-    """Where an expression's value lives, and the chain of places in the code that say so."""
+    """Where an expression's value lives, and the places in the code that say so.
+
+    `certain`: something puts it there; else it only has to be there for what is done with it.
+    """
 
     span: Span
     code: str
     place: Place
+    certain: bool
     clashes: bool
     why: tuple[Origin, ...]
 
@@ -191,6 +195,7 @@ class Analysis:
                     solution.span(spot),
                     solution.code(spot),
                     solution.place(node),
+                    solution.place(node) is Place.UNKNOWN or solution.certain(node),
                     solution.clashing(node),
                     solution.origin(node, "its place was decided here"),
                 )
@@ -260,9 +265,9 @@ class Folder:
         project = Project(texts.values(), settled.resolver_function)
         findings = check.check(project, settled)
         analysis = Analysis(project, settled, tuple(_moved(findings, project, broken)), broken)
-        for error in project.errors:
-            if error.path in buffers:
-                broken.setdefault(error.path, (texts[error.path], error))
+        for failed in project.errors:  # what never parsed
+            if failed.path in buffers:
+                broken.setdefault(failed.path, (texts[failed.path], failed))
         self._last = state, analysis
         return analysis
 

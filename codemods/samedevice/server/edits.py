@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 
 from lsprotocol import types as lsp
 
@@ -20,26 +21,13 @@ def units(text: str, encoding: str) -> int:
     return len(text.encode(codec, "surrogatepass")) // size
 
 
-def characters(line: str, column: int, encoding: str) -> int:
-    """Return the column in characters that is `column` units of `encoding` into `line`."""
-    if line.isascii():
-        return min(column, len(line))
-    codec, size = _CODECS[encoding]
-    return len(line.encode(codec, "surrogatepass")[: column * size].decode(codec, "ignore"))
+def range_of(line: Callable[[int], str], span: Span, encoding: str) -> lsp.Range:
+    """Return a span of a text as the client counts it; `line` gives the text's lines, from 1."""
 
+    def position(number: int, column: int) -> lsp.Position:
+        return lsp.Position(number - 1, units(line(number)[:column], encoding))
 
-def position(lines: list[str], line: int, column: int, encoding: str) -> lsp.Position:
-    """Return a place (line from 0, column in characters) as the client counts it."""
-    text = lines[line] if line < len(lines) else ""
-    return lsp.Position(line, units(text[:column], encoding))
-
-
-def range_of(lines: list[str], span: Span, encoding: str) -> lsp.Range:
-    """Return a span of a text, whose lines are `lines`, as the client counts it."""
-    return lsp.Range(
-        position(lines, span.line - 1, span.column, encoding),
-        position(lines, span.end_line - 1, span.end_column, encoding),
-    )
+    return lsp.Range(position(span.line, span.column), position(span.end_line, span.end_column))
 
 
 def text_edits(old: str, new: str, encoding: str, newline: str = "\n") -> list[lsp.TextEdit]:
@@ -68,7 +56,7 @@ def text_edits(old: str, new: str, encoding: str, newline: str = "\n") -> list[l
             span = _span(line, was, start, len(was) - end)
             edits.append(
                 lsp.TextEdit(
-                    range_of(before, span, encoding),
+                    range_of(lambda number: before[number - 1], span, encoding),
                     becomes[start : len(becomes) - end].replace("\n", newline),
                 )
             )

@@ -1,0 +1,312 @@
+"""Sessions of an editor with the server, message by message."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from lsprotocol import types as lsp
+
+from samedevice import check, config, migrate
+from samedevice.finding import Finding
+
+from .editor import applied, capabilities, run, session
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CASES = sorted(FIXTURES.glob("rules/*/*/before.py"))[::9]  # a dozen, of many rules
+BROKEN = """\
+import torch
+
+device = torch.device("cuda")
+model = torch.nn.Linear(3, 2).to(device)
+x = torch.ones(4, 3)
+print(model(x).sum())
+"""
+
+
+def written(folder: Path, text: str = BROKEN) -> Path:
+    path = folder / "program.py"
+    path.write_bytes(text.encode())
+    return path
+
+
+def place(finding: Finding) -> tuple[int, int, int, int, str]:
+    span = finding.span
+    return span.line - 1, span.column, span.end_line - 1, span.end_column, finding.rule
+
+
+def placed(diagnostic: lsp.Diagnostic) -> tuple[int, int, int, int, str]:
+    start, end = diagnostic.range.start, diagnostic.range.end
+    return start.line, start.character, end.line, end.character, str(diagnostic.code)
+
+
+def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> None:
+    assert len(CASES) >= 12
+    folders = []
+    for number, case in enumerate(CASES):
+        folder = tmp_path / f"case{number}"
+        folder.mkdir()
+        written(folder, case.read_text("utf-8"))
+        folders.append(folder)
+    able = capabilities(encodings=[lsp.PositionEncodingKind.Utf32])
+
+    async def compare() -> None:
+        fixed = 0
+        async with session(*folders, able=able) as editor:
+            for folder in folders:
+                settings = config.load([str(folder)])
+                project = migrate.read([str(folder)], settings)
+                findings = check.check(project, settings)
+                uri = editor.open(folder / "program.py")
+                told = await editor.diagnostics(uri)
+                assert [placed(one) for one in told] == [place(one) for one in findings]
+                for diagnostic, finding in zip(told, findings, strict=True):
+                    assert diagnostic.message.startswith(finding.message)
+                    assert len(diagnostic.related_information or ()) == len(finding.origins)
+                changes = migrate.migrate(project, settings).changes
+                actions = await editor.actions(uri, only="source.fixAll.samedevice")
+                assert bool(actions) == bool(changes)
+                for action in actions:
+                    action = await editor.code_action_resolve_async(action)
+                    assert action.edit is not None
+                    after = applied(action.edit, editor.texts, editor.encoding)
+                    assert after == {
+                        Path(change.path).as_uri(): change.after.decode() for change in changes
+                    }
+                    fixed += 1
+        assert fixed >= 8
+
+    run(compare())
+
+
+def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
+    for path in (FIXTURES / "projects" / "scripts_share_a_folder" / "before").rglob("*.py"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    settings = config.load([str(tmp_path)])
+    changes = migrate.migrate(migrate.read([str(tmp_path)], settings), settings).changes
+    assert len(changes) > 1
+
+    async def centralize() -> None:
+        async with session(tmp_path) as editor:
+            answer = await editor.workspace_execute_command_async(
+                lsp.ExecuteCommandParams("samedevice.server.centralize", [tmp_path.as_uri()])
+            )
+            assert answer == {"files": len(changes), "left": 0}
+            edit = editor.asked[0].edit
+            after = applied(edit, editor.texts, editor.encoding)
+            assert after == {
+                Path(change.path).as_uri(): change.after.decode() for change in changes
+            }
+            assert [note.needs_confirmation for note in (edit.change_annotations or {}).values()]
+
+    run(centralize())
+
+
+def test_typing_is_followed_and_a_syntax_error_keeps_what_was_found(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    async def type_() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path)
+            found = await editor.diagnostics(uri)
+            assert [(one.code, one.range.start.line) for one in found] == [
+                ("hard-coded-device", 2),
+                ("tensor-without-device", 4),
+            ]
+            editor.change(uri, "import os\n" + BROKEN + "print(", 2)
+            found = await editor.diagnostics(uri, 2)
+            assert [(one.code, one.range.start.line) for one in found] == [
+                ("hard-coded-device", 3),
+                ("tensor-without-device", 5),
+                ("syntax", 7),
+            ]
+            assert await editor.actions(uri) == []
+            editor.change(uri, "import torch\nprint(torch.ones(2))\n", 3)
+            assert await editor.diagnostics(uri, 3) == []
+
+    run(type_())
+
+
+def test_unsaved_text_of_another_file_counts(tmp_path: Path) -> None:
+    user = written(
+        tmp_path, "import torch\nfrom net import model\n\nx = torch.ones(4, 3)\nmodel(x)\n"
+    )
+    net = tmp_path / "net.py"
+    net.write_text("import torch\n\nmodel = None\n")
+
+    async def overlay() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(user)
+            assert await editor.diagnostics(uri) == []
+            editor.told.clear()
+            text = (
+                "import torch\n\ndevice = torch.device('cuda')\n"
+                "model = torch.nn.Linear(3, 2).to(device)\n"
+            )
+            other = editor.open(net, text)
+            await editor.diagnostics(other)
+            found = await editor.diagnostics(uri)
+            assert [one.code for one in found] == ["tensor-without-device"]
+            assert {info.location.uri for info in found[0].related_information or ()} <= {
+                uri,
+                other,
+            }
+
+    run(overlay())
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [None, lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf32],
+    ids=["utf-16", "utf-8", "utf-32"],
+)
+def test_positions_are_in_the_clients_units(
+    tmp_path: Path, encoding: lsp.PositionEncodingKind | None
+) -> None:
+    text = BROKEN.replace("x = ", 'x, é = "😀é\u2028", 1; x = ').replace("\n", "\r\n")
+    path = written(tmp_path, text)
+
+    async def edit() -> None:
+        able = capabilities(encodings=[encoding] if encoding else None, resolve=False)
+        async with session(tmp_path, able=able) as editor:
+            uri = editor.open(path, text)
+            await editor.diagnostics(uri)
+            (action,) = [one for one in await editor.actions(uri, 4) if one.is_preferred]
+            assert action.edit is not None  # inline: this editor does not resolve
+            after = applied(action.edit, editor.texts, editor.encoding)
+            assert after == {uri: text.replace("ones(4, 3)", "ones(4, 3, device=device)")}
+
+    run(edit())
+
+
+def test_a_finding_can_be_ignored(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    async def ignore() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path)
+            await editor.diagnostics(uri)
+            (action,) = [one for one in await editor.actions(uri, 4) if "Ignore" in one.title]
+            action = await editor.code_action_resolve_async(action)
+            assert action.edit is not None
+            text = applied(action.edit, editor.texts, editor.encoding)[uri]
+            assert "ones(4, 3)  # samedevice: ignore[tensor-without-device]\n" in text
+            editor.change(uri, text, 2)
+            found = await editor.diagnostics(uri, 2)
+            assert [one.code for one in found] == ["hard-coded-device"]
+
+    run(ignore())
+
+
+def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    async def ask() -> None:
+        async with session(tmp_path, settings={"inlayHints": "all"}) as editor:
+            uri = editor.open(path)
+            await editor.diagnostics(uri)
+            document = lsp.TextDocumentIdentifier(uri)
+            answer = await editor.text_document_hover_async(
+                lsp.HoverParams(document, lsp.Position(5, 12))
+            )
+            assert answer is not None and isinstance(answer.contents, lsp.MarkupContent)
+            assert answer.contents.value.startswith("`x` is expected on the project's device")
+            nothing = await editor.text_document_hover_async(
+                lsp.HoverParams(document, lsp.Position(0, 3))
+            )
+            assert nothing is None
+            whole = lsp.Range(lsp.Position(0, 0), lsp.Position(6, 0))
+            hints = await editor.text_document_inlay_hint_async(
+                lsp.InlayHintParams(document, whole)
+            )
+            assert (4, ": central") in [(one.position.line, one.label) for one in hints or ()]
+
+    run(ask())
+
+
+def test_diagnostics_can_be_pulled_and_settings_are_followed(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    async def pull() -> None:
+        able = capabilities(pull=True)
+        settings = {"ignore": ["hard-coded-device"]}
+        async with session(tmp_path, able=able, settings=settings) as editor:
+            uri = editor.open(path)
+            params = lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(uri))
+            report = await editor.text_document_diagnostic_async(params)
+            assert isinstance(report, lsp.RelatedFullDocumentDiagnosticReport)
+            assert [one.code for one in report.items] == ["tensor-without-device"]
+            changed = {"samedevice": {"select": ["no-such-rule"]}}
+            editor.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(changed))
+            await editor.until(lambda: any("no-such-rule" in text for text in editor.messages))
+            assert editor.told == {}
+
+    run(pull())
+
+
+def test_a_notebook_is_one_program_and_edits_go_to_its_cells(tmp_path: Path) -> None:
+    cells = ["import torch\ndevice = torch.device('cuda')\n", "# words", BROKEN.split("\n\n", 1)[1]]
+    uris = [f"vscode-notebook-cell:/{tmp_path.name}.ipynb#{number}" for number in range(3)]
+    kinds = [lsp.NotebookCellKind.Code, lsp.NotebookCellKind.Markup, lsp.NotebookCellKind.Code]
+    notebook = lsp.NotebookDocument(
+        (tmp_path / "book.ipynb").as_uri(),
+        "jupyter-notebook",
+        1,
+        [lsp.NotebookCell(kind, uri) for kind, uri in zip(kinds, uris, strict=True)],
+    )
+
+    async def open_() -> None:
+        async with session(tmp_path) as editor:
+            editor.notebook_document_did_open(
+                lsp.DidOpenNotebookDocumentParams(
+                    notebook,
+                    [
+                        lsp.TextDocumentItem(uri, "python", 1, cells[number])
+                        for number, uri in enumerate(uris)
+                        if number != 1
+                    ],
+                )
+            )
+            await editor.until(lambda: uris[2] in editor.told)
+            found = editor.told[uris[2]][-1].diagnostics
+            assert ("tensor-without-device", 2) in [
+                (one.code, one.range.start.line) for one in found
+            ]
+            editor.texts = {uris[2]: cells[2]}
+            actions = [one for one in await editor.actions(uris[2], 2) if one.is_preferred]
+            action = await editor.code_action_resolve_async(actions[0])
+            assert action.edit is not None
+            after = applied(action.edit, editor.texts, editor.encoding)
+            assert after == {uris[2]: cells[2].replace("(4, 3)", "(4, 3, device=device)")}
+
+    run(open_())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed by signal")
+def test_the_server_ends_when_its_editor_dies() -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "samedevice", "server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write(b"Content-Length: 9\r\n\r\nnot json!")
+    server.stdin.flush()
+    time.sleep(0.2)
+    assert server.poll() is None  # a message that is none is passed over
+    server.stdin.close()
+    try:
+        server.wait(30)
+    finally:
+        if server.poll() is None:
+            server.send_signal(signal.SIGKILL)
+        server.stdout.close()
