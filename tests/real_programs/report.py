@@ -66,6 +66,18 @@ def _totals(outcomes: Sequence[Examination]) -> str:
             + " | ".join(str(cell) for cell in cells)
             + " |"
         )
+    unchanged = [
+        outcome
+        for outcome in outcomes
+        if outcome.changed_lines == 0 and outcome.virtual is not None
+    ]
+    ran = sum(outcome.virtual == "" for outcome in unchanged)
+    agreed = sum(outcome.agrees == "" for outcome in unchanged)
+    lines += [
+        "",
+        f"{len(unchanged)} programs were left as they are, byte for byte. Unmodified, {ran} of them ran to",
+        f"their end on the virtual accelerator and {agreed} computed there what the CPU computes.",
+    ]
     return "\n".join(lines) + "\n"
 
 
