@@ -41,12 +41,48 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that raise without CUDA and that no test for it guards."""
     done: set[ast.AST] = set()
     for group in solution.groups("cuda-only"):
-        if any(site.detail["guarded"] for site in group.sites):
+        if any(site.detail["guarded"] for site in group.sites) or solution.ranked(group.spot.path):
             continue
         statement = _statement(solution, group.spot)
         if statement is None or statement in done or _tested(solution, group.spot):
             continue
         yield _repaired(solution, group, statement, done)
+    for group in solution.groups("default-device"):
+        found = _default(solution, group)
+        if found is not None:
+            yield found
+
+
+def _default(solution: Solution, group: SiteGroup) -> Finding | None:
+    """`torch.set_default_tensor_type(torch.cuda.FloatTensor)`, whether there is CUDA or not."""
+    spot, call = group.spot, group.spot.node
+    torch = solution.alias(spot.path, "torch")
+    if any(site.detail["guarded"] for site in group.sites) or _tested(solution, spot):
+        return None
+    if "is_available" in solution.code(spot):
+        return None  # it asks in its own argument
+    if not (isinstance(call, ast.Call) and len(call.args) == 1 and "cuda" in solution.code(spot)):
+        return None
+    statement = _statement(solution, spot)
+    repair: Fix | None = None
+    if torch and isinstance(statement, ast.Expr):
+        asks = f"{torch}.cuda.is_available()"
+        argument = call.args[0]
+        if group.first.name == "set_default_tensor_type":
+            place = Spot(spot.path, statement)
+            code = with_comment(solution, place, solution.code(spot))
+            change = edit(solution, place, "replace_statement", code=f"if {asks}:\n    {code}")
+            repair = _fix(Name(""), (change,), ())
+        elif isinstance(argument, ast.Constant):
+            code = f'{{}} if {asks} else "cpu"'
+            repair = _fix(
+                Name(""), (edit(solution, Spot(spot.path, argument), "replace", code=code),), ()
+            )
+    return finding(
+        solution, RULE, spot,
+        f"`{short(solution.code(spot))}` raises on a machine without CUDA",
+        repair, unfixed="what it is without CUDA is not known",
+    )  # fmt: skip
 
 
 def _repaired(

@@ -33,6 +33,7 @@ from samedevice.places.solution import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short, to_device
 
 RULE = "hard-coded-device"
+_RANKED = "each process has a device of its own here, and nothing in reach names it"
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
 _CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -52,7 +53,9 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield _literal(solution, group)
     for group in solution.groups("indexed"):
         named = group.spot.node in solution.interpreter.named_literals
-        if named and not group.first.detail["guarded"] and not _chosen(solution, group.spot):
+        if solution.ranked(group.spot.path) or not named or group.first.detail["guarded"]:
+            continue
+        if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
     for kind in ("move", "module-move"):
         for group in solution.groups(kind):
@@ -158,7 +161,7 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
-        repair, unfixed=NO_NAME,
+        repair, unfixed=_RANKED if solution.ranked(group.spot.path) else NO_NAME,
     )  # fmt: skip
 
 

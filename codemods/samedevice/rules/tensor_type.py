@@ -51,6 +51,10 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("legacy"):
         if group.first.name.startswith("torch.cuda."):
             yield _construction(solution, group)
+    for group in solution.groups("placed"):
+        found = _placed(solution, group)
+        if found is not None:
+            yield found
     for kind in ("move", "module-move"):
         for group in solution.groups(kind):
             if group.first.name == "type":
@@ -99,6 +103,30 @@ def _construction(solution: Solution, group: SiteGroup) -> Finding:
             ]
         repair = _fix(name, *edits)
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+
+
+def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
+    """`torch.FloatTensor([1.0], device=device)`: the old constructors know the CPU only."""
+    spot, call = group.spot, group.spot.node
+    torch = solution.alias(spot.path, "torch")
+    dtype = _DTYPES.get(group.first.name.rpartition(".")[2])
+    if group.first.name == "torch.Tensor":
+        dtype = "float32"
+    if not (dtype and torch and group.first.name.startswith("torch.")):
+        return None
+    if not isinstance(call, ast.Call) or len(call.args) != 1:
+        return None
+    if not isinstance(call.args[0], ast.List | ast.Tuple | ast.ListComp):
+        return None  # sizes perhaps
+    return finding(
+        solution, RULE, spot,
+        f"`{short(solution.code(spot))}` takes no device but the CPU",
+        _fix(
+            Name(""),
+            edit(solution, spot, "callee", code=f"{torch}.tensor"),
+            edit(solution, spot, "keyword", name="dtype", value=f"{torch}.{dtype}"),
+        ),
+    )  # fmt: skip
 
 
 def _form(group: SiteGroup, call: ast.Call) -> str:
