@@ -66,17 +66,13 @@ def _totals(outcomes: Sequence[Examination]) -> str:
             + " | ".join(str(cell) for cell in cells)
             + " |"
         )
-    unchanged = [
-        outcome
-        for outcome in outcomes
-        if outcome.changed_lines == 0 and outcome.virtual is not None
-    ]
-    ran = sum(outcome.virtual == "" for outcome in unchanged)
-    agreed = sum(outcome.agrees == "" for outcome in unchanged)
+    kept = [entry for entry in outcomes if entry.changed_lines == 0 and entry.virtual is not None]
+    ran = sum(entry.virtual == "" for entry in kept)
+    agreed = sum(entry.agrees == "" for entry in kept)
     lines += [
         "",
-        f"{len(unchanged)} programs were left as they are, byte for byte. Unmodified, {ran} of them ran to",
-        f"their end on the virtual accelerator and {agreed} computed there what the CPU computes.",
+        f"{len(kept)} programs were left as they are, byte for byte. Unmodified, {ran} of them ran",
+        f"to their end on the virtual accelerator and {agreed} computed what the CPU computes.",
     ]
     return "\n".join(lines) + "\n"
 
