@@ -9,11 +9,22 @@ from typing import Any
 
 import torch
 
-from samedevice.prove.virtual import bridge, generators, hops, kernels, parallel, runtime, storage
+from samedevice.prove import virtual
+from samedevice.prove.virtual import (
+    bridge,
+    generators,
+    hops,
+    kernels,
+    parallel,
+    rules,
+    runtime,
+    storage,
+)
 from samedevice.prove.virtual.native import Registration
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
+_MOST = 8  # devices that torch's pretending guard has
 _KEYS = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
 
 
@@ -25,22 +36,29 @@ class Accelerator:
         if device_type not in _KEYS:
             names = ", ".join(_KEYS)
             raise RuntimeError(f"no virtual {device_type!r} devices: the types are {names}")
-        if count < 1:
-            raise ValueError(f"{count} devices: at least one is needed")
+        if not 1 <= count <= _MOST:
+            raise ValueError(f"{count} devices: there can be one to {_MOST}")
         if count > 1 and device_type != "cuda":
             raise RuntimeError(f"{count} virtual {device_type} devices: there can be one")
         if torch.cuda.is_available():
             raise RuntimeError("this machine has a real accelerator: the virtual one is not needed")
+        rules.declared()  # raises if this torch does not ship them, before anything is changed
         self.device_type = device_type
         self.count = count
         STATE.device_type, STATE.count = device_type, count
         self._native = Registration(device_type, STATE.current, lambda: STATE.count)
-        bridge.configure(device_type)
-        generators.create_defaults()
         self._patches = Patches()
-        self._install_python()
-        key = _KEYS[device_type]
-        self._libraries = [*kernels.register(key), hops.register(key)]
+        self._libraries: list[torch.library.Library] = []
+        try:
+            bridge.configure(device_type)
+            generators.create_defaults()
+            self._install_python()
+            key = _KEYS[device_type]
+            self._libraries += kernels.register(key)
+            self._libraries.append(hops.register(key))
+        except BaseException:
+            self._undo()
+            raise
         os.register_at_fork(after_in_child=self._after_fork)
 
     def _install_python(self) -> None:
@@ -65,6 +83,8 @@ class Accelerator:
         torch.autograd.set_multithreading_enabled(False)
 
     def _after_fork(self) -> None:
+        if virtual.installed() is not self:
+            return
         module = getattr(torch, self.device_type)
         if getattr(module, "is_initialized", lambda: True)():
             STATE.forked = True
@@ -73,14 +93,15 @@ class Accelerator:
 
     def uninstall(self) -> None:
         """Take everything back. No tensor of the accelerator may be used afterwards."""
-        from samedevice.prove import virtual
+        self._undo()
+        virtual._forget()
 
+    def _undo(self) -> None:
         for library in self._libraries:
             library._destroy()
         self._patches.undo()
         torch.autograd.set_multithreading_enabled(True)
         self._native.undo()
-        virtual._forget()
 
 
 def _following(seed: Callable[..., Any]) -> Callable[..., Any]:
