@@ -16,7 +16,7 @@ pytest.importorskip("pygls")
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-PATIENCE = 60.0  # seconds for an answer: the machine may be busy
+PATIENCE = 20.0  # seconds for an answer: the machine may be busy
 
 
 class Editor(LanguageClient):
@@ -75,7 +75,7 @@ class Editor(LanguageClient):
         self.texts[uri] = text
         self.text_document_did_change(
             lsp.DidChangeTextDocumentParams(
-                lsp.VersionedTextDocumentIdentifier(uri, version),
+                lsp.VersionedTextDocumentIdentifier(uri=uri, version=version),
                 [lsp.TextDocumentContentChangeWholeDocument(text)],
             )
         )

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -181,6 +182,14 @@ class Server(LanguageServer):
         if self._waiting is not None:
             self._waiting.cancel()
         self._waiting = asyncio.get_running_loop().create_task(self._look(pause))
+        self._waiting.add_done_callback(self._looked)
+
+    def _looked(self, task: asyncio.Task[None]) -> None:
+        """Tell of a fault in samedevice, which nobody waits for and would go unseen."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            text = "".join(traceback.format_exception(error))
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, text))
 
     async def _look(self, pause: float) -> None:
         await asyncio.sleep(pause)
