@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -322,9 +322,9 @@ def _solved(size: int) -> float:
         meet(graph, hub, node)
         graph.index(node, spot(), last, spot(), spot())
         last = node
-    start = perf_counter()
+    start = process_time()
     graph.solve()
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     assert color(last) is CENTRAL
     return seconds
 

@@ -406,6 +406,8 @@ class Calls(Library):
         if klass.family == "module":
             made.site = self.site("module", spot, made.node, scope, klass.node.name)
             made.site.detail["object"] = made
+            if self.default_device and made.node is not None:
+                self.graph.pin(made.node, Place.CENTRAL, spot)
             self.snapshot(made.site, scope)
         init = klass.lookup("__init__")
         if isinstance(init, Func):

@@ -407,6 +407,7 @@ class Library(Expressions):
             self.snapshot(site, scope)
             result = Tensor(node, scalar=scalar, site=site)
             if self.default_device or name.startswith("torch.cuda."):
+                site.detail["default"] = self.default_device
                 self.graph.pin(node, Place.CENTRAL, spot)
         generator = kwargs.get("generator")
         if generator is not None and isinstance(generator[0], Obj):
@@ -528,6 +529,8 @@ class Library(Expressions):
         made.stateful = fact.state
         made.site = self.site("module", spot, made.node, scope, name)
         made.site.detail["object"] = made
+        if self.default_device and made.node is not None:
+            self.graph.pin(made.node, Place.CENTRAL, spot)
         self.snapshot(made.site, scope)
         self.modules.append(made)
         self.module_arguments(made, args, kwargs)
