@@ -187,14 +187,18 @@ async def session(
         ),
         PATIENCE,
     )
-    editor.encoding = str(getattr(answer.capabilities.position_encoding, "value", "utf-16"))
+    chosen = answer.capabilities.position_encoding
+    editor.encoding = str(getattr(chosen, "value", chosen))
     editor.initialized(lsp.InitializedParams())
     try:
         yield editor
         await asyncio.wait_for(editor.shutdown_async(None), PATIENCE)
         editor.exit(None)
-    finally:
         await asyncio.wait_for(editor.stop(), PATIENCE)
+    except BaseException:
+        if editor._server is not None and editor._server.returncode is None:
+            editor._server.kill()  # what went wrong is told, not that the server waits
+        raise
 
 
 def run(coroutine: Awaitable[None]) -> None:

@@ -193,8 +193,6 @@ class Server(LanguageServer):
 
     async def _look(self, pause: float) -> None:
         await asyncio.sleep(pause)
-        if self.pulled and not self.workspace.notebook_documents:
-            return
         known = self.uris()
         versions = {uri: document.version for uri, document in self._documents()}
         for folder in {self.folder_of(path): None for path in known}:
