@@ -719,8 +719,10 @@ class Library(Expressions):
         site = self.site("module-move", spot, owner.node, scope, name)
         site.detail.update(object=owner, device=device, type=self.legacy_type(args))
         if device.node.find().pin is Place.HOST:
-            if owner.copied_from is not None or not (owner.moves or owner.used):
+            if owner.copied_from is not None:
                 owner.node = self.graph.node(spot)
+                self.graph.pin(owner.node, Place.HOST, spot, "module")
+            elif not (owner.moves or owner.used):
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
             elif not self.conditional and isinstance(self.parent_statement(spot), ast.Expr):
                 # From here on it is on the host; where it computed before stays as it was.
