@@ -36,6 +36,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not all(site.detail["scalar"] for site in group.sites):
             continue
         owner = solution.code(Spot(group.spot.path, node.value.value))
+        if isinstance(node.value.value, ast.BinOp | ast.UnaryOp):
+            owner = f"({owner})"
         change = edit(solution, group.spot, "replace", code=f"{owner}.item()")
         yield finding(
             solution, "legacy-autograd", group.spot,
