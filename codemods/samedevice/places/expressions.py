@@ -162,6 +162,8 @@ class Expressions:
             if name in seen:
                 continue
             seen.add(name)
+            if isinstance(value, Device) and value.partial:
+                continue
             if isinstance(value, Device) or (
                 isinstance(value, Const) and isinstance(value.value, str)
             ):

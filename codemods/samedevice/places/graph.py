@@ -251,7 +251,7 @@ class Graph:
                     queue.append(result)
             # One branch on the device says nothing about the other; being used there does.
             if node.flows_from and (
-                node.agrees or id(node) in demanded or self._meets(node)
+                node.agrees or node.name == "seed" or id(node) in demanded or self._meets(node)
             ):
                 for source in node.flows_from:
                     demand(source, node.because)

@@ -400,6 +400,20 @@ class Interpreter(Calls):
                 scope.names.pop(target.id, None)
         return False
 
+    def bound_there_only(self, before: set[str], other: list[ast.stmt], scope: Scope) -> None:
+        """Mark the names of devices that one branch binds and the other does not."""
+        last = other[-1] if other else None
+        if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            return
+        bound = {n.id for part in other for n in ast.walk(part) if isinstance(n, ast.Name)}
+        for name, value in scope.names.items():
+            if isinstance(value, Device) and name not in before and name not in bound:
+                marked = Device(
+                    value.node, value.spot, text=value.text, resolved=value.resolved
+                )
+                marked.partial = True
+                scope.names[name] = marked
+
     def exec_If(self, node: ast.If, scope: Scope) -> bool:
         test = self.eval(node.test, scope)
         known = None if self.is_switch(node.test, test) else self.truth(test)
@@ -407,9 +421,12 @@ class Interpreter(Calls):
             taken = node.body if test.positive else node.orelse
             branch = self.site("branch", Spot(scope.path, node), None, scope)
             branch.detail["positive"] = test.positive
+            other = node.orelse if test.positive else node.body
+            before = set(scope.names)
             self.guarded += 1
             ended = self.block(taken, scope)
             self.guarded -= 1
+            self.bound_there_only(before, other, scope)
             return ended
         if known is True:
             return self.block(node.body, scope)

@@ -934,6 +934,10 @@ class Library(Expressions):
         inner = source[0]
         made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
         made.leaf = name.endswith("Parameter")
+        wants_grad = kwargs.get("requires_grad")
+        if wants_grad is not None and self.truth(wants_grad[0]) is not False:
+            made.leaf = True
+            self.heavy(made.node, spot, scope)
         made.packed = inner.packed
         return made
 
@@ -1227,7 +1231,7 @@ class Library(Expressions):
                 and isinstance(default[0], Const)
                 and isinstance(default[0].value, bool)
             )
-            if switch and re.search(r"(^|_)(cuda|gpu)s?(_|$)", destination):
+            if switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
                 positive = not re.match(r"no_|disable|without", destination)
                 value = Flag(positive, asks=False, choice=True)
             elif switch and destination in ("cpu", "use_cpu", "cpu_only"):

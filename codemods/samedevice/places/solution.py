@@ -649,7 +649,7 @@ class Solution:
             for name, value in scope.names.items():
                 if not (isinstance(value, Device) and value.resolved and self._is_central(value)):
                     continue
-                if value.pending:
+                if value.pending or value.partial:
                     continue
                 if other == path:
                     return Name(name, text=value.text)

@@ -95,10 +95,11 @@ class Device(Value):
 
     `text` says that it is a string, so that comparisons and formats can be judged. `resolved`: it
     is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `pending`: it is not
-    written yet: a name for it may be defined by this code, after this statement.
+    written yet: a name for it may be defined by this code, after this statement. `partial`: its
+    name is bound in one branch only.
     """
 
-    __slots__ = ("node", "pending", "resolved", "spot", "text")
+    __slots__ = ("node", "partial", "pending", "resolved", "spot", "text")
 
     def __init__(
         self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False
@@ -108,6 +109,7 @@ class Device(Value):
         self.text = text
         self.resolved = resolved
         self.pending: tuple[Spot, str] | None = None
+        self.partial = False
 
 
 class Tensor(Value):
