@@ -422,11 +422,11 @@ class Interpreter(Calls):
             branch = self.site("branch", Spot(scope.path, node), None, scope)
             branch.detail["positive"] = test.positive
             other = node.orelse if test.positive else node.body
-            before = set(scope.names)
+            names = set(scope.names)
             self.guarded += 1
             ended = self.block(taken, scope)
             self.guarded -= 1
-            self.bound_there_only(before, other, scope)
+            self.bound_there_only(names, other, scope)
             return ended
         if known is True:
             return self.block(node.body, scope)
