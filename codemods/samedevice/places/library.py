@@ -656,6 +656,18 @@ class Library(Expressions):
                 return owner
             case "requires_grad_" | "share_memory":
                 return owner
+            case (
+                "register_forward_hook"
+                | "register_backward_hook"
+                | "register_full_backward_hook"
+            ) if args:
+                # The hook sees what goes in and comes out, which is where the module is.
+                seen = Tensor(owner.node)
+                given = [owner, Seq("tuple", None, seen), seen]
+                if name != "register_forward_hook":
+                    given[2] = Seq("tuple", None, seen)
+                self.apply(args[0][0], [(value, spot) for value in given], {}, spot, scope)
+                return UNKNOWN
             case "parameters" | "buffers":
                 leaf = Tensor(owner.node)
                 leaf.leaf, leaf.owner = True, owner
