@@ -121,10 +121,6 @@ class Project:
         folder = posixpath.dirname(_normal(path))
         return posixpath.join(folder, "__init__.py") in self._by_place
 
-    def package_folder(self, path: str) -> bool:
-        """Tell whether the file is one of a package rather than a script."""
-        return self.is_package(path)
-
     @cached_property
     def about_torch(self) -> list[str]:
         """The files that mention torch, and those that import such a file, directly or not."""

@@ -19,12 +19,10 @@ from samedevice.places.values import (
     Dict,
     Either,
     Ext,
-    Flag,
     Func,
     Iter,
     Klass,
     Method,
-    Namespace,
     Obj,
     Partial,
     Scope,
@@ -693,6 +691,3 @@ def _statement(spot: Spot) -> Any:
 
 def _name(node: ast.AST) -> str:
     return getattr(node, "name", "")
-
-
-__all__ = ["Calls", "Flag", "Namespace"]

@@ -1368,6 +1368,3 @@ class Library(Expressions):
         ]
         node = ast.ClassDef("namedtuple", [], [], body, [])
         return Klass(node, scope, [])
-
-
-__all__ = ["Library", "Dict"]

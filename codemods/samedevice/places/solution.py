@@ -841,6 +841,3 @@ def infer(project: Project) -> Solution:
     finally:
         if enabled:
             gc.enable()
-
-
-__all__ = ["Func", "Name", "SiteGroup", "Solution", "infer"]

@@ -38,9 +38,3 @@ def load() -> dict[str, Rule]:
         name = info.name.replace("_", "-")
         found[name] = Rule(name, doc.partition("\n")[0], doc, module.find)
     return found
-
-
-def find_all(solution: Solution) -> Iterator[Finding]:
-    """Yield what every rule finds."""
-    for rule in load().values():
-        yield from rule.find(solution)

@@ -85,13 +85,3 @@ def meeting(solution: Solution, group: SiteGroup) -> list[Origin]:
 def wanted(solution: Solution, group: SiteGroup) -> bool:
     """Tell whether some evaluation of a site has to be on the device."""
     return any(solution.on_device(site.node) for site in group.sites)
-
-
-def in_dataset_or_init(group: SiteGroup) -> bool:
-    """Tell whether a site is evaluated while a module is built, before anybody can move it."""
-    return all(site.constructing for site in group.sites)
-
-
-def is_expression(spot: Spot) -> bool:
-    """Tell whether an edit of an expression can be made at `spot`."""
-    return isinstance(spot.node, ast.expr)
