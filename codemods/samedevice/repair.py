@@ -237,12 +237,7 @@ def _creation(
     name = solution.device_for(group)
     if name is None:
         return None
-    if group.first.detail["fact"].device and group.kind != "legacy":
-        edit = Edit(path, solution.span(group.spot), "keyword",
-                    (("name", "device"), ("value", name.code)))  # fmt: skip
-    else:
-        edit = Edit(path, solution.span(solution.chain_end(group.spot)), "method",
-                    (("code", f".to({name.code})"),))  # fmt: skip
+    edit = solution.creation_edit(group, name)
     return Finding(
         path, solution.span(group.spot), RULE,
         f"a run showed that this is on the CPU when it meets {_others(clash)} at "

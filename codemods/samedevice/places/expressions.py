@@ -729,7 +729,7 @@ class Expressions:
             case Tensor():
                 return self.tensor_attribute(owner, attr, spot)
             case Ext(name=name):
-                return self.external(f"{name}.{attr}", spot)
+                return Ext(f"{name}.{attr}")
             case Either(options=options):
                 found_options: list[Value] = []
                 for option in options:
@@ -769,10 +769,6 @@ class Expressions:
         if owner is ARRAY:
             return Method(owner, attr, spot)
         return SCALAR if owner is SCALAR else UNKNOWN
-
-    def external(self, name: str, spot: Spot) -> Value:
-        """Return a name of a library: a flag or device where it is one, else the name itself."""
-        return Ext(name)
 
     def tensor_attribute(self, owner: Tensor, attr: str, spot: Spot) -> Value:
         """Return an attribute of a tensor."""

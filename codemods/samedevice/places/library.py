@@ -158,9 +158,6 @@ class Library(Expressions):
         self.snapshot(site, scope)
         return found
 
-    def external(self, name: str, spot: Spot) -> Value:
-        return Ext(name)
-
     # -- calls into libraries ---------------------------------------------------------------
 
     def call_external(
@@ -174,16 +171,13 @@ class Library(Expressions):
             return result
         fact = torchfacts.lookup(name)
         if fact is None:
-            return self.call_unknown(args, kwargs)
+            return UNKNOWN
         handler = getattr(self, "fact_" + fact.kind, None)
         if handler is None:
             return self.returned(fact, None, spot)
         result = handler(name, fact, args, kwargs, spot, scope)
         assert isinstance(result, Value)
         return result
-
-    def call_unknown(self, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
-        return UNKNOWN
 
     def named(self, fact: Fact, args: list[Arg], kwargs: dict[str, Arg]) -> dict[str, list[Arg]]:
         """Return the arguments by parameter name; a starred parameter has several."""

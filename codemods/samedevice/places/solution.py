@@ -443,6 +443,14 @@ class Solution:
             (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
         )
 
+    def creation_edit(self, group: SiteGroup, name: Name) -> Edit:
+        """Return the edit that puts a creation on the device: `device=` where the API has it."""
+        if group.first.detail["fact"].device and group.kind != "legacy":
+            given = (("name", "device"), ("value", name.code))
+            return Edit(group.spot.path, self.span(group.spot), "keyword", given)
+        end = self.span(self.chain_end(group.spot))
+        return Edit(group.spot.path, end, "method", (("code", f".to({name.code})"),))
+
     def device_for(self, group: SiteGroup) -> Name | None:
         """Return how the code at a place names the device it should use.
 

@@ -73,13 +73,7 @@ def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Fin
     name = solution.device_for(group)
     repair: Fix | None = None
     if name is not None:
-        fact = group.first.detail["fact"]
-        if fact.device and group.kind != "legacy":
-            change = edit(solution, group.spot, "keyword", name="device", value=name.code)
-        else:
-            end = solution.chain_end(group.spot)
-            change = edit(solution, end, "method", code=f".to({name.code})")
-        repair = fix(name, change)
+        repair = fix(name, solution.creation_edit(group, name))
     return finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=NO_NAME,
