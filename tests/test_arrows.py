@@ -40,7 +40,9 @@ ROOMS: dict[str, set[str]] = {
     "report": {"check", "config", "finding", "migrate", "rules", "source"},
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "interactive": {"finding", "migrate", "report"},
-    "cli": _FIXED | {"migrate", "interactive", "modernize", "prove", "repair", "report", "server"},
+    "batch": {"check", "config", "migrate", "prove", "report", "source", "__init__"},
+    "cli": _FIXED
+    | {"batch", "migrate", "interactive", "modernize", "prove", "repair", "report", "server"},
     "server": _FIXED | {"migrate", "report"},
     "__main__": {"cli"},
     "__init__": set(),

@@ -1,0 +1,1 @@
+"""Many repositories -> one record each, on processes or on Ray."""
