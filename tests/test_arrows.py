@@ -22,7 +22,7 @@ _FIXED = _CHECKED | {"erase", "rewrite", "write", "files"}
 ROOMS: dict[str, set[str]] = {
     "finding": set(),
     "notebook": set(),
-    "erase": set(),
+    "erase": {"torchfacts"},
     "torchfacts": set(),
     "prove": set(),
     "source": {"finding", "notebook"},
@@ -32,18 +32,20 @@ ROOMS: dict[str, set[str]] = {
     "files": {"config", "source"},
     "suppress": {"finding", "source"},
     "places": {"finding", "project", "torchfacts"},
-    "rules": {"finding", "places"},
+    "rules": {"finding", "places", "torchfacts"},
     "check": {"config", "finding", "places", "project", "rules", "suppress"},
+    "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "migrate": _FIXED,
     "repair": {"check", "config", "finding", "migrate", "places", "project", "prove"},
-    "report": {"check", "config", "finding", "migrate", "rules", "source"},
+    "report": {"baseline", "check", "config", "finding", "migrate", "rules", "source"},
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "interactive": {"finding", "migrate", "report"},
     "batch": {"check", "config", "migrate", "prove", "report", "source", "__init__"},
     "cli": _FIXED
-    | {"batch", "migrate", "interactive", "modernize", "prove", "repair", "report", "server"},
-    "server": _FIXED | {"migrate", "report"},
+    | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
+    | {"server"},
+    "server": _FIXED | {"baseline", "migrate", "report"},
     "__main__": {"cli"},
     "__init__": set(),
 }

@@ -23,6 +23,7 @@ from . import __version__
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from .baseline import Compared
     from .check import Step
     from .config import Config
     from .finding import Finding
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+GONE = 10  # repaired findings of a baseline that are listed
 LONG = 200  # files from which a run shows its progress
 
 app = typer.Typer(
@@ -73,6 +75,7 @@ class Format(str, Enum):
     json = "json"
     sarif = "sarif"
     github = "github"
+    gitlab = "gitlab"
 
 
 def _rule_names() -> list[str]:
@@ -181,19 +184,47 @@ def check(
     unsafe_rule: UnsafeRule = None,
     exclude: Exclude = None,
     resolver: Resolver = "",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Leave out the findings listed in this file.", show_default=False
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="List the findings of now in that file.")
+    ] = False,
+    prune_baseline: Annotated[
+        bool, typer.Option("--prune-baseline", help="Take out of that file what was repaired.")
+    ] = False,
 ) -> int:
-    """Report what is on the wrong device, and why; changes nothing and runs none of the code."""
+    """Report what is on the wrong device, and why; changes none of the code and runs none of it."""
+    from . import baseline as baseline_
     from . import check as check_
-    from .report import github, json, sarif, text
+    from .report import github, gitlab, json, sarif, text
 
     paths = paths or ["."]
     config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver)
+    config = config.with_flags(baseline=baseline)
+    if write_baseline and prune_baseline:
+        _fail("--write-baseline and --prune-baseline exclude each other")
+    if (write_baseline or prune_baseline) and (not config.baseline or "-" in paths):
+        _fail("a baseline is for files, and its own is named by --baseline FILE or in the settings")
+    old = baseline_.Baseline("")
+    if config.baseline and not write_baseline:
+        old = baseline_.read(config.baseline)
     rules = check_.select(config)
     project = _read(paths, config)
     with _working("checking", project) as step:
         findings = check_.check(project, config, step)
-    wrong = any(map(check_.is_wrong, findings))
     errors = project.errors
+    if write_baseline or prune_baseline:
+        done = baseline_.update(config, findings, project, paths, add=write_baseline)
+        text.show_errors(_console(stderr=True), errors)
+        typer.echo(done, err=True)
+        return FAILED if errors else CLEAN
+    compared = old.compare(findings, project, paths, config)
+    findings = compared.new
+    wrong = any(map(check_.is_wrong, findings))
     match format:
         case Format.json:
             typer.echo(json.dump(findings, errors, project.sources))
@@ -202,10 +233,13 @@ def check(
         case Format.github:
             if findings or errors:
                 typer.echo(github.dump(findings, errors))
+        case Format.gitlab:
+            typer.echo(gitlab.dump(findings, errors, project.sources))
         case Format.text:
             text.show(_console(), findings, project.sources)
             text.show_errors(_console(stderr=True), errors)
             _summary(findings, len(project.sources))
+            _tell_baseline(compared)
     return FAILED if errors else FOUND if wrong else CLEAN
 
 
@@ -808,6 +842,20 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
     typer.echo(line, err=True)
+
+
+def _tell_baseline(compared: Compared) -> None:
+    """Print what the baseline kept out of the report, and which of its entries are gone."""
+    if compared.old:
+        typer.echo(f"{_count(len(compared.old), 'older finding')} in the baseline", err=True)
+    if compared.gone:
+        entries = _count(compared.gone.total(), "finding")
+        typer.echo(f"{entries} of the baseline gone (see --prune-baseline):", err=True)
+    listed = sorted(compared.gone.elements())
+    for entry in listed[:GONE]:
+        typer.echo(f"  {entry.path} [{entry.rule}] {entry.code}", err=True)
+    if len(listed) > GONE:
+        typer.echo(f"  and {len(listed) - GONE:,} more", err=True)
 
 
 def _tell(outcome: Outcome, *, written: bool) -> None:

@@ -18,7 +18,7 @@ else:
     import tomli as tomllib
 
 LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
-KEYS = (*LISTS, "unsafe", "resolver", "line-length")
+KEYS = (*LISTS, "unsafe", "resolver", "line-length", "baseline")
 ACCELERATOR_SINCE = (2, 6)  # the first torch with torch.accelerator
 RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -43,7 +43,8 @@ class Config:
     `unsafe_rule` list rules whose fixes count as safe or as unsafe whatever they say themselves;
     `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "module:function" or
     "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
-    oldest torch that the project says it works with, (0, 0) when it does not say.
+    oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
+    the file of old findings that `check` leaves out, "" for none.
     """
 
     select: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class Config:
     resolver: str = ""
     line_length: int | None = None
     torch_floor: tuple[int, int] = (0, 0)
+    baseline: str = ""
 
     @property
     def resolver_style(self) -> Literal["cuda", "accelerator"]:
@@ -80,6 +82,7 @@ class Config:
         exclude: Sequence[str] = (),
         unsafe: bool = False,
         resolver: str = "",
+        baseline: str | None = None,
     ) -> Config:
         """Return these settings with the flags that were given in place of the table's values.
 
@@ -96,6 +99,7 @@ class Config:
             unsafe_rule=tuple(unsafe_rule) or self.unsafe_rule,
             unsafe=unsafe or self.unsafe,
             resolver=resolver or self.resolver,
+            baseline=self.baseline if baseline is None else baseline,
             exclude=(*self.exclude, Exclude(os.getcwd(), tuple(exclude)))
             if exclude
             else self.exclude,
@@ -232,6 +236,9 @@ def _from_table(table: Any, path: str) -> Config:
     length = table.get("line-length")
     if length is not None and (type(length) is not int or length < 1):
         raise fail("line-length", "expected a number of characters")
+    baseline = table.get("baseline", "")
+    if not isinstance(baseline, str):
+        raise fail("baseline", "expected the name of a file")
     patterns = tuple(table.get("exclude", ()))
     return Config(
         select=tuple(table.get("select", ())),
@@ -242,4 +249,5 @@ def _from_table(table: Any, path: str) -> Config:
         exclude=(Exclude(os.path.dirname(path), patterns),) if patterns else (),
         resolver=resolver,
         line_length=length,
+        baseline=os.path.join(os.path.dirname(path), baseline) if baseline else "",
     )

@@ -1,10 +1,11 @@
 """What programs read: JSON, SARIF, GitHub."""
 
 import json
+from dataclasses import replace
 
 from samedevice import source
 from samedevice.finding import Finding, Fix, Origin, Span
-from samedevice.report import github, sarif
+from samedevice.report import github, gitlab, sarif
 from samedevice.report import json as json_report
 from samedevice.rules import Rule
 from samedevice.source import SourceError
@@ -107,3 +108,29 @@ def test_lines_of_a_notebook_s_code_are_not_lines_of_its_file() -> None:
     rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
     (run,) = json.loads(sarif.dump([finding], [], rules))["runs"]
     assert "region" not in run["results"][0]["locations"][0]["physicalLocation"]
+
+
+def test_gitlab() -> None:
+    text = "x\n" * 2 + "y = torch.zeros(3)  # why\n"
+    sources = {"a.py": source.from_text(text, "a.py")}
+    first, error = json.loads(gitlab.dump([FINDING], [ERROR], sources))
+    assert first == {
+        "description": "this is 100% wrong:\nreally (fixed with --unsafe only: why)",
+        "check_name": "one",
+        "fingerprint": first["fingerprint"],
+        "severity": "major",
+        "location": {"path": "a.py", "lines": {"begin": 3}},
+    }
+    assert error["location"] == {"path": "bad.py", "lines": {"begin": 1}}
+    assert error["severity"] == "critical"
+
+
+def test_fingerprints_for_gitlab_are_unique_and_stay_where_lines_move() -> None:
+    def fingerprints(text: str, *lines: int) -> list[str]:
+        sources = {"a.py": source.from_text(text, "a.py")}
+        found = [replace(FINDING, span=Span(line, 0, line, 1)) for line in lines]
+        return [issue["fingerprint"] for issue in json.loads(gitlab.dump(found, [], sources))]
+
+    before = fingerprints("x = 1\ny = 1\n", 1, 1, 2)
+    assert len(set(before)) == 3
+    assert fingerprints("\n\nx = 1  # one\n\ny = 1\n", 3, 3, 5) == before

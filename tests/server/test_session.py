@@ -110,6 +110,25 @@ def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
     run(centralize())
 
 
+def test_old_findings_are_hints(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.samedevice]\nbaseline = 'old.txt'\n")
+    entry = 'program.py\thard-coded-device\tdevice=torch.device("cuda")\n'
+    (tmp_path / "old.txt").write_text(entry)
+
+    async def look() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path)
+            found = await editor.diagnostics(uri)
+            hint, warning = lsp.DiagnosticSeverity.Hint, lsp.DiagnosticSeverity.Warning
+            assert [one.severity for one in found] == [hint, warning]
+            editor.change(uri, "import os\n" + BROKEN + "print(", 2)
+            found = await editor.diagnostics(uri, 2)
+            assert [one.severity for one in found[:2]] == [hint, warning]
+
+    run(look())
+
+
 def test_typing_is_followed_and_a_syntax_error_keeps_what_was_found(tmp_path: Path) -> None:
     path = written(tmp_path)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .. import check, config, files, migrate, places, source
+from .. import baseline, check, config, files, migrate, places, source
+from ..baseline import Baseline
 from ..config import Config
 from ..finding import Finding, Origin, Span
 from ..migrate import Key
@@ -61,13 +62,15 @@ class Analysis:
     """What is known of one folder with its unsaved texts.
 
     `project` has, for a text that does not parse, the last one that did; `broken` has that text
-    as it is now, and what is wrong with it. `findings` are at their places in the texts of now.
+    as it is now, and what is wrong with it. `findings` are at their places in the texts of now;
+    `old` are those of them that the project's baseline has.
     """
 
     project: Project
     config: Config
     findings: tuple[Finding, ...]
     broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
+    old: frozenset[Finding] = frozenset()
 
     @cached_property
     def now(self) -> Project:
@@ -220,6 +223,7 @@ class Folder:
     def __init__(self, root: str) -> None:
         self.root = root
         self._config = Config()
+        self._baseline = Baseline("")
         self._listed: list[str] | None = None
         self._disk: dict[str, tuple[tuple[int, int], Source | None]] = {}
         self._buffers: dict[str, tuple[str, Source]] = {}
@@ -237,6 +241,8 @@ class Folder:
         """
         if self._listed is None:
             self._config = config.load([self.root])
+            name = self._config.baseline
+            self._baseline = baseline.read(name) if name else Baseline("")
             self._listed = self._list()
         settled = self._config.with_flags(
             select=settings.select,
@@ -245,7 +251,7 @@ class Folder:
             unsafe=settings.unsafe,
         )
         texts = self._texts(buffers)
-        state = (settled, {path: id(text) for path, text in texts.items()})
+        state = (settled, self._baseline, {path: id(text) for path, text in texts.items()})
         if self._last is not None and self._last[0] == state:
             return self._last[1]
         broken: dict[str, tuple[Source, SourceError]] = {}
@@ -264,7 +270,14 @@ class Folder:
                 texts[path] = good
         project = Project(texts.values(), settled.resolver_function)
         findings = check.check(project, settled)
-        analysis = Analysis(project, settled, tuple(_moved(findings, project, broken)), broken)
+        old = self._baseline.compare(findings, project, [], settled).old
+        analysis = Analysis(
+            project,
+            settled,
+            tuple(_moved(findings, project, broken)),
+            broken,
+            frozenset(_moved(old, project, broken)),
+        )
         for failed in project.errors:  # what never parsed
             if failed.path in buffers:
                 broken.setdefault(failed.path, (texts[failed.path], failed))

@@ -255,10 +255,13 @@ class Server(LanguageServer):
         message = finding.message
         if finding.unfixed:
             message += f"\nno fix: {finding.unfixed}"
+        severity = _SEVERITY[finding.level]
+        if finding in analysis.old:
+            severity = lsp.DiagnosticSeverity.Hint
         return lsp.Diagnostic(
             self.location(analysis, finding.path, finding.span).range,
             message,
-            severity=_SEVERITY[finding.level],
+            severity=severity,
             code=finding.rule,
             source=NAME,
             related_information=[
