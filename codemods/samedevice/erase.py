@@ -16,6 +16,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
+from samedevice.torchfacts import legacy_dtype
+
 _DEVICE = "a device"  # no identifier, so no program has it
 _PREDICATE = "a question about devices"
 _RUNTIME = "an accelerator's runtime"
@@ -55,19 +57,6 @@ _DTYPES = frozenset(
     | {"int", "int8", "int16", "int32", "int64", "uint8", "long", "short"}
     | {"cfloat", "cdouble", "complex64", "complex128"}
 )
-_LEGACY = {
-    "FloatTensor": "float32",
-    "Tensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
 _ALIASES = {
     "float": "float32",
     "double": "float64",
@@ -169,7 +158,7 @@ def _dtype_of_type(node: ast.AST) -> str:
             dtype = _dtype_of_type(body)
             return dtype if dtype == _dtype_of_type(orelse) else ""
         case ast.Attribute(attr=attr):
-            return _LEGACY.get(attr, "")
+            return legacy_dtype(attr)
     return ""
 
 
@@ -579,7 +568,7 @@ class _Eraser:
             return self._creation(node, self._types[name]) if name in self._types else None
         if name == "type" and len(node.args) == 1:
             kind = _type_text(node.args[0])
-            dtype = _LEGACY.get(kind) or self._types.get(kind, kind)
+            dtype = legacy_dtype(kind) or self._types.get(kind, kind)
             if dtype != kind or self._is_dtype(node.args[0]):
                 return self._cast(node, receiver, dtype)
         if name in _ALIASES and not node.args and not self._is_torch(receiver):
@@ -589,8 +578,8 @@ class _Eraser:
         )
         if not torch_owner:
             return None
-        if name in _LEGACY:
-            return self._creation(node, _LEGACY[name])
+        if legacy_dtype(name):
+            return self._creation(node, legacy_dtype(name))
         if name in {"tensor", "as_tensor", "empty", "from_numpy"}:
             dtype = next(
                 (_last_name(each.value) for each in node.keywords if each.arg == "dtype"), "float32"

@@ -12,6 +12,7 @@ import pytest
 from samedevice.torchfacts import (
     Fact,
     accelerator_names,
+    legacy_dtype,
     libraries,
     library,
     lookup,
@@ -296,3 +297,9 @@ def test_no_entry_of_a_library_is_out_of_reach() -> None:
             sample = re.sub(r"\[([A-Za-z])-[A-Za-z]\]", r"\1", name)
             sample = sample.replace("**", "Some_thing").replace("*", "Some_thing")
             assert libraries.lookup(sample) == Fact(kind, **fields), (name, sample)
+
+
+def test_old_tensor_types() -> None:
+    assert legacy_dtype("LongTensor") == "int64"
+    assert legacy_dtype("Tensor") == "float32"
+    assert legacy_dtype("SparseTensor") == legacy_dtype("zeros") == legacy_dtype("") == ""

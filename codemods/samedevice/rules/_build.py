@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import copy
+from collections.abc import Callable, Iterable
 
 from samedevice.finding import Edit, Finding, Fix, Origin, Verb
 from samedevice.places.graph import Spot
@@ -85,3 +86,29 @@ def meeting(solution: Solution, group: SiteGroup) -> list[Origin]:
 def wanted(solution: Solution, group: SiteGroup) -> bool:
     """Tell whether some evaluation of a site has to be on the device."""
     return any(solution.on_device(site.node) for site in group.sites)
+
+
+class _Unmoved(ast.NodeTransformer):
+    def __init__(self, is_move: Callable[[ast.Call], bool]) -> None:
+        self.is_move = is_move
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and self.is_move(node):
+            return node.func.value
+        return node
+
+
+def unmoved(node: ast.AST, is_move: Callable[[ast.Call], bool]) -> ast.AST:
+    """Return a copy of a node in which the moves are gone and what is moved stays."""
+    return _Unmoved(is_move).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+
+
+def idle(statement: ast.AST) -> bool:
+    """Tell whether a statement does nothing: `x`, `x = x`, `x, y = x, y`."""
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript()):
+            return True
+        case ast.Assign(targets=[target], value=value):
+            return ast.unparse(target) == ast.unparse(value)
+    return False

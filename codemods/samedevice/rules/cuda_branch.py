@@ -24,14 +24,21 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.rules._build import edit, finding, fix, to_device, with_comment
+from samedevice.rules._build import (
+    edit,
+    finding,
+    fix,
+    idle,
+    to_device,
+    unmoved,
+    with_comment,
+)
 
 RULE = "cuda-branch"
 _MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
@@ -164,7 +171,7 @@ class _Branches:
             return
         on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
-        same = _plain([ast.Expr(on)], False) == _plain([ast.Expr(off)], False)
+        same = _plain([on]) == _plain([off])
         if not same or len(moves) != _count_cuda(on):
             for n in moves:
                 name = self._name(Spot(path, n), node.test)
@@ -206,16 +213,8 @@ class _Branches:
         return finding(self.solution, RULE, spot, message, whole)
 
 
-class _Plain(ast.NodeTransformer):
-    """Removes moves from statements, and CUDA from the names of tensor types."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Attribute(value=receiver, attr="cuda" | "cpu"), args=[]):
-                if all(k.arg in ("non_blocking", "device") for k in node.keywords):
-                    return receiver
-        return node
+class _HostTypes(ast.NodeTransformer):
+    """Removes CUDA from the names of tensor types."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
@@ -224,6 +223,16 @@ class _Plain(ast.NodeTransformer):
                 if attr.endswith("Tensor"):
                     return ast.Attribute(torch, attr, node.ctx)
         return node
+
+
+def _is_move(call: ast.Call) -> bool:
+    """Tell whether a call moves to CUDA or back, to no device in particular."""
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("cuda", "cpu")
+        and not call.args
+        and all(k.arg in ("non_blocking", "device") for k in call.keywords)
+    )
 
 
 def _count_cuda(statement: ast.AST) -> int:
@@ -236,21 +245,10 @@ def _count_cuda(statement: ast.AST) -> int:
     )
 
 
-def _plain(statements: Sequence[ast.stmt], drop: bool = True) -> list[str]:
-    """Return statements without their moves; those that then do nothing are dropped."""
-    out: list[str] = []
-    for statement in statements:
-        new = _Plain().visit(copy.deepcopy(statement))
-        match new:
-            case ast.Pass():
-                continue
-            case ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript()) if drop:
-                continue
-            case ast.Assign(targets=[target], value=value) if drop:
-                if ast.unparse(target) == ast.unparse(value):
-                    continue
-        out.append(ast.unparse(new))
-    return out
+def _plain(nodes: Sequence[ast.AST]) -> list[str]:
+    """Return statements or expressions without their moves; idle statements are dropped."""
+    plain = [_HostTypes().visit(unmoved(node, _is_move)) for node in nodes]
+    return [ast.unparse(node) for node in plain if not idle(node)]
 
 
 def _unread_flags(solution: Solution) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name
-from samedevice.rules._build import edit, finding, fix, short
+from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if statement in done:
             continue
         edits: list[Edit] = []
-        if isinstance(statement, ast.Assign) and _only_moves(statement):
+        if isinstance(statement, ast.Assign) and _only_moves(statement, group.spot.node):
             done.add(statement)
             parent = parents.get(statement)
             target: ast.AST = statement
@@ -75,16 +75,16 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _only_moves(statement: ast.Assign) -> bool:
-    """Tell whether an assignment does nothing but move its own targets."""
-    if len(statement.targets) != 1:
-        return False
-    target, value = statement.targets[0], statement.value
-    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-    values = value.elts if isinstance(value, ast.Tuple) else [value]
-    return len(targets) == len(values) and all(
-        isinstance(v, ast.Call)
-        and isinstance(v.func, ast.Attribute)
-        and ast.unparse(v.func.value) == ast.unparse(t)
-        for t, v in zip(targets, values, strict=True)
-    )
+def _only_moves(statement: ast.Assign, move: ast.AST) -> bool:
+    """Tell whether an assignment is idle but for this move and those with the same arguments."""
+    how = _how(move)
+    return how != "" and idle(unmoved(statement, lambda call: _how(call) == how))
+
+
+def _how(move: ast.AST) -> str:
+    """Return a move's method and arguments without what is moved, and "" if it does more."""
+    match move:
+        case ast.Call(func=ast.Attribute(attr=attr), args=args, keywords=keywords):
+            if len(args) < 2 and all(k.arg in ("device", "non_blocking") for k in keywords):
+                return ast.unparse(ast.Call(ast.Name(attr), args, keywords))
+    return ""

@@ -28,21 +28,10 @@ from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
 from samedevice.rules._build import NO_NAME, edit, finding, short
+from samedevice.torchfacts import legacy_dtype
 
 RULE = "tensor-type"
 ERASURE = "legacy-constructor"
-_DTYPES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
 _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 
@@ -82,8 +71,8 @@ def _construction(solution: Solution, group: SiteGroup) -> Finding:
     last = group.first.name.rpartition(".")[2]
     name = solution.device_for(group)
     repair: Fix | None = None
-    if name is not None and torch and isinstance(call, ast.Call) and last in _DTYPES:
-        dtype = f"{torch}.{_DTYPES[last]}"
+    if name is not None and torch and isinstance(call, ast.Call) and legacy_dtype(last):
+        dtype = f"{torch}.{legacy_dtype(last)}"
         form = _form(group, call)
         if form == "size":
             edits = [edit(solution, spot, "callee", code=f"{torch}.empty")]
@@ -109,9 +98,7 @@ def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
     """`torch.FloatTensor([1.0], device=device)`: the old constructors know the CPU only."""
     spot, call = group.spot, group.spot.node
     torch = solution.alias(spot.path, "torch")
-    dtype = _DTYPES.get(group.first.name.rpartition(".")[2])
-    if group.first.name == "torch.Tensor":
-        dtype = "float32"
+    dtype = legacy_dtype(group.first.name.rpartition(".")[2])
     if not (dtype and torch and group.first.name.startswith("torch.")):
         return None
     if not isinstance(call, ast.Call) or len(call.args) != 1:
@@ -171,13 +158,13 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
     spot, call = group.spot, group.spot.node
     torch = solution.alias(spot.path, "torch")
     name = solution.name_at(spot)
-    last = group.first.detail["type"].rpartition(".")[2]
+    dtype = legacy_dtype(group.first.detail["type"].rpartition(".")[2])
     repair: Fix | None = None
-    if name is not None and torch and isinstance(call, ast.Call) and last in _DTYPES:
+    if name is not None and torch and isinstance(call, ast.Call) and dtype:
         repair = _fix(
             name,
             edit(solution, spot, "unwrap"),
-            edit(solution, spot, "method", code=f".to({name.code}, {torch}.{_DTYPES[last]})"),
+            edit(solution, spot, "method", code=f".to({name.code}, {torch}.{dtype})"),
         )
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
 
@@ -187,7 +174,7 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
 
 def _unread_aliases(solution: Solution) -> Iterator[Finding]:
     """Report names of CUDA's tensor types that nothing reads (any more)."""
-    for path, source in solution.project.sources.items():
+    for path, source in solution.sources():
         if ".cuda." not in source.text or "Tensor" not in source.text or solution.owned(path):
             continue
         tree = solution.project.tree(path)
@@ -242,4 +229,4 @@ def _is_type(node: ast.expr) -> bool:
 
 
 def _named_type(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and (node.attr in _DTYPES or node.attr == "Tensor")
+    return isinstance(node, ast.Attribute) and legacy_dtype(node.attr) != ""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 __all__ = [
     "Fact",
     "accelerator_names",
+    "legacy_dtype",
     "library",
     "lookup",
     "module_method",
@@ -77,6 +78,17 @@ def lookup(name: str) -> Fact | None:
     from samedevice.torchfacts import store
 
     return store.lookup(name)
+
+
+def legacy_dtype(name: str) -> str:
+    """Return the element type of PyTorch 0.x's tensor type `name` ("LongTensor": "int64"), or "".
+
+    `Tensor` is float32, which it is as long as nobody changes the default.
+    """
+    fact = lookup(f"torch.{name}")
+    if fact is None or fact.kind != "legacy":
+        return ""
+    return "float32" if name == "Tensor" else fact.dtype.removeprefix("torch.")
 
 
 def tensor_method(name: str) -> Fact | None:
