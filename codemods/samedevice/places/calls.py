@@ -75,10 +75,13 @@ class Calls(Library):
                 kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
                 if value.element is not None:
                     kwargs.setdefault("**", (value.element, spot))
+        before = len(self.sites)
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
         if isinstance(callee, Func | Either | Partial):
             for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
-                if made.site is not None and not made.moves and not made.site.constructing:
+                if made.site is None or made.site.order < before or made.node is None:
+                    continue  # it was handed in
+                if not made.moves and not made.site.constructing and not made.node.find().meets:
                     # What a function builds and returns is moved by the one who asked for it.
                     made.site.detail["returned"] = Spot(scope.path, node)
                     self.snapshot(made.site, scope)

@@ -138,7 +138,7 @@ class Expressions:
         """Record an expression that decides or demands a place."""
         made = Site(
             kind, spot, node, scope, name,
-            constructing=self.constructing > 0, hosted=self.hosted > 0,
+            constructing=self.constructing > 0, hosted=self.hosted > 0, order=len(self.sites),
         )  # fmt: skip
         made.detail["symbolic"] = self.symbolic > 0
         made.detail["guarded"] = self.guarded > 0

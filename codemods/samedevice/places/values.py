@@ -377,3 +377,4 @@ class Site:
     tensors: list[tuple[str, Node]] = field(default_factory=list)
     constructing: bool = False
     hosted: bool = False
+    order: int = 0

@@ -27,7 +27,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Const, Obj
+from samedevice.places.values import Const, Obj, Site
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -35,16 +35,31 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report modules in driver code that have to be on the device."""
     done: set[ast.AST] = set()
     for group, holds in unmoved(solution):
-        spot = group.first.detail.get("returned", group.spot)
+        spot = _handed_over(group.first)
         if not holds and spot.node not in done:
             done.add(spot.node)
             yield report(solution, "module-not-moved", group)
 
 
+def _handed_over(site: Site) -> Spot:
+    """Return where a module can be moved: its construction, or the call that returned it."""
+    spot: Spot = site.detail.get("returned", site.spot)
+    return spot
+
+
+def _by_call(group: SiteGroup) -> Iterator[SiteGroup]:
+    """Divide the constructions in one place by the call that gets the module."""
+    parts: dict[ast.AST, SiteGroup] = {}
+    for site in group.sites:
+        node = _handed_over(site).node
+        parts.setdefault(node, SiteGroup(group.kind, group.spot)).sites.append(site)
+    yield from parts.values()
+
+
 def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield constructions of modules that nobody moves, and whether they are losses."""
     forgetful = _forgetful(solution)
-    for group in solution.groups("module"):
+    for group in (part for whole in solution.groups("module") for part in _by_call(whole)):
         objects = [site.detail["object"] for site in group.sites]
         if any(o.moves or o.parent is not None for o in objects):
             continue
@@ -97,7 +112,7 @@ def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Name]
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     """Return the finding for a module that is not moved."""
     name = solution.central_for(group)
-    spot = group.first.detail.get("returned", group.spot)
+    spot = _handed_over(group.first)
     if name is None or name.resolvers:
         # A trainer that knows the device moves the model it is given: no second resolver.
         for kept, code in _keepers(solution, group):
