@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from samedevice.config import Config, ConfigError, Exclude, load
+from samedevice.project import Project
 
 TABLE = """
 [tool.samedevice]
@@ -121,9 +122,9 @@ def test_oldest_torch(tmp_path: Path, requirement: str, floor: tuple[int, int], 
         (tmp_path / "requirements.txt").write_text(f"numpy\n{requirement}  # why\n")
     config = load([str(tmp_path)])
     assert config.torch_floor == floor
-    assert config.resolver_style == ("accelerator" if floor >= (2, 6) else "cuda")
-    assert config.with_flags(resolver="cuda").resolver_style == "cuda"
-    assert config.with_flags(resolver="accelerator").resolver_style == "accelerator"
+    assert Project([], "", floor).style == ("accelerator" if floor >= (2, 6) else "cuda")
+    assert Project([], "cuda", floor).style == "cuda"
+    assert Project([], "accelerator", floor).style == "accelerator"
 
 
 def test_a_template_of_somebody_else_does_no_harm(tmp_path: Path) -> None:

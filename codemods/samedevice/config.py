@@ -8,18 +8,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+from samedevice import requirements
+
 LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
 KEYS = (*LISTS, "unsafe", "resolver", "line-length", "baseline")
-ACCELERATOR_SINCE = (2, 6)  # the first torch with torch.accelerator
 RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -55,22 +56,8 @@ class Config:
     exclude: tuple[Exclude, ...] = ()
     resolver: str = ""
     line_length: int | None = None
-    torch_floor: tuple[int, int] = (0, 0)
+    torch_floor: requirements.Release = requirements.UNKNOWN
     baseline: str = ""
-
-    @property
-    def resolver_style(self) -> Literal["cuda", "accelerator"]:
-        """Which kind of resolver to write where a project has none."""
-        if self.resolver == "accelerator":
-            return "accelerator"
-        if self.resolver == "" and self.torch_floor >= ACCELERATOR_SINCE:
-            return "accelerator"
-        return "cuda"
-
-    @property
-    def resolver_function(self) -> str:
-        """The user's own function that decides the device, "module:function"; "" without one."""
-        return self.resolver if ":" in self.resolver else ""
 
     def with_flags(
         self,
@@ -106,8 +93,6 @@ class Config:
         )
 
 
-_TORCH = re.compile(r"\s*torch\s*(?:\[[^\]]*\])?\s*(?![\w.-])([^;#]*)", re.IGNORECASE)
-_FLOOR = re.compile(r"(?:>=|==|~=|>)\s*(\d+)(?:\.(\d+))?")
 _RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
 
 
@@ -116,25 +101,25 @@ def load(paths: Sequence[str] = (".",)) -> Config:
 
     The nearest pyproject.toml with a `[tool.samedevice]` table counts. The line length is the
     table's, else the nearest one that ruff or black are given; the oldest torch is the one that
-    the nearest pyproject.toml or requirements.txt asks for. Raises `ConfigError` for a file
-    that is no TOML, an unknown key or a value of the wrong type.
+    the nearest folder with requirements asks for. Raises `ConfigError` for a file that is no TOML,
+    an unknown key or a value of the wrong type.
     """
     table: dict[str, Any] | None = None
     config = Config()
     line_length: int | None = None
-    torch_floor: tuple[int, int] | None = None
+    torch_floor: requirements.Release | None = None
     folder = _common_folder(paths)
     while True:
         path = os.path.join(folder, "pyproject.toml")
         document = _read_toml(path)
-        tool = _table(document, "tool")
+        tool = requirements.table(document, "tool")
         if table is None and "samedevice" in tool:
             table = tool["samedevice"]
             config = _from_table(table, path)
         if line_length is None:
             line_length = _line_length(tool)
         if torch_floor is None:
-            torch_floor = _torch_floor(_requirements(document, folder))
+            torch_floor = requirements.torch_floor(folder, document)
         parent = os.path.dirname(folder)
         if parent == folder:
             break
@@ -142,7 +127,7 @@ def load(paths: Sequence[str] = (".",)) -> Config:
     return replace(
         config,
         line_length=config.line_length or line_length,
-        torch_floor=torch_floor or (0, 0),
+        torch_floor=torch_floor or requirements.UNKNOWN,
     )
 
 
@@ -174,43 +159,11 @@ def _read_toml(path: str) -> dict[str, Any]:
     return document
 
 
-def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a table that others wrote; one of another shape counts as empty."""
-    table = tables.get(name)
-    return table if isinstance(table, dict) else {}
-
-
-def _line_length(tool: dict[str, Any]) -> int | None:
+def _line_length(tool: Mapping[str, Any]) -> int | None:
     for name in ("ruff", "black"):
-        length = _table(tool, name).get("line-length")
+        length = requirements.table(tool, name).get("line-length")
         if type(length) is int:
             return int(length)
-    return None
-
-
-def _requirements(document: dict[str, Any], folder: str) -> Iterator[str]:
-    """Yield what a folder's pyproject.toml and requirements.txt ask for."""
-    project = _table(document, "project")
-    for listed in (
-        project.get("dependencies"),
-        *_table(project, "optional-dependencies").values(),
-    ):
-        if isinstance(listed, list):
-            yield from map(str, listed)
-    try:
-        with open(os.path.join(folder, "requirements.txt"), encoding="utf-8") as file:
-            yield from file
-    except (OSError, UnicodeDecodeError):
-        pass  # another tool's file, and only a hint here
-
-
-def _torch_floor(requirements: Iterable[str]) -> tuple[int, int] | None:
-    """Return the oldest torch allowed; (0, 0) for a plain `torch`, None without any."""
-    for requirement in requirements:
-        match = _TORCH.match(requirement)
-        if match:
-            floor = _FLOOR.search(match[1])
-            return (int(floor[1]), int(floor[2] or 0)) if floor else (0, 0)
     return None
 
 

@@ -86,7 +86,7 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
             sources.append(source.read(path))
         except SourceError as error:
             errors.append(error)
-    project = Project(sources, config.resolver_function)
+    project = Project(sources, config.resolver, config.torch_floor)
     project.errors += errors
     return project
 
@@ -130,7 +130,7 @@ def migrate(
             )
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
-            project = Project({**project.sources, **result.sources}.values(), project.resolver)
+            project = project.like({**project.sources, **result.sources}.values())
     return _settled(original, project, applied, set(result.sources), config)
 
 
@@ -150,11 +150,11 @@ def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | Non
 
     None when the fix cannot be written. What inference then finds in addition is fixed, too.
     """
-    project = Project(outcome.sources.values())
+    project = Project(outcome.sources.values(), config.resolver, config.torch_floor)
     result = _apply(project, [finding], config)
     if not result.sources:
         return None
-    changed = Project({**project.sources, **result.sources}.values())
+    changed = project.like({**project.sources, **result.sources}.values())
     after = migrate(changed, config)
     applied = [
         *(found for change in outcome.changes for found in change.findings),
@@ -242,7 +242,7 @@ def _rewrite(project: Project, path: str, fixes: Sequence[Fix], config: Config) 
     if old is None:
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
     rewritten = rewrite.rewrite(
-        old, fixes, line_length=config.line_length, style=config.resolver_style
+        old, fixes, line_length=config.line_length, style=project.style
     )
     sources = {}
     if rewritten.text != old.text:
@@ -287,7 +287,7 @@ def _settled(
         for path, changed in project.sources.items()
     }
     kept_sources = (source for source in sources.values() if source is not None)
-    project = Project(kept_sources, project.resolver)
+    project = project.like(kept_sources)
     applied = [finding for finding in applied if not kept & set(_paths(finding))]
     why = f"its changes did not come to rest in {ROUNDS} rounds"
     errors = [

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Literal
 
 from samedevice import source as source_
 from samedevice.source import Source, SourceError
@@ -28,10 +29,13 @@ class Project:
     """Sources that are analysed together.
 
     `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
-    `resolver`, "module:function", is the function that is to decide the device; "" for any.
+    `resolver` is what was asked to decide the device: "cuda", "accelerator", "module:function", or
+    "" for what suits. `torch` is the oldest release that has to do, (0, 0) if that is not known.
     """
 
-    def __init__(self, sources: Iterable[Source], resolver: str = "") -> None:
+    def __init__(
+        self, sources: Iterable[Source], resolver: str = "", torch: tuple[int, int] = (0, 0)
+    ) -> None:
         self.resolver = resolver
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
@@ -44,6 +48,23 @@ class Project:
         self._broken: set[str] = set()
         self._resolved: dict[tuple[str, str, int], str | None] = {}
 
+        self._mentions: dict[str, tuple[Source, set[str] | None]] = {}
+
+    def like(self, sources: Iterable[Source]) -> Project:
+        """Return a project of other sources to which the same was asked."""
+        return Project(sources, self.resolver, self.torch)
+
+    @property
+    def style(self) -> Literal["cuda", "accelerator"]:
+        """Which kind of resolver to write where a project has none."""
+        if self.resolver == "accelerator" or not self.resolver and self.torch >= (2, 6):
+            return "accelerator"  # torch.accelerator came with 2.6
+        return "cuda"
+
+    @property
+    def resolver_function(self) -> str:
+        """The user's own function that decides the device, "module:function"; "" without one."""
+        return self.resolver if ":" in self.resolver else ""
     def tree(self, path: str) -> ast.Module | None:
         """Return the file's tree; None (and an entry in `errors`) when it does not parse."""
         if path in self._broken:
@@ -56,6 +77,27 @@ class Project:
             return None
 
     def parts(self, limit: int = PART) -> Iterator[Project]:
+    def replaced(self, sources: Iterable[Source]) -> Project:
+        """Return this project with other texts for some files, or with other files.
+
+        What is known of the imports of the files that stay is kept, where no file comes or goes.
+        """
+        new = self.like(sources)
+        if new.sources.keys() != self.sources.keys():
+            return new
+        changed = {path for path, source in new.sources.items() if source is not self.sources[path]}
+        new._by_place, new._folders, new._resolved = self._by_place, self._folders, self._resolved
+        new._mentions = self._mentions
+        new._broken = self._broken - changed
+        new.errors = [error for error in self.errors if error.path in new._broken]
+        if "imports" in vars(self):
+            kept = {path: found for path, found in self.imports.items() if path not in changed}
+            found = {path: new._targets(path) for path in sorted(changed)}
+            new.imports = {**kept, **{p: t for p, t in found.items() if t is not None}}
+            if new.imports == self.imports and "programs" in vars(self):
+                new.programs = self.programs
+        return new
+
         """Yield projects of at most about `limit` lines that are analysed one after the other.
 
         A project that is small enough is its own and only part. A larger one is cut along its
@@ -67,7 +109,7 @@ class Project:
             return
         for group in _folders(list(self.sources.values()), limit, 0):
             # trees go with the part
-            part = Project((copy.copy(source) for source in group), self.resolver)
+            part = self.like(copy.copy(source) for source in group)
             part.errors = self.errors
             part._broken = self._broken
             yield part

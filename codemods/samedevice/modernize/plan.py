@@ -98,7 +98,7 @@ def project(outcome: Outcome, config: Config) -> Project:
     """Return the project that an outcome leaves behind, without the files that do not parse."""
     broken = {error.path for error in outcome.errors}
     sources = [text for path, text in outcome.sources.items() if path not in broken]
-    return Project(sources, config.resolver_function)
+    return Project(sources, config.resolver, config.torch_floor)
 
 
 def then(first: Outcome, second: Outcome) -> Outcome:

@@ -121,7 +121,8 @@ class Library(Expressions):
             text = node.id
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             text = str(node.slice.value)
-        return "device" in text.lower() or text == self.project.resolver.partition(":")[2] != ""
+        chosen = self.project.resolver_function.partition(":")[2]
+        return "device" in text.lower() or (chosen != "" and text == chosen)
 
     def device_literal(self, text: str, value: Const, spot: Spot, scope: Scope) -> Device | None:
         """Return the device that a string or index names, one for each place it is written."""

@@ -610,7 +610,7 @@ class Solution:
 
     def _resolver(self, path: str) -> Name | None:
         program = self.program(path)
-        if self.project.resolver:
+        if self.project.resolver_function:
             return self._chosen(path)
         existing = self._existing(path, program)
         if existing is not None:
@@ -632,7 +632,7 @@ class Solution:
 
     def _chosen(self, path: str) -> Name | None:
         """Return a call of the function that the user named."""
-        module, _, function = self.project.resolver.partition(":")
+        module, _, function = self.project.resolver_function.partition(":")
         home = self.project.resolve(path, module)
         if home == path:
             return None

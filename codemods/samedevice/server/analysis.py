@@ -79,7 +79,7 @@ class Analysis:
             return self.project
         current = {path: text for path, (text, _) in self.broken.items()}
         sources = {**self.project.sources, **current}
-        return Project(sources.values(), self.project.resolver)
+        return self.project.like(sources.values())
 
     def source(self, path: str) -> Source | None:
         """Return a file as it is now; None when it is not one of the project."""
@@ -268,7 +268,7 @@ class Folder:
                     continue  # never parsed: `check` passes over it
                 broken[path] = text, error
                 texts[path] = good
-        project = Project(texts.values(), settled.resolver_function)
+        project = Project(texts.values(), settled.resolver, settled.torch_floor)
         findings = check.check(project, settled)
         old = self._baseline.compare(findings, project, [], settled).old
         analysis = Analysis(
