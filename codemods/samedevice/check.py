@@ -4,40 +4,129 @@ from __future__ import annotations
 
 import difflib
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from . import places, rules
 from .config import Config, ConfigError
 from .finding import Finding
+from .places import Solution
 from .project import Project
 from .rules import Rule
+from .source import Source
 from .suppress import Suppressions
 
 Step = Callable[[int], None]
 """Is told how many more files are done."""
 
+#: Programs whose solution is kept, for questions about the files that are being edited.
+_SOLUTIONS = 4
 
-def check(project: Project, config: Config, step: Step = lambda files: None) -> list[Finding]:
+
+class Memory:
+    """What was found in a project's programs, for the next `check` of the same files.
+
+    A program (`Project.programs`: files connected by imports) is judged by itself: what is found
+    in it depends on the settings, on which files the project has, on what was asked of the
+    resolver, and on the texts of the program's files. Only one that differs is judged again.
+    """
+
+    def __init__(self) -> None:
+        self._about: object = None
+        self._known: dict[frozenset[str], tuple[dict[str, Source], list[Finding]]] = {}
+        self._solutions: dict[frozenset[str], Solution] = {}
+
+    def begin(self, project: Project, config: Config) -> None:
+        """Forget what was found with other settings or for other files."""
+        about = config, tuple(project.sources), project.resolver, project.torch
+        if about != self._about:
+            self._about, self._known, self._solutions = about, {}, {}
+
+    def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
+        """Return what was found in a program; None when it has changed since."""
+        known = self._known.get(program)
+        if known is None or any(project.sources[path] is not known[0][path] for path in program):
+            return None
+        return known[1]
+
+    def keep(self, program: frozenset[str], solution: Solution, found: list[Finding]) -> None:
+        """Remember what was found in a program and, for the last few, why."""
+        sources = {path: solution.project.sources[path] for path in program}
+        self._known[program] = sources, found
+        self._solutions.pop(program, None)
+        self._solutions[program] = solution
+        if len(self._solutions) > _SOLUTIONS:
+            del self._solutions[next(iter(self._solutions))]
+
+    def solution(self, project: Project, program: frozenset[str]) -> Solution:
+        """Return where everything in a program lives, inferred if it is not known any more."""
+        known = self._solutions.get(program)
+        if known is None or any(
+            known.project.sources[path] is not project.sources[path] for path in program
+        ):
+            known = places.infer(project, program)
+        return known
+
+    def end(self, project: Project) -> None:
+        """Forget the programs that are none any more."""
+        now = set(project.programs.values())
+        self._known = {program: known for program, known in self._known.items() if program in now}
+
+
+def check(
+    project: Project,
+    config: Config,
+    step: Step = lambda files: None,
+    memory: Memory | None = None,
+) -> list[Finding]:
     """Return what is wrong in `project`; files that do not parse end up in `project.errors`.
 
-    Raises `ConfigError` when the settings name a rule that does not exist.
+    With a `memory`, only programs that changed since its last use are looked at. Raises
+    `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
     suppressions = Suppressions(project.sources)
-    findings = []
+    if memory is not None:
+        memory.begin(project, config)
+    findings: list[Finding] = []
     for part in project.parts():
-        solution = places.infer(part)
-        for rule in selected.values():
-            for found in rule.find(solution):
-                finding = suppressions.apply(_with_safety(found, config))
-                if finding is not None:
-                    findings.append(finding)
-        step(len(part.sources))
+        kept = memory if part is project else None  # the trees of a large project are not kept
+        for program in _programs(part):
+            found = kept.recall(project, program) if kept is not None else None
+            if found is None:
+                solution = places.infer(part, program)
+                found = list(_found(solution, selected, suppressions, config))
+                if kept is not None:
+                    kept.keep(program, solution, found)
+                del solution
+            findings += found
+            step(len(program))
+        if kept is not None:
+            kept.end(project)
         if part is not project:
-            del solution
             gc.collect()  # scopes and functions refer to each other
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
+
+
+def _programs(part: Project) -> list[frozenset[str]]:
+    """Return the files that are judged together, which parses them all."""
+    enabled = gc.isenabled()
+    gc.disable()  # trees are many objects that stay
+    try:
+        return list(dict.fromkeys(part.programs.values()))
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _found(
+    solution: Solution, selected: dict[str, Rule], suppressions: Suppressions, config: Config
+) -> Iterator[Finding]:
+    for rule in selected.values():
+        for found in rule.find(solution):
+            finding = suppressions.apply(_with_safety(found, config))
+            if finding is not None:
+                yield finding
 
 
 def select(config: Config) -> dict[str, Rule]:
