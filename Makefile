@@ -24,11 +24,11 @@ bench: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml tests/constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	@$(PIP) --editable '.[dev,prove,modernize,server]' 2>$(VENV)/pip.log || { \
+	@$(PIP) --editable '.[dev,prove,modernize,server,github,gitlab]' 2>$(VENV)/pip.log || { \
 	  echo "No CPU build of torch 2.13.0 for $$($(BIN)/python --version) was found (see $(VENV)/pip.log)."; \
 	  echo "Going on without torch: tests that need it are skipped. To have it, give pip the index"; \
 	  echo "of CPU builds that pytorch.org names (PIP_EXTRA_INDEX_URL), and run make clean first."; \
-	  $(PIP) --editable '.[dev,modernize,server]'; }
+	  $(PIP) --editable '.[dev,modernize,server,github,gitlab]'; }
 	@touch $@
 
 clean:

@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "suppress": {"finding", "source"},
     "places": {"finding", "project", "torchfacts"},
     "rules": {"finding", "places", "torchfacts"},
-    "check": {"config", "finding", "places", "project", "rules", "suppress"},
+    "check": {"config", "finding", "places", "project", "rules", "source", "suppress"},
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "migrate": _FIXED,
@@ -61,6 +61,8 @@ ALSO = {
 LIBRARIES = {
     "torch": ("prove/", "torchfacts/generate.py", "torchfacts/releases.py"),
     "libcst": ("rewrite/",),
+    "github": ("batch/forge_github.py",),
+    "gitlab": ("batch/forge_gitlab.py",),
 }
 
 
