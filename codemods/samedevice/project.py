@@ -37,6 +37,7 @@ class Project:
         self, sources: Iterable[Source], resolver: str = "", torch: tuple[int, int] = (0, 0)
     ) -> None:
         self.resolver = resolver
+        self.torch = torch
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
         for source in sources:
@@ -47,7 +48,6 @@ class Project:
             self._folders.setdefault(posixpath.dirname(place), set()).add(place)
         self._broken: set[str] = set()
         self._resolved: dict[tuple[str, str, int], str | None] = {}
-
         self._mentions: dict[str, tuple[Source, set[str] | None]] = {}
 
     def like(self, sources: Iterable[Source]) -> Project:
@@ -65,6 +65,7 @@ class Project:
     def resolver_function(self) -> str:
         """The user's own function that decides the device, "module:function"; "" without one."""
         return self.resolver if ":" in self.resolver else ""
+
     def tree(self, path: str) -> ast.Module | None:
         """Return the file's tree; None (and an entry in `errors`) when it does not parse."""
         if path in self._broken:
@@ -76,7 +77,6 @@ class Project:
             self.errors.append(error)
             return None
 
-    def parts(self, limit: int = PART) -> Iterator[Project]:
     def replaced(self, sources: Iterable[Source]) -> Project:
         """Return this project with other texts for some files, or with other files.
 
@@ -98,6 +98,7 @@ class Project:
                 new.programs = self.programs
         return new
 
+    def parts(self, limit: int = PART) -> Iterator[Project]:
         """Yield projects of at most about `limit` lines that are analysed one after the other.
 
         A project that is small enough is its own and only part. A larger one is cut along its
@@ -166,54 +167,62 @@ class Project:
     @cached_property
     def about_torch(self) -> list[str]:
         """The files that mention torch, and those that import such a file, directly or not."""
-        found = {path for path, source in self.sources.items() if "torch" in source.text}
-        rest = {
-            path: {
-                target
-                for match in _IMPORT.finditer(source.text)
-                if (target := self._named(path, match)) is not None
-            }
-            for path, source in self.sources.items()
-            if path not in found
-        }
+        found: set[str] = set()
+        rest: dict[str, set[str]] = {}
+        for path, source in self.sources.items():
+            known = self._mentions.get(path)
+            if known is None or known[0] is not source:
+                targets = None if "torch" in source.text else self._read(path, source.text)
+                known = self._mentions[path] = source, targets
+            if known[1] is None:
+                found.add(path)
+            else:
+                rest[path] = known[1]
         while True:
             more = {path for path, targets in rest.items() if targets & found} - found
             if not more:
                 return [path for path in self.sources if path in found]
             found |= more
 
-    def _named(self, path: str, match: re.Match[str]) -> str | None:
-        module = match[1] or match[2]
-        level = len(module) - len(module.lstrip("."))
-        return self.resolve(path, module.lstrip("."), level)
+    def _read(self, path: str, text: str) -> set[str]:
+        """Return the files that a text's lines with imports name."""
+        found = set()
+        for match in _IMPORT.finditer(text):
+            module = match[1] or match[2]
+            level = len(module) - len(module.lstrip("."))
+            found.add(self.resolve(path, module.lstrip("."), level))
+        return {path for path in found if path is not None}
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
         """The project's files that each file imports, directly."""
-        found: dict[str, set[str]] = {}
-        for path in self.sources:
-            tree = self.tree(path)
-            if tree is None:
-                continue
-            targets = found.setdefault(path, set())
-            for node in _statements(tree):
-                if isinstance(node, ast.Import):
-                    for alias in node.names:
-                        target = self.resolve(path, alias.name)
-                        if target:
-                            targets.add(target)
-                elif isinstance(node, ast.ImportFrom):
-                    module = node.module or ""
-                    target = self.resolve(path, module, node.level)
+        found = {path: self._targets(path) for path in self.sources}
+        return {path: targets for path, targets in found.items() if targets is not None}
+
+    def _targets(self, path: str) -> set[str] | None:
+        """Return the files that a file imports; None when it does not parse."""
+        tree = self.tree(path)
+        if tree is None:
+            return None
+        targets: set[str] = set()
+        for node in _statements(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    target = self.resolve(path, alias.name)
                     if target:
                         targets.add(target)
-                    for alias in node.names:
-                        inner = f"{module}.{alias.name}" if module else alias.name
-                        target = self.resolve(path, inner, node.level)
-                        if target:
-                            targets.add(target)
-            targets.discard(path)
-        return found
+            elif isinstance(node, ast.ImportFrom):
+                module = node.module or ""
+                target = self.resolve(path, module, node.level)
+                if target:
+                    targets.add(target)
+                for alias in node.names:
+                    inner = f"{module}.{alias.name}" if module else alias.name
+                    target = self.resolve(path, inner, node.level)
+                    if target:
+                        targets.add(target)
+        targets.discard(path)
+        return targets
 
     @cached_property
     def programs(self) -> dict[str, frozenset[str]]:

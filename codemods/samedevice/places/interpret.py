@@ -84,11 +84,15 @@ _CALLABLE = (Obj, Either, Func, Klass)
 
 
 class Interpreter(Calls):
-    """One evaluation of a project; fills `graph` and `sites`."""
+    """One evaluation of a project, or of those of its files that are in `program`.
 
-    def __init__(self, project: Project) -> None:
+    Fills `graph` and `sites`.
+    """
+
+    def __init__(self, project: Project, program: frozenset[str] | None = None) -> None:
         super().__init__()
         self.project = project
+        self.program = program
         self.graph = Graph()
         self.sites: list[Site] = []
         self.files: dict[str, Scope] = {}
@@ -137,7 +141,8 @@ class Interpreter(Calls):
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
         for path in self.project.about_torch:
-            self.file(path)
+            if self.program is None or path in self.program:
+                self.file(path)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):

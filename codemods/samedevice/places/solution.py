@@ -183,6 +183,11 @@ class Solution:
 
     # -- questions --------------------------------------------------------------------------
 
+    def files(self) -> list[str]:
+        """Return the files that this is the solution for."""
+        program = self.interpreter.program
+        return [path for path in self.project.sources if program is None or path in program]
+
     def groups(self, kind: str) -> Iterator[SiteGroup]:
         """Return the places of a kind that may be changed, in the order of evaluation."""
         for group in self._groups.get(kind, ()):

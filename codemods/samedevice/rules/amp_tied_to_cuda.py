@@ -110,7 +110,8 @@ def _fix(name: Name, edits: list) -> Fix:  # type: ignore[type-arg]
 
 def _unread_imports(solution: Solution) -> Iterator[Finding]:
     """Report names taken from torch.cuda.amp that nothing reads (any more)."""
-    for path, source in solution.project.sources.items():
+    for path in solution.files():
+        source = solution.project.sources[path]
         if "cuda.amp" not in source.text or solution.project.is_package(path):
             continue
         tree = solution.project.tree(path)

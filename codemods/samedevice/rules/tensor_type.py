@@ -174,7 +174,8 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
 
 def _unread_aliases(solution: Solution) -> Iterator[Finding]:
     """Report names of CUDA's tensor types that nothing reads (any more)."""
-    for path, source in solution.sources():
+    for path in solution.files():
+        source = solution.project.sources[path]
         if ".cuda." not in source.text or "Tensor" not in source.text or solution.owned(path):
             continue
         tree = solution.project.tree(path)
