@@ -843,12 +843,16 @@ def _common_folder(paths: set[str]) -> str:
     return common
 
 
-def infer(project: Project) -> Solution:
-    """Find where everything in a project lives. Nothing of it is imported or run."""
+def infer(project: Project, program: frozenset[str] | None = None) -> Solution:
+    """Find where everything in a project lives. Nothing of it is imported or run.
+
+    With `program`, one of the values of `project.programs`, only for those files: no file outside
+    of it has a say in the places there.
+    """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        interpreter = Interpreter(project)
+        interpreter = Interpreter(project, program)
         interpreter.run()
         return Solution(project, interpreter)
     finally:
