@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from samedevice import torchfacts
-from samedevice.places.expressions import Arg
+from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.graph import Place, Spot
 from samedevice.places.library import Library
 from samedevice.places.values import (
@@ -25,6 +25,7 @@ from samedevice.places.values import (
     Method,
     Obj,
     Partial,
+    Rank,
     Scope,
     Seq,
     Super,
@@ -503,6 +504,9 @@ class Calls(Library):
             case Const(value=text) if isinstance(text, str):
                 if name in ("split", "rsplit", "splitlines"):
                     return Seq("list", None, SCALAR)
+                if name == "format" and len(args) == 1 and INDEXED.fullmatch(text):
+                    if isinstance(spot.node, ast.expr):
+                        return self.indexed(spot.node, args[0][0], scope)
                 return SCALAR
             case Device():
                 return Const(None) if name == "__enter__" else SCALAR
@@ -609,6 +613,8 @@ class Calls(Library):
             case "len" | "int" | "float" | "str" | "bool" | "hash" | "id" | "ord" | "repr":
                 if name == "str" and isinstance(first, Device):
                     return Device(first.node, first.spot, text=True, resolved=first.resolved)
+                if name in ("int", "str") and isinstance(first, Rank):
+                    return first
                 return SCALAR
             case "range":
                 return Iter(SCALAR)

@@ -28,6 +28,7 @@ from samedevice.places.values import (
     Namespace,
     Obj,
     Option,
+    Rank,
     Scope,
     Seq,
     Site,
@@ -47,8 +48,13 @@ _DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
 )
-#: The start of a device's name before its index is put in.
-_INDEXED = re.compile(r"(cuda|xpu|mps|npu|hpu|mlu|musa):(%d|%s|%i)?")
+#: A device's name before its index is put in.
+INDEXED = re.compile(r"(cuda|xpu|mps|npu|hpu|mlu|musa):(%d|%s|%i|\{0?(?::d)?\})?")
+#: Where launchers (torchrun, SLURM, Open MPI, Intel MPI) tell a process its number.
+RANKS = frozenset(
+    ["LOCAL_RANK", "RANK", "SLURM_LOCALID", "SLURM_PROCID", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "PMI_RANK"]
+)  # fmt: skip
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
@@ -89,6 +95,8 @@ class Expressions:
     if TYPE_CHECKING:
 
         def file(self, path: str) -> Scope: ...
+        def is_index(self, code: str, option: Option, path: str) -> bool: ...
+
         def assign(
             self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
         ) -> None: ...
@@ -164,7 +172,7 @@ class Expressions:
             seen.add(name)
             if isinstance(value, Device) and value.partial:
                 continue
-            if isinstance(value, Device) or (
+            if isinstance(value, Device | Rank) or (
                 isinstance(value, Const) and isinstance(value.value, str)
             ):
                 site.devices.append((name, value, level.outer is None))
@@ -179,7 +187,7 @@ class Expressions:
                     site.tensors.append((f"{name}[0]", member.node))
             elif isinstance(value, Obj) and value.family != "parser":
                 for attr, inner in value.attrs.items():
-                    if isinstance(inner, Device) or (
+                    if isinstance(inner, Device | Rank) or (
                         isinstance(inner, Const) and isinstance(inner.value, str)
                     ):
                         site.devices.append((f"{name}.{attr}", inner, level.outer is None))
@@ -191,23 +199,37 @@ class Expressions:
 
     def eval_JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Value:
         for part in node.values:
+        index: Value = SCALAR
             if isinstance(part, ast.FormattedValue):
-                self.eval(part.value, scope)
+                index = self.eval(part.value, scope)
         first = node.values[0] if node.values else None
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            if len(node.values) == 2 and _INDEXED.fullmatch(first.value):
-                return self.indexed(node, scope)
+            if len(node.values) == 2 and INDEXED.fullmatch(first.value):
+                return self.indexed(node, index, scope)
         return SCALAR
 
-    def indexed(self, node: ast.expr, scope: Scope) -> Device:
-        """Return the device that a text with an index in it names (`f"cuda:{gpu}"`)."""
+    def indexed(self, node: ast.expr, index: Value, scope: Scope, *, text: bool = True) -> Device:
+        """Return the device that an expression with an index names (`f"cuda:{gpu}"`)."""
         spot = Spot(scope.path, node)
-        found = Device(self.graph.node(spot), spot, text=True)
+        found = Device(self.graph.node(spot), spot, text=text)
         self.graph.pin(found.node, Place.CENTRAL, spot)
-        self.site("indexed", spot, found.node, scope)
+        if isinstance(index, Rank):
+            found.rank = index
+            self.of_rank(index, spot)
+        site = self.site("indexed", spot, found.node, scope)
+        site.detail.update(device=found, index=index)
+        self.snapshot(site, scope)
         return found
 
     def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
+    def of_rank(self, rank: Rank, spot: Spot) -> Device:
+        """Return the device that the number of a process means."""
+        if rank.device is None:
+            rank.device = Device(self.graph.node(spot), spot, resolved=True)
+            rank.device.rank = rank
+            self.graph.pin(rank.device.node, Place.CENTRAL, spot)
+        return rank.device
+
         level: Scope | None = scope
         while level is not None:
             value = level.names.get(node.id)
@@ -499,8 +521,8 @@ class Expressions:
     def eval_BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.eval(node.left, scope), self.eval(node.right, scope)
         if isinstance(left, Const) and isinstance(left.value, str):
-            if _INDEXED.fullmatch(left.value) and isinstance(node.op, ast.Add | ast.Mod):
-                return self.indexed(node, scope)
+            if INDEXED.fullmatch(left.value) and isinstance(node.op, ast.Add | ast.Mod):
+                return self.indexed(node, right, scope)
             if isinstance(node.op, ast.Mod):
                 return SCALAR
         value = self.binary(
@@ -528,6 +550,8 @@ class Expressions:
             self.host_work.add(spot.node)
         elif not self.symbolic and not self.constructing:
             self.seeds.append((node, spot, scope))
+        if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
+            return left  # among the devices of its machine
 
     def binary(
         self, left: Value, left_spot: Spot, right: Value, right_spot: Spot, spot: Spot,
@@ -636,7 +660,13 @@ class Expressions:
     def compare_option(self, node: ast.Compare, left: Value, right: Value) -> Value:
         """Return what a test of a command-line option says: about the device, perhaps."""
         other = right if isinstance(left, Option) else left
-        if isinstance(other, Const) and isinstance(other.value, str):
+        means = index_means(node)
+        if means is not None and isinstance(left, Option):
+            if self.is_index(ast.unparse(node.left), left, scope.path):
+                return Flag(means, asks=False, choice=True)
+        if isinstance(node.ops[0], ast.Eq | ast.NotEq) and (
+            isinstance(other, Const) and isinstance(other.value, str)
+        ):
             equal = isinstance(node.ops[0], ast.Eq)
             if other.value == "cpu":
                 return Flag(not equal)
@@ -901,6 +931,8 @@ class Expressions:
         for part in (index.lower, index.upper, index.step):
             match part:
                 case None:
+                if isinstance(key, Const) and key.value in RANKS:
+                    return Rank()  # of a copy of the environment
                     bounds.append(None)
                 case ast.Constant(value=int() as number):
                     bounds.append(number)
@@ -920,6 +952,8 @@ class Expressions:
 
     def index_tensor(
         self, owner: Tensor, owner_node: ast.expr, key: Value, index: ast.expr, spot: Spot
+        if isinstance(key, Const) and key.value in RANKS:
+            return Rank()
     ) -> Value:
         """Return `owner[key]`: a tensor on the device cannot index one on the host."""
         parts: list[tuple[Value, ast.expr]] = [(key, index)]
@@ -941,3 +975,15 @@ def _parameters(func: ast.AST) -> frozenset[str]:
     args = func.args
     names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return frozenset(names)
+
+
+def index_means(node: ast.Compare) -> bool | None:
+    """Tell what a comparison of a GPU's index is true for: GPUs, the CPU (False), or neither."""
+    if len(node.ops) != 1:
+        return None
+    match node.ops[0], ast.unparse(node.comparators[0]):
+        case (ast.GtE(), "0") | (ast.Gt() | ast.NotEq(), "-1") | (ast.IsNot() | ast.NotEq(), "None"):
+            return True
+        case (ast.Lt(), "0") | (ast.LtE() | ast.Eq(), "-1") | (ast.Is() | ast.Eq(), "None"):
+            return False
+    return None

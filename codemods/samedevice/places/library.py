@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
-from samedevice.places.expressions import _DEVICE, Arg, Expressions
+from samedevice.places.expressions import _DEVICE, RANKS, Arg, Expressions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -28,6 +28,7 @@ from samedevice.places.values import (
     Obj,
     Option,
     Partial,
+    Rank,
     Scope,
     Seq,
     Tensor,
@@ -75,6 +76,8 @@ class Library(Expressions):
         match value:
             case Device():
                 return value
+            case Rank():
+                return self.of_rank(value, spot)
             case Tensor():
                 value.names_device = True
                 value.node.find().sure = True
@@ -353,6 +356,11 @@ class Library(Expressions):
             self.default_device = True
             self.site("default-device", spot, None, scope, last)
             return NONE
+        index = args[1:2] or ([kwargs["index"]] if "index" in kwargs else [])
+        if last == "device" and first is not None and index:
+            if isinstance(first[0], Const) and _DEVICE.fullmatch(str(first[0].value)):
+                if not isinstance(index[0][0], Const) and isinstance(spot.node, ast.expr):
+                    return self.indexed(spot.node, index[0][0], scope, text=False)
         if last == "device" and first is not None:
             value, where = first
             found = self.as_device(value, where, scope, sure=True)
@@ -1238,7 +1246,9 @@ class Library(Expressions):
                 and isinstance(default[0], Const)
                 and isinstance(default[0].value, bool)
             )
-            if switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
+            if destination == "local_rank":  # what torch.distributed.launch passes
+                value = Rank(absent=self.negative(default))
+            elif switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
                 positive = not re.match(r"no_|disable|without", destination)
                 value = Flag(positive, asks=False, choice=True)
             elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
@@ -1258,6 +1268,31 @@ class Library(Expressions):
         if name == "add_subparsers":
             return owner
         return NONE
+
+    def negative(self, default: Arg | None) -> bool:
+        """Tell whether an option is a negative number where nobody gives it."""
+        if default is None or not isinstance(default[0], Const):
+            return False
+        return isinstance(default[0].value, int) and default[0].value < 0
+
+    def call_os_getenv(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A variable of the environment: the number of the process, perhaps."""
+        if args and isinstance(args[0][0], Const) and args[0][0].value in RANKS:
+            default = args[1] if len(args) > 1 else kwargs.get("default")
+            return Rank(absent=self.negative(default))
+        return SCALAR
+
+    call_os_environ_get = call_os_getenv
+
+    def call_torch_distributed_get_rank(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """The number of this process."""
+        return Rank()
+
+    call_torch_distributed_get_node_local_rank = call_torch_distributed_get_rank
 
     def call_torch_multiprocessing_Process(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -1280,7 +1315,7 @@ class Library(Expressions):
         if args:
             values = given[0] if given is not None else Seq("tuple", [])
             passed = list(values.items or []) if isinstance(values, Seq) else []
-            self.apply(args[0][0], [(v, spot) for v in (SCALAR, *passed)], {}, spot, scope)
+            self.apply(args[0][0], [(v, spot) for v in (Rank(), *passed)], {}, spot, scope)
         return NONE
 
     def call_functools_partial(

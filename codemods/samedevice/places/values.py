@@ -75,6 +75,20 @@ class Option(Const):
         self.device: Device | None = None
 
 
+class Rank(Value):
+    """The number of a process on its machine: another one in each, and the index of its device.
+
+    `device` is the device with that index once the number is used as one. `absent`: it is negative
+    where the program is not distributed.
+    """
+
+    __slots__ = ("absent", "device")
+
+    def __init__(self, *, absent: bool = False) -> None:
+        self.absent = absent
+        self.device: Device | None = None
+
+
 class Flag(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not).
 
@@ -96,10 +110,10 @@ class Device(Value):
     `text` says that it is a string, so that comparisons and formats can be judged. `resolved`: it
     is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `pending`: it is not
     written yet: a name for it may be defined by this code, after this statement. `partial`: its
-    name is bound in one branch only.
+    name is bound in one branch only. `rank`: the number of the process that is its index.
     """
 
-    __slots__ = ("node", "partial", "pending", "resolved", "spot", "text")
+    __slots__ = ("node", "partial", "pending", "rank", "resolved", "spot", "text")
 
     def __init__(
         self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False
@@ -120,6 +134,7 @@ class Tensor(Value):
     any device in elementwise operations. `packed`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     """
+        self.rank: Rank | None = None
 
     __slots__ = ("leaf", "names_device", "node", "owner", "packed", "pinned", "scalar", "site")
 
