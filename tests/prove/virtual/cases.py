@@ -595,3 +595,41 @@ OPTIMIZERS = {
     "LBFGS": "lr=0.1",
     "Muon": "lr=0.1",
 }
+
+
+def module(name: str) -> str:
+    """Return code that trains one of MODULES for two steps."""
+    return _training(MODULES[name], "torch.optim.SGD(m.parameters(), 0.1)", 2)
+
+
+def learning(name: str) -> str:
+    """Return code that trains with one of OPTIMIZERS for three steps."""
+    bias = ", bias=False" if name == "Muon" else ""
+    made = f"nn.Sequential(nn.Linear(6, 4{bias}), nn.Tanh(), nn.Linear(4, 2{bias}))"
+    return _training(made, f"torch.optim.{name}(m.parameters(), {OPTIMIZERS[name]})", 3)
+
+
+def _training(module: str, optimizer: str, steps: int) -> str:
+    if module.startswith("loss: "):
+        loss, shape, module = module.removeprefix("loss: "), "4,6", "nn.Linear(6, 4)"
+    else:
+        module, _, shape = module.partition(" | ")
+        loss, shape = "y.pow(2).mean()", shape or "4,6"
+    made = f"m, f = ({module})()" if module.startswith("lambda") else f"m = f = {module}"
+    return f"""
+torch.manual_seed(0)
+{made}
+m.to(D)
+x = torch.randn({shape}).to(D)
+o = {optimizer}
+def closure():
+    o.zero_grad()
+    y = f(x)
+    y = y[0] if isinstance(y, tuple) else y
+    loss = {loss}
+    loss.backward()
+    return loss
+r = [o.step(closure) for _ in range({steps})]
+r += [*m.parameters(), *m.buffers()]
+assert all(p.device.type == D and p.grad.device.type == D for p in m.parameters())
+"""

@@ -32,8 +32,10 @@ def install(device_type: str = "cuda", count: int = 1) -> Accelerator:
     Calling it again returns the same accelerator. What a program does on it is watched from
     outside, as on a real one.
 
-    Raises RuntimeError if the installed torch cannot carry one (it has real devices, or it is a
-    release that is not understood), ValueError if another one is installed already.
+    A real GPU is hidden from this process for the rest of its life.
+
+    Raises RuntimeError if the installed torch cannot carry one (it is a release that is not
+    understood) or the process uses a real GPU already, ValueError if another one is installed.
     """
     global _installed
     import torch  # noqa: F401  # in a child, its import installs what the environment asks for

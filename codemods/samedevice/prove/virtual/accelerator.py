@@ -40,13 +40,12 @@ class Accelerator:
             raise ValueError(f"{count} devices: there can be one to {_MOST}")
         if count > 1 and device_type != "cuda":
             raise RuntimeError(f"{count} virtual {device_type} devices: there can be one")
-        if torch.cuda.is_available():
-            raise RuntimeError("this machine has a real accelerator: the virtual one is not needed")
         rules.declared()  # raises if this torch does not ship them, before anything is changed
+        runtime.hide_real_devices()
         self.device_type = device_type
         self.count = count
         STATE.device_type, STATE.count = device_type, count
-        self._native = Registration(device_type, STATE.current, lambda: STATE.count)
+        self._native = Registration(device_type, STATE.current, STATE.exchange, lambda: STATE.count)
         self._patches = Patches()
         self._libraries: list[torch.library.Library] = []
         try:

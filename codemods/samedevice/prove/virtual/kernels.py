@@ -10,8 +10,9 @@ takes for CUDA.
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -24,9 +25,12 @@ from samedevice.prove.virtual.state import STATE
 
 Kernel = Callable[..., Any]
 
+_registered = torch._C._dispatch_get_registrations_for_dispatch_key
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _CPU = torch._C.DispatchKey.CPU
 _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 _COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
+_IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
 _aten = torch.ops.aten
 
 # Composite operations that get a kernel too. The first choose theirs by device, and ours is to be
@@ -91,10 +95,9 @@ def register(dispatch_key: str) -> list[torch.library.Library]:
 def _register(dispatch_key: str) -> list[torch.library.Library]:
     library = torch.library.Library("aten", "IMPL")
     special = _special_kernels()
+    of_build = set(_registered(dispatch_key))
     names = {
-        name.removeprefix("aten::")
-        for name in torch._C._dispatch_get_registrations_for_dispatch_key("CPU")
-        if name.startswith("aten::")
+        name.removeprefix("aten::") for name in _registered("CPU") if name.startswith("aten::")
     }
     foreach = {name for name in dir(torch._C._VariableFunctions) if name.startswith("_foreach_")}
     for packet in sorted(foreach):
@@ -111,12 +114,43 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
     _register_sparse(library, f"Sparse{dispatch_key}")
     fallback = torch.library.Library("_", "IMPL")
     fallback.fallback(_fallback, dispatch_key)
-    return [library, fallback]
+    ours = {f"aten::{name}" for name in names | set(special)}
+    return [library, fallback, *stand_in(sorted(of_build - ours), dispatch_key)]
+
+
+def stand_in(names: Iterable[str], dispatch_key: str) -> list[torch.library.Library]:
+    """Put kernels in place of those for the real device, which builds and extensions for it bring.
+
+    `names` are those of operations, with their namespaces.
+    """
+    libraries: dict[str, torch.library.Library] = {}
+    for full in names:
+        namespace, _, name = full.partition("::")
+        op = _operation(name, namespace)
+        if op is None:
+            continue
+        if namespace not in libraries:
+            libraries[namespace] = torch.library.Library(namespace, "IMPL")
+        library = libraries[namespace]
+        if _has_kernel(full, "CPU"):
+            library.impl(name, _kernel(op), dispatch_key)
+        elif _has_kernel(full, "CompositeExplicitAutograd"):
+            library.impl(name, _composite(op, _COMPOSITE), dispatch_key)
+        elif _has_kernel(full, "CompositeImplicitAutograd"):
+            for key in (dispatch_key, f"Autograd{dispatch_key}"):
+                library.impl(name, _composite(op, _IMPLICIT), key)
+        else:
+            library.impl(name, functools.partial(_fallback, op), dispatch_key)
+    return list(libraries.values())
+
+
+def _composite(op: Any, dispatch_key: Any) -> Kernel:
+    return functools.partial(op._op_dk, dispatch_key)
 
 
 def _register_sparse(library: torch.library.Library, dispatch_key: str) -> None:
     """Register the same for sparse tensors: two dense ones, on which the CPU's kernels work."""
-    for name in torch._C._dispatch_get_registrations_for_dispatch_key("SparseCPU"):
+    for name in _registered("SparseCPU"):
         op = _operation(name.removeprefix("aten::")) if name.startswith("aten::") else None
         if op is not None:
             short = name.removeprefix("aten::").partition(".")[0]
@@ -129,10 +163,10 @@ def _full_name(packet: str, overload: str) -> str:
     return packet if overload == "default" else f"{packet}.{overload}"
 
 
-def _operation(name: str) -> Any:
+def _operation(name: str, namespace: str = "aten") -> Any:
     packet, _, overload = name.partition(".")
     try:
-        return getattr(getattr(_aten, packet), overload or "default")
+        return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
     except AttributeError:
         return None
 

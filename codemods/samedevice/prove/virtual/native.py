@@ -2,14 +2,17 @@
 
 torch asks two objects: the *device guard* of a device type, which C++ extensions register in a
 table that libc10 exports, and the type's *hooks*. Ours are torch's own do-nothing objects (a guard
-that pretends, the hooks of a build without the accelerator) with a few virtual methods replaced. In
-which slot of the virtual table a method is, is read off the headers that the installed torch ships,
-so that another release either works or is refused, and is never guessed at.
+that pretends, the hooks of a build without the accelerator) with a few virtual methods replaced. A
+build for the accelerator has a guard and hooks of its own, which ours stand in for. In which slot
+of the virtual table a method is, is read off the headers that the installed torch ships, so that
+another release either works or is refused, never guessed at.
 """
 
 from __future__ import annotations
 
 import ctypes
+import mmap
+import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +27,7 @@ _TYPES = "torch/headeronly/core/DeviceType.h", "c10/core/DeviceType.h"
 _GUARD = "c10/core/impl/DeviceGuardImplInterface.h", "DeviceGuardImplInterface"
 _HOOKS_BASE = "ATen/detail/AcceleratorHooksInterface.h", "AcceleratorHooksInterface"
 
+_KINDS = "cuda", "xpu", "mps"
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 _PREFIX = 2  # words of the Itanium C++ ABI before the first method: offset to top, type information
 _SUFFIX = "dylib" if sys.platform == "darwin" else "so"
@@ -35,12 +39,23 @@ class Registration:
     """The accelerator as C++ sees it; `undo` takes it back."""
 
     def __init__(
-        self, device_type: str, current: Callable[[], int], count: Callable[[], int]
+        self,
+        device_type: str,
+        current: Callable[[], int],
+        exchange: Callable[[int], int],
+        count: Callable[[], int],
     ) -> None:
-        """Register `device_type`; `current` and `count` are asked for its devices.
+        """Register `device_type`.
+
+        `current` says which of its `count()` devices is current, `exchange` makes another one
+        current and says which it was.
 
         Raises RuntimeError, before anything is changed, if this torch is none that we understand.
         """
+        if torch.version.hip:
+            raise RuntimeError(
+                "this torch was built for ROCm: the virtual accelerator needs one for CUDA or CPUs"
+            )
         if sys.platform == "win32":
             raise RuntimeError("the virtual accelerator needs Linux or macOS")
         c10, cpu, python = _library("c10"), _library("torch_cpu"), _library("torch_python")
@@ -48,61 +63,28 @@ class Registration:
         table = (ctypes.c_void_p * (max(number, meta) + 1)).in_dll(
             c10, "_ZN3c104impl26device_guard_impl_registryE"
         )
-        if table[number]:
-            raise RuntimeError(
-                f"this torch was built for {device_type}: "
-                "the virtual accelerator needs a build for CPUs"
-            )
-        meta_guard = table[meta]
-        if not meta_guard:
+        if not table[meta]:
             raise RuntimeError("this torch has no device guard for meta tensors")
-
-        slots = _slots([_GUARD])
-        # torch replaces a CUDA guard that has no devices by one that pretends
-        cuda = _device_number("cuda")
-        empty = _Methods(meta_guard, slots)
-        empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
-        table[cuda] = empty.object()
-        torch._C._ensureCUDADeviceGuardSet()
-        guard = _Methods(table[cuda] or meta_guard, slots)
-        table[cuda] = None
-        guard.replace("type", ctypes.c_int8, lambda this: number)
-        # class Device is two bytes: its type, then its index
-        guard.replace("getDevice", ctypes.c_uint16, lambda this: number | (current() << 8))
-        if device_type != "cuda":  # these insist on CUDA
-            guard.point("exchangeDevice", guard["getDevice"])
-            guard.point("setDevice", guard["destroyEvent"])
-        guard.replace("deviceCount", ctypes.c_int8, lambda this: count())
-        for event in ("record", "block", "synchronizeEvent", "synchronizeDevice"):
-            guard.point(event, guard["destroyEvent"])  # returns at once, whatever it is given
-        guard.point("synchronizeStream", guard["destroyEvent"])
-        guard.point("getNewStream", guard["getStream"])  # one is as good as another
-        guard.point("queryStream", guard["queryEvent"])
-
-        name = device_type.upper()
-        get_hooks = cpu[f"_ZN2at6detail{len(name) + 8}get{name}HooksEv"]
-        get_hooks.restype = ctypes.c_void_p
-        header = f"ATen/detail/{name}HooksInterface.h", f"{name}HooksInterface"
-        self._hooks: int = get_hooks()
-        hooks = _Methods(self._hooks, _slots([_HOOKS_BASE, header]))
-        hooks.replace(f"has{name}", ctypes.c_bool, lambda this: True)
-        hooks.replace("isBuilt", ctypes.c_bool, lambda this: True)
-        hooks.replace("isAvailable", ctypes.c_bool, lambda this: True)
-        hooks.replace("hasPrimaryContext", ctypes.c_bool, lambda this: True)
-        hooks.replace("deviceCount", ctypes.c_int8, lambda this: count())
-        hooks.point("init", guard["destroyEvent"])
+        guard = _guard(c10, table, device_type, current, exchange, count)
+        hooks = {kind: _Hooks(cpu, kind) for kind in _KINDS}
+        ours = hooks[device_type].plain
+        ours.replace(f"has{device_type.upper()}", ctypes.c_bool, lambda this: True)
+        for question in ("isBuilt", "isAvailable", "hasPrimaryContext"):
+            ours.replace(question, ctypes.c_bool, lambda this: True)
+        ours.replace("deviceCount", ctypes.c_int8, lambda this: count())
+        ours.point("init", guard["destroyEvent"])
         # what the host allocates may be called pinned
-        allocator = ctypes.cast(c10["_ZN3c1015GetCPUAllocatorEv"], ctypes.c_void_p).value
-        hooks.point("getPinnedMemoryAllocator", allocator)
-        hooks.replace("getDeviceFromPtr", ctypes.c_uint16, lambda this: number)
+        ours.point("getPinnedMemoryAllocator", _address(c10["_ZN3c1015GetCPUAllocatorEv"]))
+        ours.replace("getDeviceFromPtr", ctypes.c_uint16, lambda this: number)
         if device_type == "xpu":
-            hooks.replace("getGlobalIdxFromDevice", ctypes.c_int32, lambda this: 0)
+            ours.replace("getGlobalIdxFromDevice", ctypes.c_int32, lambda this: 0)
 
         self._require = python["_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"]
-        self._old_hooks = _word(self._hooks)
-        self._guards, self._number = table, number
+        self._hooks = hooks.values()
+        self._guards, self._number, self._old_guard = table, number, table[number]
         table[number] = guard.object()
-        _write(self._hooks, hooks.table())
+        for kind in self._hooks:  # those of other kinds go too: torch wants one kind at a time
+            kind.install()
 
     def require_init(self) -> None:
         """Let torch initialize the device again before its next use."""
@@ -111,8 +93,103 @@ class Registration:
     def undo(self) -> None:
         """Give torch its own objects back. No tensor of the accelerator may be used afterwards."""
         self.require_init()
-        self._guards[self._number] = None
-        _write(self._hooks, self._old_hooks)
+        self._guards[self._number] = self._old_guard
+        for kind in self._hooks:
+            kind.undo()
+
+
+def _guard(
+    c10: ctypes.CDLL,
+    table: Any,
+    device_type: str,
+    current: Callable[[], int],
+    exchange: Callable[[int], int],
+    count: Callable[[], int],
+) -> _Methods:
+    number = _device_number(device_type)
+    pretending = _pretending(c10, table)
+    guard = _Methods(pretending or table[_device_number("meta")], _slots([_GUARD]))
+    guard.replace("type", ctypes.c_int8, lambda this: number)
+    # class Device is two bytes: its type, then its index
+    guard.replace("getDevice", ctypes.c_uint16, lambda this: number | (current() << 8))
+    if not pretending:
+        guard.replace(
+            "exchangeDevice",
+            ctypes.c_uint16,
+            lambda this, device: number | (exchange(device >> 8) << 8),
+            ctypes.c_uint16,
+        )
+        guard.replace("setDevice", None, lambda this, new: exchange(new >> 8), ctypes.c_uint16)
+        guard.point("uncheckedSetDevice", guard["setDevice"])
+        # callbacks cannot return a Stream: a Device, and a number of eight bytes
+        guard.point("getStream", _machine_code("0fb7c6 31d2 c3"))  # the device's, number 0
+        guard.point("exchangeStream", _machine_code("4889f0 c3"))  # the one that was given
+    elif device_type != "cuda":  # these insist on CUDA
+        guard.point("exchangeDevice", guard["getDevice"])
+        guard.point("setDevice", guard["destroyEvent"])
+    guard.replace("deviceCount", ctypes.c_int8, lambda this: count())
+    for event in ("record", "block", "synchronizeEvent", "synchronizeDevice"):
+        guard.point(event, guard["destroyEvent"])  # returns at once, whatever it is given
+    guard.point("synchronizeStream", guard["destroyEvent"])
+    guard.point("getNewStream", guard["getStream"])  # one is as good as another
+    for question in ("queryStream", "queryEvent"):
+        guard.replace(question, ctypes.c_bool, lambda this: True)
+    return guard
+
+
+class _Hooks:
+    """The hooks of one kind of accelerator, and the plain ones of a build without it."""
+
+    def __init__(self, cpu: ctypes.CDLL, kind: str) -> None:
+        name = kind.upper()
+        get = cpu[f"_ZN2at6detail{len(name) + 8}get{name}HooksEv"]
+        get.restype = ctypes.c_void_p
+        self._instance: int = get()
+        self._old = _word(self._instance)
+        header = f"ATen/detail/{name}HooksInterface.h", f"{name}HooksInterface"
+        table = _address(cpu[f"_ZTVN2at{len(name) + 14}{name}HooksInterfaceE"])
+        pointer = ctypes.c_void_p(table + _PREFIX * _WORD)
+        self.plain = _Methods(ctypes.addressof(pointer), _slots([_HOOKS_BASE, header]))
+
+    def install(self) -> None:
+        _write(self._instance, self.plain.table())
+
+    def undo(self) -> None:
+        _write(self._instance, self._old)
+
+
+def _pretending(c10: ctypes.CDLL, table: Any) -> int | None:
+    """Return torch's guard for CUDA without a GPU, if this release has one (2.9 has none)."""
+    try:
+        ensure = c10["_ZN3c104impl24ensureCUDADeviceGuardSetEv"]
+    except AttributeError:
+        return None
+    cuda = _device_number("cuda")
+    old = table[cuda]
+    # torch replaces a guard that has no devices by one that pretends
+    empty = _Methods(table[_device_number("meta")], _slots([_GUARD]))
+    empty.replace("deviceCount", ctypes.c_int8, lambda this: 0)
+    table[cuda] = empty.object()
+    ensure()
+    found, table[cuda] = table[cuda], old
+    return int(found)
+
+
+def _machine_code(code: str) -> int:
+    """Return the address of a function of one or two instructions, given in hexadecimal."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        raise RuntimeError(
+            f"on {platform.machine()}, the virtual accelerator needs a newer torch than "
+            f"{torch.__version__}"
+        )
+    content = bytes.fromhex(code)
+    try:
+        memory = mmap.mmap(-1, len(content), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except OSError as error:
+        raise RuntimeError(f"no memory for machine code: {error.strerror}") from None
+    memory[:] = content
+    _kept.append(memory)
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 class _Methods:
@@ -124,10 +201,12 @@ class _Methods:
         self._slots = slots
         self._words = (ctypes.c_void_p * words)(*(ctypes.c_void_p * words).from_address(start))
 
-    def replace(self, name: str, result: Any, function: Callable[[Any], Any]) -> None:
-        callback = ctypes.CFUNCTYPE(result, ctypes.c_void_p)(function)
+    def replace(
+        self, name: str, result: Any, function: Callable[..., Any], *arguments: Any
+    ) -> None:
+        callback = ctypes.CFUNCTYPE(result, ctypes.c_void_p, *arguments)(function)
         _kept.append(callback)
-        self.point(name, ctypes.cast(callback, ctypes.c_void_p).value)
+        self.point(name, _address(callback))
 
     def __getitem__(self, name: str) -> int | None:
         """Return the address of a method's code."""
@@ -193,6 +272,12 @@ def _library(name: str) -> ctypes.CDLL:
         return ctypes.CDLL(str(path))
     except OSError as error:
         raise RuntimeError(f"{path}: {error}") from None
+
+
+def _address(function: Any) -> int:
+    value = ctypes.cast(function, ctypes.c_void_p).value
+    assert value is not None
+    return value
 
 
 def _word(address: int) -> int:

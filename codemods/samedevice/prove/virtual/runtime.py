@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import importlib.util
 import itertools
+import os
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -25,12 +27,13 @@ _MEMORY = 16 << 30
 _names = itertools.count(1)
 
 
-class _StreamBase:
+_Stream: Any = torch.Stream
+_Event: Any = torch.Event
+
+
+class _StreamBase(_Stream):  # type: ignore[misc]
     """Half of `torch.cuda.Stream`: work is done when it is asked for, so nothing ever waits."""
 
-    stream_id: int
-    device_index: int
-    device_type: int
     priority: int
 
     def __new__(
@@ -42,10 +45,12 @@ class _StreamBase:
         stream_ptr: int | None = None,
         **ignored: Any,
     ) -> Any:
-        made = object.__new__(cls)
-        made.stream_id = next(_names) if stream_id is None else stream_id
-        made.device_index = STATE.current() if device_index is None else device_index
-        made.device_type = _number() if device_type is None else device_type
+        made = _Stream.__new__(
+            cls,
+            stream_id=next(_names) if stream_id is None else stream_id,
+            device_index=STATE.current() if device_index is None else device_index,
+            device_type=_number() if device_type is None else device_type,
+        )
         made.priority = priority
         return made
 
@@ -53,12 +58,8 @@ class _StreamBase:
         pass
 
     @property
-    def device(self) -> torch.device:
-        return torch.device(STATE.device_type, self.device_index)
-
-    @property
     def cuda_stream(self) -> int:
-        return self.stream_id
+        return int(self.stream_id)
 
     sycl_queue = cuda_stream
 
@@ -92,7 +93,7 @@ class _StreamBase:
         return hash((self.stream_id, self.device_index))
 
 
-class _EventBase:
+class _EventBase(_Event):  # type: ignore[misc]
     """Half of `torch.cuda.Event`; a recorded one remembers the host's clock."""
 
     recorded: float | None
@@ -100,16 +101,12 @@ class _EventBase:
     cuda_event: int
 
     def __new__(cls, enable_timing: bool = False, *args: Any, **kwargs: Any) -> Any:
-        made = object.__new__(cls)
+        made = _Event.__new__(cls, device=torch.device(STATE.device_type, STATE.current()))
         made.recorded, made.timing, made.cuda_event = None, enable_timing, next(_names)
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
-
-    @property
-    def device(self) -> torch.device:
-        return torch.device(STATE.device_type, STATE.current())
 
     def record(self, stream: Any = None) -> None:
         self.recorded = time.perf_counter()
@@ -160,6 +157,15 @@ class _Properties:
         )
 
 
+def _parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Return the dense tensors that hold a tensor's elements."""
+    if tensor.layout is torch.strided:
+        return (tensor,)
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    return ()
+
+
 class _Memory:
     """Device memory in use, found by looking for tensors when it is asked for."""
 
@@ -170,10 +176,11 @@ class _Memory:
         storages: dict[int, int] = {}
         for value in gc.get_objects():
             if isinstance(value, torch.Tensor) and value.get_device() == index:
-                storage = value.untyped_storage()
-                storages[storage.data_ptr()] = max(
-                    storage.nbytes(), storages.get(storage.data_ptr(), 0)
-                )
+                for part in _parts(value):
+                    storage = part.untyped_storage()
+                    storages[storage.data_ptr()] = max(
+                        storage.nbytes(), storages.get(storage.data_ptr(), 0)
+                    )
         used = sum(-(-size // 512) * 512 for size in storages.values())  # CUDA rounds up to 512
         self._peaks[index] = max(used, self._peaks.get(index, 0))
         return used
@@ -282,6 +289,26 @@ def _cudart() -> SimpleNamespace:
     )
 
 
+def hide_real_devices() -> None:
+    """Let CUDA find no GPU in this process, once and for all: the virtual one takes their place.
+
+    Raises RuntimeError if the process uses one already.
+    """
+    if torch.cuda.is_initialized():
+        raise RuntimeError("this process uses a real GPU already: there can be no virtual one")
+    count = getattr(torch._C, "_cuda_getDeviceCount", None)
+    if count is None:
+        return
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    try:
+        count()  # CUDA reads the variable the first time that it is asked, and not again
+    finally:
+        del os.environ["CUDA_VISIBLE_DEVICES"]
+        if visible is not None:
+            os.environ["CUDA_VISIBLE_DEVICES"] = visible
+
+
 def install(patches: Patches, generators: tuple[Any, ...]) -> None:
     """Make `torch.cuda` (or `torch.xpu`, `torch.mps`) and `torch.accelerator` know the devices."""
     if STATE.device_type == "mps":
@@ -290,6 +317,10 @@ def install(patches: Patches, generators: tuple[Any, ...]) -> None:
         _install_module(patches, getattr(torch, STATE.device_type), generators)
     if STATE.device_type == "cuda":
         _install_cuda(patches)
+    elif hasattr(torch._C, "_cuda_getDeviceCount"):
+        patches.set(torch._C, "_cuda_getDeviceCount", lambda: 0)
+    if STATE.device_type != "mps":
+        patches.set(torch._C, "_mps_is_available", lambda: False)
     _install_accelerator(patches)
 
 
@@ -349,9 +380,21 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
     patches.set(module, "default_generators", generators)
     patches.set(module, "_queued_calls", [])
     patches.set(module, "_initialized", False)
-    # our half under the classes that a CPU build derives from dummies
-    patches.set(module.streams.Stream, "__bases__", (_StreamBase,))
-    patches.set(module.streams.Event, "__bases__", (_EventBase,))
+    _install_streams(patches, module)
+
+
+def _install_streams(patches: Patches, module: Any) -> None:
+    """Define the module's streams and events once more, from torch's code, over halves of ours."""
+    prefix = f"_{STATE.device_type.capitalize()}"
+    patches.set(torch._C, f"{prefix}StreamBase", _StreamBase)
+    patches.set(torch._C, f"{prefix}EventBase", _EventBase)
+    streams = module.streams
+    fresh = importlib.util.module_from_spec(streams.__spec__)
+    streams.__spec__.loader.exec_module(fresh)
+    for name in ("Stream", "ExternalStream", "Event"):
+        if hasattr(fresh, name):
+            for owner in (streams, module):
+                patches.set(owner, name, getattr(fresh, name))
 
 
 def _install_cuda(patches: Patches) -> None:
@@ -361,6 +404,7 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(torch.cuda, "cudart", lambda: runtime)
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
     patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
+    patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
     patches.set(torch.cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(torch.autograd.profiler, "emit_nvtx", _Ignored)
     _profile_on_host(patches)

@@ -56,5 +56,12 @@ class State:
         """Return the calling thread's current device."""
         return self.thread.device
 
+    def exchange(self, index: int) -> int:
+        """Make a device the calling thread's current one, if it exists; return the one before."""
+        previous = self.thread.device
+        if 0 <= index < self.count:
+            self.thread.device = index
+        return previous
+
 
 STATE = State()
