@@ -146,7 +146,9 @@ def _from_helpers(host: str) -> str:
 
 def wrapped(body: str) -> str:
     """Return our part of a pull request's text, between marks that no reader sees."""
-    return f"{START}\n{body.replace(START, '').replace(END, '').strip()}\n{END}"
+    for mark in (START, END, ROLLED_BACK):
+        body = body.replace(mark, "")
+    return f"{START}\n{body.strip()}\n{END}"
 
 
 def merged(old: str | None, body: str) -> str:

@@ -105,7 +105,8 @@ class GitLab:
         change: dict[str, Any] = {}
         if text != there.description:
             change["description"] = text
-        labels = [name for name in request.labels if name not in there.labels]
+        # not `there.labels`: a list that was looked at is sent back whole
+        labels = [name for name in request.labels if name not in there.attributes["labels"]]
         if labels:
             change["add_labels"] = ",".join(labels)
         asked = [user["id"] for user in there.attributes.get("reviewers") or ()]
