@@ -17,7 +17,7 @@ from .source import Source
 from .suppress import Suppressions
 
 Step = Callable[[int], None]
-"""Is told how many more files are done."""
+"""Is told how many more files are done, often 0; what it raises ends the check."""
 
 #: Programs whose solution is kept, for questions about the files that are being edited.
 _SOLUTIONS = 4
@@ -38,7 +38,7 @@ class Memory:
 
     def begin(self, project: Project, config: Config) -> None:
         """Forget what was found with other settings or for other files."""
-        about = config, tuple(project.sources), project.resolver, project.torch
+        about = config, tuple(project.sources), project.asks
         if about != self._about:
             self._about, self._known, self._solutions = about, {}, {}
 
@@ -91,10 +91,10 @@ def check(
     findings: list[Finding] = []
     for part in project.parts():
         kept = memory if part is project else None  # the trees of a large project are not kept
-        for program in _programs(part):
+        for program in _programs(part, step):
             found = kept.recall(project, program) if kept is not None else None
             if found is None:
-                solution = places.infer(part, program)
+                solution = places.infer(part, program, step)
                 found = list(_found(solution, selected, suppressions, config))
                 if kept is not None:
                     kept.keep(program, solution, found)
@@ -108,11 +108,14 @@ def check(
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
 
 
-def _programs(part: Project) -> list[frozenset[str]]:
+def _programs(part: Project, step: Step) -> list[frozenset[str]]:
     """Return the files that are judged together, which parses them all."""
     enabled = gc.isenabled()
     gc.disable()  # trees are many objects that stay
     try:
+        for path in part.sources:
+            part.tree(path)
+            step(0)
         return list(dict.fromkeys(part.programs.values()))
     finally:
         if enabled:

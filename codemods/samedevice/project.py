@@ -55,6 +55,11 @@ class Project:
         return Project(sources, self.resolver, self.torch)
 
     @property
+    def asks(self) -> tuple[str, tuple[int, int]]:
+        """What was asked of the project, beside its sources."""
+        return self.resolver, self.torch
+
+    @property
     def style(self) -> Literal["cuda", "accelerator"]:
         """Which kind of resolver to write where a project has none."""
         if self.resolver == "accelerator" or not self.resolver and self.torch >= (2, 6):

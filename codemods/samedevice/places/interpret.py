@@ -93,6 +93,7 @@ class Interpreter(Calls):
         super().__init__()
         self.project = project
         self.program = program
+        self.step: Callable[[int], None] = lambda files: None
         self.graph = Graph()
         self.sites: list[Site] = []
         self.files: dict[str, Scope] = {}
@@ -153,6 +154,7 @@ class Interpreter(Calls):
             func = self.functions[index]
             index += 1
             if func.node not in self.evaluated and func.cls is None and self.telling(func):
+                self.step(0)
                 self.call_symbolic(func)
         self.symbolic -= 1
 
@@ -172,6 +174,7 @@ class Interpreter(Calls):
         tree = self.project.tree(path)
         scope = Scope(path, tree if tree is not None else ast.Module([], []), None)
         self.files[path] = scope
+        self.step(0)
         if tree is None:
             return scope
         scope.names["__name__"] = Const("__main__")

@@ -6,7 +6,7 @@ import ast
 import gc
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from samedevice import torchfacts
@@ -843,16 +843,22 @@ def _common_folder(paths: set[str]) -> str:
     return common
 
 
-def infer(project: Project, program: frozenset[str] | None = None) -> Solution:
+def infer(
+    project: Project,
+    program: frozenset[str] | None = None,
+    step: Callable[[int], None] = lambda files: None,
+) -> Solution:
     """Find where everything in a project lives. Nothing of it is imported or run.
 
     With `program`, one of the values of `project.programs`, only for those files: no file outside
-    of it has a say in the places there.
+    of it has a say in the places there. `step` is called with 0 now and then; what it raises ends
+    the inference.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
         interpreter = Interpreter(project, program)
+        interpreter.step = step
         interpreter.run()
         return Solution(project, interpreter)
     finally:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from .. import baseline, check, config, files, migrate, places, source
 from ..baseline import Baseline
+from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Origin, Span
 from ..migrate import Key
@@ -69,6 +70,7 @@ class Analysis:
     project: Project
     config: Config
     findings: tuple[Finding, ...]
+    memory: Memory
     broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
     old: frozenset[Finding] = frozenset()
 
@@ -166,25 +168,22 @@ class Analysis:
     def _known(self) -> dict[str, list[Known]]:
         return {}
 
+    def _solution(self, path: str) -> Solution:
+        """Return the solution of the file's program."""
+        if path not in self._solutions:
+            program = self.project.programs[path]
+            solution = self.memory.solution(self.project, program)
+            self._solutions.update(dict.fromkeys(program, solution))
+        return self._solutions[path]
+
     @cached_property
     def _solutions(self) -> dict[str, Solution]:
         return {}
-
-    def _solution(self, path: str) -> Solution | None:
-        """Return the solution of the file's part of the project; it is kept for the next ask."""
-        if path not in self._solutions:
-            for part in self.project.parts():
-                if path in part.sources:
-                    self._solutions.update(dict.fromkeys(part.sources, places.infer(part)))
-                    break
-        return self._solutions.get(path)
 
     def _places(self, path: str) -> Iterator[Known]:
         if self.project.tree(path) is None:
             return
         solution = self._solution(path)
-        if solution is None:
-            return
         seen: dict[ast.AST, tuple[Spot, Node]] = {}
         last = len(self.project.sources[path].starts)
         for spot, node in solution.operands(path, 1, last):
@@ -229,15 +228,20 @@ class Folder:
         self._buffers: dict[str, tuple[str, Source]] = {}
         self._good: dict[str, Source] = {}
         self._last: tuple[object, Analysis] | None = None
+        self._project: Project | None = None
+        self._memory = Memory()
 
     def refresh(self) -> None:
         """Look at the files and settings on the disk again at the next analysis."""
         self._listed = None
 
-    def analyse(self, buffers: Mapping[str, str], settings: Settings) -> Analysis:
+    def analyse(
+        self, buffers: Mapping[str, str], settings: Settings, step: Step = lambda files: None
+    ) -> Analysis:
         """Return what is known now, with the texts `buffers` for what is on the disk.
 
-        Raises `ConfigError` for settings that cannot be used.
+        `step` is called often; what it raises ends the analysis. Raises `ConfigError` for settings
+        that cannot be used.
         """
         if self._listed is None:
             self._config = config.load([self.root])
@@ -269,12 +273,16 @@ class Folder:
                 broken[path] = text, error
                 texts[path] = good
         project = Project(texts.values(), settled.resolver, settled.torch_floor)
-        findings = check.check(project, settled)
+        if self._project is not None and project.asks == self._project.asks:
+            project = self._project.replaced(texts.values())
+        findings = check.check(project, settled, step, self._memory)
+        self._project = project
         old = self._baseline.compare(findings, project, [], settled).old
         analysis = Analysis(
             project,
             settled,
             tuple(_moved(findings, project, broken)),
+            self._memory,
             broken,
             frozenset(_moved(old, project, broken)),
         )
