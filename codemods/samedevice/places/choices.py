@@ -1,0 +1,245 @@
+"""Devices that the user chooses: options of a command line, and switches in a config.
+
+What is chosen (`args.cuda`, `opt.gpu_id`, `USE_CUDA`) decides where a name for the device could be
+defined, and how: behind the choice, so that the option keeps its meaning.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from samedevice.places.calls import Calls
+from samedevice.places.expressions import INDEXED, index_means
+from samedevice.places.graph import Place, Spot
+from samedevice.places.values import (
+    Const,
+    Device,
+    Ext,
+    Flag,
+    Obj,
+    Option,
+    Pending,
+    Scope,
+    Value,
+)
+
+#: Names of switches that a user edits in the program.
+_SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
+
+
+class Choices(Calls):
+    """The part of the interpreter that looks at what users choose."""
+
+    _words: dict[str, set[str]]
+    _indexes: dict[frozenset[str], set[str]]
+
+    def switch(self, target: ast.expr, value: Value) -> Value:
+        """Return a flag for `USE_CUDA = True`, which is there to be edited by hand."""
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            if isinstance(target, ast.Name) and _SWITCH.fullmatch(target.id):
+                return Flag(asks=False, choice=True)
+        return value
+
+    def offer(
+        self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
+    ) -> None:
+        """Note where a name for the device could be defined: behind what the user chose.
+
+        That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
+        one of them says whether to use the accelerator, or which one.
+        """
+        if not isinstance(value, Flag | Option | Obj):
+            return
+        if isinstance(value, Obj) and value.family != "namespace":
+            return
+        code = ast.unparse(target)
+        flags: list[tuple[str, Flag]] = []
+        indexes: list[tuple[str, Option]] = []
+        for name, member in self._members(code, value):
+            if isinstance(member, Flag) and member.choice:
+                flags.append((name, member))
+            elif isinstance(member, Option) and self.is_index(name, member, scope.path):
+                indexes.append((name, member))
+        if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
+            return
+        spot = Spot(scope.path, statement)
+        self.offers.append(spot)
+        names = self.words(scope.path)
+        if "device" in names or not _in_line(statement, scope):
+            return
+        shared = any(scope.path in targets for targets in self.project.imports.values())
+        torch = self._torch(scope, names, shared)
+        if not torch:
+            return
+        available = f"{torch}.cuda.is_available()"
+        tests: list[str] = []
+        asked = False
+        for name, flag in flags:
+            tests.append(name if flag.positive else f"not {name}")
+            asked = asked or flag.asks
+        index = ""
+        for index, option in indexes:
+            tests += self._index_test(index, option, scope.path)
+        if not asked:
+            tests.append(available)
+        test = " and ".join(tests)
+        owner: Scope | Obj = scope
+        name, choice = "device", (flags or indexes)[0][0]
+        if "." in choice and (scope.func is not None or shared):
+            # Where the options go, the device goes.
+            if names & {"vars", "__dict__"}:
+                return
+            holder, _, _ = choice.rpartition(".")
+            found = self.eval(ast.parse(holder, mode="eval").body, scope)
+            if not isinstance(found, Obj) or "device" in found.attrs and not flags:
+                return
+            owner, name = found, f"{holder}.device"
+        if scope.cls is not None and self._set_later(scope.path, choice):
+            return
+        before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
+        if not index and isinstance(before, Device) and before.pending is not None:
+            index = before.pending.index
+        text = f'f"cuda:{{{index}}}"' if index else '"cuda"'
+        device = Device(self.graph.node(spot), spot, resolved=True)
+        self.graph.pin(device.node, Place.CENTRAL, spot)
+        definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
+        if flags and not indexes and flags[0][1].positive and not asked:
+            if self.handed_on(choice, scope.path):  # others rely on it: it has to be true for them
+                definition = (
+                    f"{choice} = {test}\n"
+                    f'{name} = {torch}.device({text} if {choice} else "cpu")'
+                )
+        values = scope.globals.names.values()
+        new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
+        device.pending = Pending(spot, definition, index, imports_torch=new)
+        if isinstance(owner, Obj):
+            owner.attrs["device"] = device
+        else:
+            owner.names["device"] = device
+
+    def _members(self, code: str, value: Value) -> Iterator[tuple[str, Value]]:
+        """Return what is chosen with its code: a value itself, or parsed options one by one."""
+        if isinstance(value, Obj):
+            for attr, member in value.attrs.items():
+                yield f"{code}.{attr}", member
+        else:
+            yield code, value
+
+    def _torch(self, scope: Scope, names: set[str], shared: bool) -> str:
+        """Return torch's name in a file, also where others would make it import torch first."""
+        for name, value in scope.globals.names.items():
+            if isinstance(value, Ext) and value.name == "torch":
+                return name
+        wanted = shared and scope.func is None and "torch" not in names
+        return "torch" if wanted else ""
+
+    def _set_later(self, path: str, name: str) -> bool:
+        """Tell whether a program may set a switch of a class behind its definition."""
+        for other in self.project.programs.get(path, frozenset((path,))):
+            for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
+                match node:
+                    case ast.Attribute(attr="__dict__") | ast.Name(id="setattr" | "vars"):
+                        return True
+                    case ast.Attribute(attr=attr, ctx=ast.Store()) if attr == name:
+                        return True
+                    case ast.keyword(arg=arg) if arg == name:
+                        return True
+        return False
+
+    def handed_on(self, code: str, path: str) -> bool:
+        """Tell whether a file passes an expression to functions."""
+        tree = self.project.tree(path)
+        return any(
+            isinstance(argument, ast.Name | ast.Attribute) and ast.unparse(argument) == code
+            for node in (ast.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Call)
+            for argument in (*node.args, *(k.value for k in node.keywords))
+        )
+
+    # -- indices ----------------------------------------------------------------------------
+
+    def is_index(self, code: str, option: Option, path: str) -> bool:
+        """Tell whether an option says which GPU to use, by how a program uses it."""
+        if option.value is not None and type(option.value) not in (int, str):
+            return False
+        return code in self.indexes(path)
+
+    def _index_test(self, code: str, option: Option, path: str) -> list[str]:
+        """Return the condition under which an index stands for a GPU, if there is one."""
+        tree = self.project.tree(path)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Compare) and ast.unparse(node.left) == code:
+                means = index_means(node)
+                if means is not None:
+                    none = isinstance(node.comparators[0], ast.Constant)
+                    none = none and node.comparators[0].value is None  # type: ignore[attr-defined]
+                    return [f"{code} is not None" if none else f"{code} >= 0"]
+        if option.value is None:
+            return [f"{code} is not None"]
+        return [f"{code} >= 0"] if isinstance(option.value, int) and option.value < 0 else []
+
+    def indexes(self, path: str) -> set[str]:
+        """Return the expressions that a program gives to `.cuda(...)` or puts into "cuda:..."."""
+        program = self.project.programs.get(path, frozenset((path,)))
+        known = self._indexes.get(program)
+        if known is None:
+            known = self._indexes[program] = set()
+            if any("init_process_group" in self.project.sources[p].text for p in program):
+                return known  # a number for each process, which nobody chooses
+            for other in sorted(program):
+                for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
+                    index = index_in(node)
+                    if isinstance(index, ast.Name | ast.Attribute):
+                        known.add(ast.unparse(index))
+        return known
+
+    # -- names ------------------------------------------------------------------------------
+
+    def words(self, path: str) -> set[str]:
+        """Return the names that a file reads, binds, and has as attributes that it stores."""
+        known = self._words.get(path)
+        if known is None:
+            tree = self.project.tree(path)
+            known = self._words[path] = set()
+            for node in ast.walk(tree) if tree is not None else ():
+                if isinstance(node, ast.Name):
+                    known.add(node.id)
+                elif isinstance(node, ast.arg):
+                    known.add(node.arg)
+                elif isinstance(node, ast.alias):
+                    known.add(node.asname or node.name)
+                elif isinstance(node, ast.Attribute):
+                    if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
+                        known.add(node.attr)
+        return known
+
+
+def index_in(node: ast.AST) -> ast.expr | None:
+    """Return the index in `x.cuda(index)`, `f"cuda:{index}"` and their like."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="cuda"), args=[index], keywords=[]):
+            return index
+        case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=index)]):
+            return index
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[index]
+        ) | ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod() | ast.Add(), right=index):
+            if INDEXED.fullmatch(text):
+                if isinstance(index, ast.Call) and ast.unparse(index.func) == "str" and index.args:
+                    return index.args[0]
+                return index
+    return None
+
+
+def _in_line(statement: ast.stmt, scope: Scope) -> bool:
+    """Tell whether a statement is always run when its scope is, before what stands behind it."""
+    body = getattr(scope.node, "body", [])
+    for part in body if isinstance(body, list) else ():
+        if part is statement:
+            return True
+        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test):
+            if statement in part.body:
+                return True
+    return False
