@@ -86,6 +86,18 @@ def test_check_for_github() -> None:
     assert result.stdout.startswith("::warning file=a.py,line=3,")
 
 
+def test_check_reports_to_files_beside_its_output() -> None:
+    write(a=ZEROS)
+    result = samedevice("check", "--report", "json=a.json", "--report", "sarif=a.sarif")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("a.py:3:5 warning [zeros]")
+    assert len(json.loads(Path("a.json").read_text())["findings"]) == 1
+    assert Path("a.sarif").read_text() == samedevice("check", "--format", "sarif").stdout
+    for wrong in ("a.json", "text=a.txt", "xml=a.xml", "json="):
+        assert "expected FORMAT=FILE" in samedevice("check", "--report", wrong).stderr
+    assert "cannot be written" in samedevice("check", "--report", "json=no/a.json").stderr
+
+
 def test_standard_input() -> None:
     result = samedevice("check", "-", input=ZEROS)
     assert result.exit_code == 1

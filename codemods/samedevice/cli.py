@@ -11,7 +11,7 @@ import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .modernize.plan import Plan
     from .project import Project
     from .repair import Explanation
+    from .rules import Rule
 
 P = ParamSpec("P")
 
@@ -178,6 +179,13 @@ def _fail(message: str) -> NoReturn:
 def check(
     paths: Paths = None,
     format: Annotated[Format, typer.Option(help="The form of the report.")] = Format.text,
+    report: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FORMAT=FILE",
+            help="Write the report to a file, too: sarif=findings.sarif (repeat it).",
+        ),
+    ] = None,
     select: Select = None,
     ignore: Ignore = None,
     safe: Safe = None,
@@ -200,9 +208,10 @@ def check(
     """Report what is on the wrong device, and why; changes none of the code and runs none of it."""
     from . import baseline as baseline_
     from . import check as check_
-    from .report import github, gitlab, json, sarif, text
+    from .report import text
 
     paths = paths or ["."]
+    reports = [_named_report(given) for given in report or ()]
     config = _config(paths, select, ignore, safe, unsafe_rule, exclude, resolver)
     config = config.with_flags(baseline=baseline)
     if write_baseline and prune_baseline:
@@ -225,22 +234,44 @@ def check(
     compared = old.compare(findings, project, paths, config)
     findings = compared.new
     wrong = any(map(check_.is_wrong, findings))
+    for form, path in reports:
+        _write_report(path, _dump(form, findings, project, rules))
+    if format is not Format.text:
+        typer.echo(_dump(format, findings, project, rules), nl=False)
+    else:
+        text.show(_console(), findings, project.sources)
+        text.show_errors(_console(stderr=True), errors)
+        _summary(findings, len(project.sources))
+        _tell_baseline(compared)
+    return FAILED if errors else FOUND if wrong else CLEAN
+
+
+def _named_report(given: str) -> tuple[Format, str]:
+    """Return the form and the file of `--report FORMAT=FILE`."""
+    form, _, path = given.partition("=")
+    forms = [known.value for known in Format if known is not Format.text]
+    if form not in forms or not path:
+        _fail(f"--report {given}: expected FORMAT=FILE with {', '.join(forms)}")
+    return Format(form), path
+
+
+def _dump(
+    format: Format, findings: Sequence[Finding], project: Project, rules: Mapping[str, Rule]
+) -> str:
+    """Return a report for a program, with a newline at its end if it has any line."""
+    from .report import github, gitlab, json, sarif
+
+    errors = project.errors
     match format:
         case Format.json:
-            typer.echo(json.dump(findings, errors, project.sources))
+            dumped = json.dump(findings, errors, project.sources)
         case Format.sarif:
-            typer.echo(sarif.dump(findings, errors, rules))
-        case Format.github:
-            if findings or errors:
-                typer.echo(github.dump(findings, errors))
+            dumped = sarif.dump(findings, errors, rules)
         case Format.gitlab:
-            typer.echo(gitlab.dump(findings, errors, project.sources))
-        case Format.text:
-            text.show(_console(), findings, project.sources)
-            text.show_errors(_console(stderr=True), errors)
-            _summary(findings, len(project.sources))
-            _tell_baseline(compared)
-    return FAILED if errors else FOUND if wrong else CLEAN
+            dumped = gitlab.dump(findings, errors, project.sources)
+        case _:
+            dumped = github.dump(findings, errors)
+    return f"{dumped}\n" if dumped else ""
 
 
 @app.command(short_help="Repair it: show a diff, ask, write.")
@@ -713,6 +744,46 @@ def prove(
         report=report,
         html=html,
     )
+
+
+@app.command(name="map", short_help="Draw where every tensor lives, as one HTML page.")
+@_exit_codes
+def map_(
+    paths: Paths = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The page; - is standard output."),
+    ] = "map.html",
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="Beside it, show the project as `fix` would leave it.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="With --fixed, apply unsafe fixes, too.")
+    ] = False,
+    select: Select = None,
+    ignore: Ignore = None,
+    exclude: Exclude = None,
+    resolver: Resolver = "",
+) -> int:
+    """Write the code as a page in which each tensor, module and move has the colour of its place.
+
+    It needs no network, and runs none of the code.
+    """
+    from .map import commands
+    from .report.text import show_errors
+
+    paths = paths or ["."]
+    commands.check_output(output, show)
+    config = _config(paths, select, ignore, None, None, exclude, resolver, unsafe)
+    project = _read(paths, config)
+    if project.sources:
+        with _working("mapping", project) as step:
+            commands.run(project, config, paths, output, fixed=fixed, show=show, step=step)
+    show_errors(_console(stderr=True), project.errors)
+    if project.sources and output != "-":
+        typer.echo(f"{output} written", err=True)
+    return FAILED if project.errors else CLEAN
 
 
 @app.command(short_help="Serve an editor by the Language Server Protocol.")
