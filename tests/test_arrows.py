@@ -42,10 +42,12 @@ ROOMS: dict[str, set[str]] = {
     "report": {"baseline", "check", "config", "finding", "migrate", "rules", "source"},
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "interactive": {"finding", "migrate", "report"},
+    "map": _CHECKED | {"migrate", "report", "write"},
+    "doctor": {"config", "files"},
     "batch": {"check", "config", "migrate", "prove", "report", "source", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
-    | {"server"},
+    | {"doctor", "map", "server"},
     "server": _FIXED | {"baseline", "migrate", "report"},
     "__main__": {"cli"},
     "__init__": set(),

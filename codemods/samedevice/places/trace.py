@@ -1,0 +1,582 @@
+"""Where every expression of a file lives, and the sites behind it: for showing, not for judging.
+
+`infer` keeps what rules ask for. A trace is the same evaluation that also keeps what each
+expression gave and what that was made from, so that a value can be followed back through calls and
+files to the site that decided its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from samedevice.finding import Span
+from samedevice.places.graph import Meet, Node, Place, Spot
+from samedevice.places.interpret import Interpreter
+from samedevice.places.solution import Solution
+from samedevice.places.values import (
+    Device,
+    Dict,
+    Either,
+    Func,
+    Obj,
+    Scope,
+    Seq,
+    Site,
+    Tensor,
+    Value,
+)
+from samedevice.project import Project
+
+#: Values of one expression that are told apart, and values that one is said to be made from.
+_MOST = 8
+#: Sites of a chain that are told.
+_LONGEST = 8
+
+_MADE = {
+    "create": "created", "share": "created", "legacy": "created", "placed": "created",
+    "pinned": "created", "load": "loaded", "batch": "drawn from a loader", "module": "built",
+    "generator": "created", "clone": "copied", "copy": "copied",
+}  # fmt: skip
+_MOVES = ("move", "module-move")
+_READS = ("item", "tolist", "numpy")
+#: What is made without naming a device is on the CPU, whatever it has to meet.
+_ON_HOST = frozenset(("create", "share", "legacy", "batch", "module", "generator"))
+_ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to a value at one site, and where the value was then."""
+
+    what: str
+    place: Place
+    path: str
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True)
+class Life:
+    """Where the value of one expression lives.
+
+    `kind`: "tensor", "module", "generator", "device", or what a site does: "created", "moved", ...
+    `place` is where it is as the code is written, `wanted` where it has to be if that is elsewhere;
+    `device` is the name of a second device. `varies`: callers differ, so `place` is "follows".
+    `before` is where the value of a move or a read was.
+    """
+
+    span: Span
+    kind: str
+    place: Place
+    wanted: Place | None
+    device: str
+    varies: bool
+    chain: tuple[Event, ...]
+    before: Place | None = None
+
+
+class _Tracer(Interpreter):
+    """An evaluation that keeps what every expression gave, and what each value was made from."""
+
+    def __init__(self, project: Project, program: frozenset[str] | None) -> None:
+        super().__init__(project, program)
+        self.seen: dict[ast.AST, list[Value]] = {}
+        self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
+        self.paths: dict[ast.AST, str] = {}
+        self._parts: list[list[Value]] = [[]]
+        self._called: set[ast.AST] = set()
+
+    def telling(self, func: Func) -> bool:
+        """Look into every function: a reader asks about all of them."""
+        return True
+
+    def eval(self, node: ast.expr, scope: Scope) -> Value:
+        method = self._eval.get(type(node))
+        if method is None:
+            return super().eval(node, scope)
+        parts: list[Value] = []
+        self._parts.append(parts)
+        value = method(node, scope)
+        self._parts.pop()
+        outer = self._parts[-1]
+        if _is_placed(value):
+            self.note(node, value)
+            self.born(value, Spot(scope.path, node), parts)
+            parts = [value]
+        if len(outer) < _MOST:
+            outer.extend(parts)
+        return value
+
+    def note(self, node: ast.AST, value: Value) -> None:
+        """Keep one value of an expression; what some caller hands in tells more than a symbol."""
+        if self.symbolic and node in self._called:
+            return
+        if not self.symbolic:
+            self._called.add(node)
+        known = self.seen.setdefault(node, [])
+        if len(known) < _MOST and all(value is not other for other in known):
+            known.append(value)
+
+    def born(self, value: Value, spot: Spot | None, parts: Iterable[Value]) -> None:
+        """Keep what a value was first made from."""
+        if value not in self.births:
+            self.births[value] = spot, tuple(part for part in parts if part is not value)[:_MOST]
+
+    def operate(
+        self, operands: list[tuple[Tensor, Spot]], spot: Spot, elementwise: bool,
+        in_place: bool = False,
+    ) -> Tensor:  # fmt: skip
+        result = super().operate(operands, spot, elementwise, in_place)
+        self.born(result, spot, [tensor for tensor, _ in operands])
+        return result
+
+    def join(self, left: Value | None, right: Value) -> Value:
+        joined = super().join(left, right)
+        if left is not None and isinstance(joined, Tensor):
+            self.born(joined, None, [left, right])
+        return joined
+
+    def loop(
+        self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
+        scope: Scope, node: ast.stmt,
+    ) -> None:  # fmt: skip
+        before = dict(scope.names)
+
+        def watched() -> bool:
+            for name, value in scope.names.items():
+                old = before.get(name)
+                if isinstance(value, Tensor) and isinstance(old, Tensor) and value is not old:
+                    self.born(value, None, [old])  # what a round finds, it found before the loop
+            return body()
+
+        super().loop(target, elements, watched, scope, node)
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
+        super().assign(target, value, scope, statement)
+        if isinstance(target, ast.Attribute):
+            for owner in self.seen.get(target.value, ())[-1:]:
+                if isinstance(owner, Obj):
+                    value = owner.attrs.get(target.attr, value)
+        if _is_placed(value) and not isinstance(statement, ast.AugAssign):
+            self.note(target, value)
+
+    def bind_arguments(self, func: Func, *given: object) -> None:
+        super().bind_arguments(func, *given)  # type: ignore[arg-type]
+        scope = given[-1]
+        assert isinstance(scope, Scope)
+        spec = func.node.args
+        for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+            value = scope.names.get(argument.arg)
+            if value is not None and value is not func.bound and _is_placed(value):
+                self.note(argument, value)
+                self.born(value, Spot(scope.path, argument), ())
+
+
+class Trace:
+    """The places of a program's expressions; `solution` is what rules would be asked about."""
+
+    def __init__(self, project: Project, tracer: _Tracer) -> None:
+        self.solution = Solution(project, tracer)
+        self._tracer = tracer
+        self._sites: dict[ast.AST, Site] = {}
+        for site in tracer.sites:
+            known = self._sites.get(site.spot.node)
+            if known is None or (known.kind not in _MADE and known.kind not in _MOVES):
+                self._sites[site.spot.node] = site
+        self._actual: dict[Value, Place] = {}
+        self._chains: dict[Value, tuple[Event, ...]] = {}
+
+    def lives(self, path: str) -> list[Life]:
+        """Return the tensors, modules, moves and devices of a file, in reading order.
+
+        Their spans do not overlap.
+        """
+        tree = self.solution.project.tree(path)
+        if tree is None:
+            return []
+        found = [life for node, kind, span in self._marks(path, tree)
+                 if (life := self._life(node, kind, span)) is not None]  # fmt: skip
+        return sorted(found, key=lambda life: life.span)
+
+    def meetings(self, path: str, span: Span) -> list[tuple[Span, Place, tuple[Event, ...]]]:
+        """Return the operands of the operation at a place: where each is written, and its chain.
+
+        `span` may also be that of one operand: then its operation is meant.
+        """
+        found: dict[tuple[str, Span], tuple[Span, Place, tuple[Event, ...]]] = {}
+        for meet in self._meets.get((path, span), ()):
+            for side in (meet.left_spot, meet.right_spot):
+                if not hasattr(side.node, "lineno"):
+                    continue
+                where = self.solution.span(side)
+                for value in self._tracer.seen.get(side.node, ())[:1]:
+                    found[side.path, where] = where, self.place(value), self.chain(value)
+        return list(found.values())
+
+    @cached_property
+    def _meets(self) -> dict[tuple[str, Span], list[Meet]]:
+        """The meetings by operation and by operand."""
+        found: dict[tuple[str, Span], list[Meet]] = {}
+        done: set[int] = set()
+        for node in self.solution.graph.nodes:
+            for meet in (*node.meets, *node.indexes):
+                if id(meet) in done:
+                    continue
+                done.add(id(meet))
+                for spot in {meet.operation, meet.left_spot, meet.right_spot}:
+                    if hasattr(spot.node, "lineno"):
+                        found.setdefault((spot.path, self.solution.span(spot)), []).append(meet)
+        return found
+
+    # -- places -----------------------------------------------------------------------------
+
+    def place(self, value: Value) -> Place:
+        """Return where a value is as the code is written, wherever it has to be."""
+        known = self._actual.get(value)
+        if known is None:
+            self._actual[value] = Place.UNKNOWN  # of one that is made from itself
+            known = self._actual[value] = self._place(value)
+        return known
+
+    def _place(self, value: Value) -> Place:
+        node = _node(value)
+        if node is None:
+            places = {self.place(member) for member in _members(value)}
+            return places.pop() if len(places) == 1 else Place.UNKNOWN
+        inferred = self.solution.place(node)
+        root = node.find()
+        if inferred in (Place.HOST, Place.FIXED) or isinstance(value, Device):
+            return inferred
+        if root.pin is not None and root.name != "seed":
+            return inferred
+        site = self._site(value)
+        if isinstance(value, Obj):
+            return inferred if _moves(value) else Place.HOST
+        if site is not None and (site.kind in _ON_HOST or site.kind in _MADE):
+            return Place.HOST if site.kind in _ON_HOST else inferred
+        places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
+        return Place.HOST if places == {Place.HOST} else inferred
+
+    def _site(self, value: Value) -> Site | None:
+        """Return the site that made a value, if one did."""
+        spot, _ = self._tracer.births.get(value, (None, ()))
+        site = self._sites.get(spot.node) if spot is not None else None
+        if site is None or site.kind not in _MADE and site.kind not in _MOVES:
+            site = value.site if isinstance(value, Tensor | Obj) else None
+        return site
+
+    def _sources(self, value: Value) -> list[Value]:
+        """Return the tensors and modules that a value was made from."""
+        _, parts = self._tracer.births.get(value, (None, ()))
+        site = value.site if isinstance(value, Tensor) else None
+        if site is not None and site.kind == "plain-tensor":
+            parts = (site.detail["value"], *parts)
+        if not parts and isinstance(value, Tensor):  # a module's own, or a joined one
+            roots = [*(source.find() for source in value.node.flows_from), value.node.find()]
+            parts = tuple(self._modules[root] for root in roots if root in self._modules)
+        return [part for part in parts if not isinstance(part, Device)]
+
+    @cached_property
+    def _modules(self) -> dict[Node, Obj]:
+        """The first module at each node."""
+        found: dict[Node, Obj] = {}
+        for value in self._tracer.births:
+            if isinstance(value, Obj) and value.node is not None:
+                found.setdefault(value.node.find(), value)
+        return found
+
+    # -- chains -----------------------------------------------------------------------------
+
+    def chain(self, value: Value) -> tuple[Event, ...]:
+        """Return the sites behind the place of a value, the earliest first."""
+        known = self._chains.get(value)
+        if known is None:
+            known = self._chains[value] = tuple(self._walk(value))[:_LONGEST][::-1]
+        return known
+
+    def _walk(self, value: Value) -> Iterator[Event]:
+        """Tell the sites that a value went through, the latest first, up to where it was made."""
+        done: set[Value] = set()
+        told: set[ast.AST] = set()
+        open_ = [value]  # the last is the most likely to say why the place is what it is
+        while open_:
+            at = open_.pop()
+            if at in done:
+                continue
+            done.add(at)
+            if isinstance(at, Obj):
+                yield from self._module_steps(at, told)
+                return
+            spot, _ = self._tracer.births.get(at, (None, ()))
+            site = self._site(at)
+            if isinstance(at, Device):
+                if spot is not None:
+                    yield self._step("device chosen", self.place(at), spot)
+            elif site is not None and (site.kind in _MADE or site.kind in _MOVES):
+                if site.spot.node not in told:
+                    told.add(site.spot.node)
+                    yield from self._chosen(at, site)
+                    yield self._step(_MADE.get(site.kind, "moved"), self.place(at), site.spot)
+                if site.kind in _MADE and site.kind not in ("clone", "copy"):
+                    return
+                open_.clear()
+            elif spot is not None and isinstance(spot.node, ast.arg):
+                yield self._step("handed in", self.place(at), spot)
+                return
+            open_ += self._before(at)
+
+    def _before(self, at: Value) -> list[Value]:
+        """Return the sources of a value, last the one that its place comes from most likely."""
+        if isinstance(at, Seq | Dict | Either):
+            return _members(at)[:1]
+        node, place = _node(at), self.place(at)
+
+        def likely(source: Value) -> tuple[bool, bool, bool]:
+            other = _node(source)
+            same = node is not None and other is not None and node.find() is other.find()
+            return self.place(source) is place, source in self._tracer.births, same
+
+        return sorted(self._sources(at), key=likely)
+
+    def _module_steps(self, module: Obj, told: set[ast.AST]) -> Iterator[Event]:
+        """Tell, the latest first, where a module or what holds it was moved and built."""
+        whole: Obj | None = module
+        moves: list[Spot] = []
+        while whole is not None and not moves:
+            moves, whole = whole.moves, whole.parent
+        for spot in moves[::-1][:2]:
+            if spot.node not in told and isinstance(spot.node, ast.expr):
+                told.add(spot.node)
+                root = module.node.find() if module.node is not None else None
+                if root is not None and root.pin_spot is not None:
+                    if isinstance(root.pin_spot.node, ast.expr) and root.pin_spot.node not in told:
+                        told.add(root.pin_spot.node)
+                        if not _inside(root.pin_spot, spot):
+                            yield self._step("device chosen", self.place(module), root.pin_spot)
+                yield self._step("moved", self.place(module), spot)
+        if module.site is not None:
+            place = Place.HOST if moves else self.place(module)
+            yield self._step("built", place, module.site.spot)
+
+    def _chosen(self, value: Value, site: Site) -> Iterator[Event]:
+        """Tell where the device was chosen that a value was put on."""
+        if site.kind not in _MOVES and site.kind not in ("placed", "pinned"):
+            return
+        node = _node(value)
+        spot = node.find().pin_spot if node is not None else None
+        if spot is not None and isinstance(spot.node, ast.expr) and not _inside(spot, site.spot):
+            yield self._step("device chosen", self.place(value), spot)
+
+    def _step(self, what: str, place: Place, spot: Spot) -> Event:
+        code = self.solution.code(spot)
+        return Event(what, place, spot.path, self.solution.span(spot), code)
+
+    # -- spans ------------------------------------------------------------------------------
+
+    def _placed(self, node: ast.AST) -> bool:
+        return node in self._tracer.seen
+
+    def _marks(self, path: str, tree: ast.AST) -> Iterator[tuple[ast.AST, str, Span]]:
+        """Yield what is to be marked: the expression, what a site does there, and its name's span.
+
+        Names and dotted names are marked as they are; of a call its callee, of a move its method.
+        """
+        source = self.solution.project.sources[path]
+        queue: list[ast.AST] = [tree]
+        while queue:
+            node = queue.pop()
+            match node:
+                case ast.Name(id="self"):
+                    continue
+                case ast.Name():
+                    if self._placed(node):
+                        yield node, "", source.span(node)
+                    continue
+                case ast.arg():
+                    if self._placed(node):
+                        span = source.span(node)
+                        yield node, "", _short(span, len(node.arg))
+                    continue
+                case ast.Constant() | ast.JoinedStr() | ast.IfExp():
+                    site = self._sites.get(node)
+                    if site is not None and site.kind in ("literal", "resolver", "indexed"):
+                        if site.spot.path == path and self._is_expression(node, source.span(node)):
+                            yield node, "device", source.span(node)
+                            continue
+                case ast.Attribute():
+                    if self._placed(node) and not (
+                        self._placed(node.value) and self._is_device(node)
+                    ):
+                        if _is_dotted(node):
+                            yield node, "", source.span(node)
+                            continue
+                        yield node, "", _last(source.span(node), node.attr)
+                case ast.Subscript():
+                    if (
+                        self._placed(node)
+                        and not self._placed(node.value)
+                        and (_is_dotted(node.value) and isinstance(node.slice, ast.Constant))
+                    ):
+                        yield node, "", source.span(node)
+                        continue
+                case ast.Call(func=func):
+                    site = self._sites.get(node)
+                    if site is not None and site.kind in (*_MADE, *_MOVES) and self._placed(node):
+                        kind = _MADE.get(site.kind, "moved")
+                        if site.kind == "batch":
+                            pass
+                        elif isinstance(func, ast.Attribute) and (
+                            site.kind in _MOVES or not _is_dotted(func)
+                        ):
+                            yield node, kind, _last(source.span(func), func.attr)
+                            queue += [*node.keywords, *node.args, func.value]
+                            continue
+                        else:
+                            yield node, kind, source.span(func)
+                            queue += [*node.keywords, *node.args]
+                            continue
+                    elif isinstance(func, ast.Attribute) and func.attr in _READS:
+                        if self._placed(func.value):
+                            yield func.value, "read", _last(source.span(func), func.attr)
+            queue.extend(ast.iter_child_nodes(node))
+
+    @staticmethod
+    def _is_expression(node: ast.AST, span: Span) -> bool:
+        return isinstance(node, ast.expr) and span.line == span.end_line
+
+    def _is_device(self, node: ast.AST) -> bool:
+        return all(isinstance(value, Device) for value in self._tracer.seen.get(node, ()))
+
+    def _life(self, node: ast.AST, kind: str, span: Span) -> Life | None:
+        values = self._tracer.seen.get(node, [])
+        site = self._sites.get(node)
+        if not values and kind == "device" and site is not None and site.node is not None:
+            values = [Device(site.node, site.spot)]
+        values = [value for value in values if self._is_shown(value)]
+        if kind == "read":
+            values = [v for v in values if self.place(v) in (*_ON_DEVICE, Place.FIXED)]
+        if not values:
+            return None
+        places = {self.place(value): value for value in reversed(values)}
+        if len(places) > 1:
+            places.pop(Place.UNKNOWN, None)
+        place, value = next(reversed(places.items()))
+        varies = len(places) > 1
+        chains = [self.chain(one) for one in reversed(places.values())]
+        root = _node(value)
+        steps = tuple(dict.fromkeys(step for chain in chains for step in chain))
+        name = root.find().name if root is not None and place is Place.FIXED else ""
+        if kind == "read":
+            return Life(span, kind, Place.HOST, None, "", False, steps, place)
+        wanted = self._wanted(value, place) if not varies else None
+        before: Place | None = None
+        if kind == "moved":
+            before = next((self.place(source) for source in self._sources(value)), None)
+            before = Place.HOST if isinstance(value, Obj) and before is None else before
+        return Life(
+            span, kind or _kind(value), Place.FOLLOWS if varies else place, wanted, name, varies,
+            steps, before,
+        )  # fmt: skip
+
+    def _wanted(self, value: Value, place: Place) -> Place | None:
+        """Return where a value has to be, if that is not where it is."""
+        node = _node(value)
+        inferred = self.solution.place(node)
+        if inferred is place or inferred is Place.UNKNOWN or node is None:
+            return Place.CENTRAL if self.solution.clashing(node) else None
+        return inferred
+
+    def _is_shown(self, value: Value) -> bool:
+        """Tell whether a value is known to be a tensor or module rather than only used like one."""
+        node = _node(value)
+        if node is None:
+            return all(self._is_shown(member) for member in _members(value))
+        if isinstance(value, Obj | Device) or node.find().sure:
+            return True
+        return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
+
+
+def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
+    """Evaluate a project, or one program of it, as `infer` does, and keep what everything gave."""
+    enabled = gc.isenabled()
+    gc.disable()  # all that is made here lives until the answer does
+    try:
+        tracer = _Tracer(project, program)
+        tracer.run()
+        return Trace(project, tracer)
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _members(value: Value) -> list[Value]:
+    if isinstance(value, Either):
+        return value.options
+    return list(value.members()) if isinstance(value, Seq | Dict) else []
+
+
+def _is_placed(value: Value) -> bool:
+    """Tell whether a value has a place; a container does if it holds a few tensors only."""
+    if isinstance(value, Tensor | Device):
+        return True
+    if isinstance(value, Obj):
+        return value.node is not None
+    if isinstance(value, Either):
+        return all(_is_placed(option) for option in value.options)
+    if isinstance(value, Seq | Dict):
+        members = _members(value)
+        return 0 < len(members) <= _MOST and all(isinstance(m, Tensor) for m in members)
+    return False
+
+
+def _node(value: Value) -> Node | None:
+    if isinstance(value, Either):
+        return _node(value.options[0])
+    return value.node if isinstance(value, Tensor | Device | Obj) else None
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Either):
+        return _kind(value.options[0])
+    if isinstance(value, Device):
+        return "device"
+    if isinstance(value, Seq | Dict):
+        return "tensors"
+    if isinstance(value, Obj):
+        return "module" if value.family in ("module", "owned") else value.family or "module"
+    return "tensor"
+
+
+def _moves(module: Obj) -> bool:
+    """Tell whether a module, or one that it is a part of, was moved."""
+    whole: Obj | None = module
+    while whole is not None:
+        if whole.moves:
+            return True
+        whole = whole.parent
+    return False
+
+
+def _inside(inner: Spot, outer: Spot) -> bool:
+    return inner.path == outer.path and any(node is inner.node for node in ast.walk(outer.node))
+
+
+def _is_dotted(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _short(span: Span, length: int) -> Span:
+    return Span(span.line, span.column, span.line, span.column + length)
+
+
+def _last(span: Span, attr: str) -> Span:
+    return Span(span.end_line, span.end_column - len(attr), span.end_line, span.end_column)
+
+
+__all__ = ["Life", "Event", "Trace", "trace"]
