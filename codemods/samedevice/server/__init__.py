@@ -1,11 +1,24 @@
 """The language server: findings, fixes and places in an editor, by the Language Server Protocol.
 
 `analysis` knows files and findings and nothing of the protocol, `edits` turns places and texts into
-those of the protocol, and `protocol` answers the editor. Needs pygls: `samedevice[server]`.
+those of the protocol, `protocol` holds a session, which `sessions` (what the editor tells),
+`questions` and `actions` (what it asks for) use. Needs pygls: `samedevice[server]`.
 """
 
 from __future__ import annotations
 
-from .protocol import Server, serve
+from . import actions, questions, sessions
+from .protocol import Server
 
 __all__ = ["Server", "serve"]
+
+
+def serve(port: int | None = None) -> None:
+    """Serve one editor on standard input and output, or on `port` of this machine."""
+    server = Server()
+    for features in (sessions, questions, actions):
+        features.register(server)
+    if port is None:
+        server.start_io()
+    else:
+        server.start_tcp("127.0.0.1", port)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .. import baseline, check, config, files, migrate, places, source
+from .. import baseline, check, config, files, migrate, source
 from ..baseline import Baseline
 from ..check import Memory, Step
 from ..config import Config
@@ -105,16 +105,18 @@ class Analysis:
         self._parsed(changed)
         return changed
 
-    def fix_all(self, path: str, rule: str = "") -> dict[str, Source]:
+    def fix_all(
+        self, path: str, rule: str = "", step: Step = lambda files: None
+    ) -> dict[str, Source]:
         """Return the files that change when all of a file's findings (of `rule`) are fixed."""
-        outcome = migrate.migrate(self.project, self.config, _Declined(path, rule))
+        outcome = migrate.migrate(self.project, self.config, _Declined(path, rule), step)
         changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
         self._parsed(changed)
         return changed
 
-    def centralize(self) -> migrate.Outcome:
+    def centralize(self, step: Step = lambda files: None) -> migrate.Outcome:
         """Return what `samedevice fix` would make of the texts as they are."""
-        return migrate.migrate(self.now, self.config)
+        return migrate.migrate(self.now, self.config, step=step)
 
     def _parsed(self, changed: Mapping[str, Source]) -> None:
         for path in changed:

@@ -3,46 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import inspect
 import json
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from .. import __version__
+from .. import __version__, rules
+from ..check import Step
 from ..config import ConfigError
 from ..finding import Finding, Span
-from ..migrate import key
-from ..source import Source, SourceError, from_bytes
-from .analysis import PLACES, Analysis, Folder, Settings, named
+from ..source import Source
+from .analysis import Analysis, Folder, Settings
 from .edits import range_of, text_edits
 
 T = TypeVar("T")
 
 NAME = "samedevice"
-FIX_ALL = "source.fixAll.samedevice"
-CENTRALIZE = "samedevice.server.centralize"
 PAUSE = 0.05  # seconds without a key pressed before the text is looked at
-PARENT = 5.0  # seconds between two looks at whether the editor is still there
+PARENT = 2.0  # seconds between two looks at whether the editor is still there
+SLOW = 0.5  # seconds that something takes before its progress is shown
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
     "note": lsp.DiagnosticSeverity.Information,
 }
-_WATCHED = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/requirements.txt", "**/.gitignore")
 
 
-class RequestFailed(JsonRpcException):
-    """An answer that says why there is none, for the user."""
+class Interrupted(Exception):
+    """The work was ended: what it was for has changed, or nobody wants it any more."""
 
-    CODE = lsp.LSPErrorCodes.RequestFailed.value
+
+class Job:
+    """Something that the thread of analysis does; it ends at its next step once it is stopped."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.files = 0
+
+    def step(self, files: int) -> None:
+        """Count files that are done; raises `Interrupted` when the job was stopped."""
+        self.files += files
+        if self.stopped:
+            raise Interrupted
 
 
 class Server(LanguageServer):
@@ -69,13 +80,15 @@ class Server(LanguageServer):
                 save=True,
             ),
         )
-        self.settings = Settings()
+        self.settings: dict[str, Settings] = {}
         self._folders: dict[str, Folder] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._waiting: asyncio.Task[None] | None = None
         self._parent: asyncio.Task[None] | None = None
         self._complaint = ""
         self._published: set[str] = set()
+        self._jobs: set[Job] = set()
+        self._numbers: dict[str, tuple[str, list[lsp.Diagnostic]]] = {}
 
     # -- texts and folders --------------------------------------------------------------------
 
@@ -88,7 +101,7 @@ class Server(LanguageServer):
     def open_texts(self) -> dict[str, str]:
         """Return what the editor has open, by path; a notebook as its JSON."""
         texts = {
-            _path(document.uri): document.source
+            path_of(document.uri): document.source
             for document in self.workspace.text_documents.values()
             if self.workspace.get_notebook_document(cell_uri=document.uri) is None
             and document.language_id in (None, "", "python")
@@ -103,7 +116,7 @@ class Server(LanguageServer):
                 for cell in notebook.cells
             ]
             shape = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-            texts[_path(notebook.uri)] = json.dumps(shape)
+            texts[path_of(notebook.uri)] = json.dumps(shape)
         return texts
 
     def _is_code(self, cell: lsp.NotebookCell) -> bool:
@@ -117,9 +130,9 @@ class Server(LanguageServer):
 
     def uris(self) -> dict[str, str]:
         """Return the client's own URIs of what is open, by path."""
-        known = {_path(uri): document.uri for uri, document in self._documents()}
+        known = {path_of(uri): document.uri for uri, document in self._documents()}
         for notebook in self.workspace.notebook_documents.values():
-            known[_path(notebook.uri)] = notebook.uri
+            known[path_of(notebook.uri)] = notebook.uri
         return known
 
     def _documents(self) -> Iterator[tuple[str, Any]]:
@@ -129,9 +142,9 @@ class Server(LanguageServer):
 
     def folder_of(self, path: str) -> Folder:
         """Return the innermost workspace folder around a file; the file itself without one."""
-        roots = [_path(uri) for uri in self.workspace.folders]
+        roots = [path_of(uri) for uri in self.workspace.folders]
         if not roots and self.workspace.root_uri:
-            roots = [_path(self.workspace.root_uri)]
+            roots = [path_of(self.workspace.root_uri)]
         around = [root for root in roots if path.startswith(root.rstrip("/") + "/")]
         return self.folder(max(around, key=len) if around else path)
 
@@ -141,29 +154,83 @@ class Server(LanguageServer):
             self._folders[root] = Folder(root)
         return self._folders[root]
 
+    def all_folders(self) -> list[Folder]:
+        """Return the workspace's folders, and the open files that lie in none."""
+        roots = [self.folder(path_of(uri)) for uri in self.workspace.folders]
+        return list(dict.fromkeys([*roots, *map(self.folder_of, self.uris())]))
+
+    def close_folder(self, root: str) -> None:
+        """Forget a folder that is none of the workspace's any more."""
+        self._folders.pop(root, None)
+        self.settings.pop(root, None)
+
+    def settings_of(self, folder: Folder) -> Settings:
+        """Return what the editor's user has set for a folder."""
+        return self.settings.get(folder.root) or self.settings.get("") or Settings()
+
     def refresh(self) -> None:
-        """Look at the disk again before the next analysis, and forget folders that were closed."""
+        """Look at the disk again before the next analysis."""
         for folder in self._folders.values():
             folder.refresh()
 
     # -- analysis -----------------------------------------------------------------------------
 
-    async def work(self, function: Callable[[], T]) -> T:
-        """Run `function` on the thread of analysis."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, function)
+    async def work(self, function: Callable[[Step], T], title: str = "looking at files") -> T:
+        """Run `function` on the thread of analysis; it is given what to call at its steps.
+
+        Raises `Interrupted` when the texts change. Progress is shown if it takes long.
+        """
+        job = Job()
+        self._jobs.add(job)
+        loop = asyncio.get_running_loop()
+        shown = loop.create_task(self._progress(job, title))
+        try:
+            return await loop.run_in_executor(self._worker, lambda: function(job.step))
+        finally:
+            job.stopped = True  # nobody waits for it any more
+            self._jobs.discard(job)
+            shown.cancel()
+
+    async def _progress(self, job: Job, title: str) -> None:
+        window = self.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return
+        await asyncio.sleep(SLOW)
+        token = str(uuid.uuid4())
+        await self.work_done_progress.create_async(token)
+        self.work_done_progress.begin(token, lsp.WorkDoneProgressBegin(f"samedevice: {title}"))
+        try:
+            while True:
+                message = f"{job.files} files" if job.files else None
+                self.work_done_progress.report(token, lsp.WorkDoneProgressReport(message=message))
+                await asyncio.sleep(SLOW)
+        finally:
+            self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
+            self.work_done_progress.tokens.pop(token, None)
 
     async def analyse(self, folder: Folder) -> Analysis | None:
         """Return what is known of `folder`; None, and a message, when the settings are wrong."""
-        texts = {
-            path: text for path, text in self.open_texts().items() if self.folder_of(path) is folder
-        }
-        try:
-            analysis = await self.work(lambda: folder.analyse(texts, self.settings))
-        except ConfigError as error:
-            self._complain(str(error))
-            return None
-        self._complaint = ""
-        return analysis
+        while True:
+            texts = {
+                path: text
+                for path, text in self.open_texts().items()
+                if self.folder_of(path) is folder
+            }
+            settings = self.settings_of(folder)
+            try:
+                analysis = await self.work(partial(folder.analyse, texts, settings))
+            except Interrupted:
+                continue  # the texts are others by now
+            except ConfigError as error:
+                self._complain(str(error))
+                return None
+            self._complaint = ""
+            return analysis
+
+    def interrupt(self) -> None:
+        """End what is being done for texts that have changed."""
+        for job in self._jobs:
+            job.stopped = True
 
     def _complain(self, message: str) -> None:
         """Show a message, once for as long as its reason stays."""
@@ -179,6 +246,7 @@ class Server(LanguageServer):
 
     def look(self, pause: float = 0.0) -> None:
         """Tell the editor what is found, once its texts rest for `pause` seconds."""
+        self.interrupt()
         if self._waiting is not None:
             self._waiting.cancel()
         self._waiting = asyncio.get_running_loop().create_task(self._look(pause))
@@ -194,9 +262,9 @@ class Server(LanguageServer):
     async def _look(self, pause: float) -> None:
         await asyncio.sleep(pause)
         known = self.uris()
-        versions = {uri: document.version for uri, document in self._documents()}
         for folder in {self.folder_of(path): None for path in known}:
             analysis = await self.analyse(folder)
+            versions = self.versions()
             for path, uri in known.items():
                 if self.folder_of(path) is not folder:
                     continue
@@ -208,6 +276,17 @@ class Server(LanguageServer):
                     self.text_document_publish_diagnostics(
                         lsp.PublishDiagnosticsParams(target, of_target, versions.get(target))
                     )
+
+    def versions(self) -> dict[str, int | None]:
+        """Return the versions of the texts that are open, by URI; a notebook's cells have none."""
+        return {uri: document.version for uri, document in self._documents()}
+
+    def number(self, uri: str, diagnostics: list[lsp.Diagnostic]) -> str:
+        """Return the name of an answer: the same one while a document's diagnostics stay."""
+        known = self._numbers.get(uri)
+        if known is None or known[1] != diagnostics:
+            known = self._numbers[uri] = str(uuid.uuid4()), diagnostics
+        return known[0]
 
     def _by_document(
         self, path: str, uri: str, found: list[tuple[str, lsp.Diagnostic]]
@@ -221,6 +300,7 @@ class Server(LanguageServer):
 
     def forget(self, uri: str) -> None:
         """Take back what was told of a document that was closed."""
+        self._numbers.pop(uri, None)
         if uri in self._published:
             self._published.discard(uri)
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
@@ -263,6 +343,7 @@ class Server(LanguageServer):
             message,
             severity=severity,
             code=finding.rule,
+            code_description=_description(finding.rule),
             source=NAME,
             related_information=[
                 lsp.DiagnosticRelatedInformation(
@@ -275,7 +356,7 @@ class Server(LanguageServer):
     def location(self, analysis: Analysis, path: str, span: Span) -> lsp.Location:
         """Return a place in a file as the editor counts it; in a notebook, in its cell."""
         text = analysis.source(path)
-        uri = self.uris().get(path) or uris.from_fs_path(path) or path
+        uri = self.uri_of(path)
         if text is None:
             return lsp.Location(uri, lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)))
         there = range_of(text.line, span, self.encoding)
@@ -288,10 +369,14 @@ class Server(LanguageServer):
         there.end.line -= moved
         return lsp.Location(notebook.cells[cell[0]].document, there)
 
+    def uri_of(self, path: str) -> str:
+        """Return the client's own URI of a file where it has one."""
+        return self.uris().get(path) or uris.from_fs_path(path) or path
+
     def find_path(self, uri: str) -> str:
         """Return the path of a document, that of its notebook for a cell."""
         notebook = self.workspace.get_notebook_document(cell_uri=uri)
-        return _path(notebook.uri if notebook is not None else uri)
+        return path_of(notebook.uri if notebook is not None else uri)
 
     # -- edits --------------------------------------------------------------------------------
 
@@ -350,7 +435,7 @@ class Server(LanguageServer):
     def _edits(
         self, before: Source | None, after: Source, path: str
     ) -> Iterator[tuple[str, list[lsp.TextEdit]]]:
-        uri = self.uris().get(path) or uris.from_fs_path(path) or path
+        uri = self.uri_of(path)
         if before is None or not before.is_notebook:
             old = before.text if before is not None else ""
             yield uri, text_edits(old, after.text, self.encoding, self._newline(uri, before))
@@ -391,6 +476,7 @@ class Server(LanguageServer):
 
     def shutdown(self) -> None:
         """End the session: what is still being analysed is not waited for."""
+        self.interrupt()
         self._worker.shutdown(wait=False, cancel_futures=True)
         super().shutdown()  # type: ignore[no-untyped-call]
 
@@ -405,379 +491,15 @@ def _is_alive(process_id: int) -> bool:
     return True
 
 
-def _path(uri: str) -> str:
+def path_of(uri: str) -> str:
     """Return the path of a URI as the project names it; an unsaved text's URI is its name."""
     name = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return os.path.normpath(name).replace("\\", "/") if name else uri
 
 
-def serve(port: int | None = None) -> None:
-    """Serve one editor on standard input and output, or on `port` of this machine."""
-    server = make()
-    if port is None:
-        server.start_io()
-    else:
-        server.start_tcp("127.0.0.1", port)
-
-
-def make() -> Server:
-    """Return a server with all that it answers."""
-    server = Server()
-    _sessions(server)
-    _documents(server)
-    _questions(server)
-    _actions(server)
-    return server
-
-
-def _sessions(server: Server) -> None:
-    @server.feature(lsp.INITIALIZE)
-    def initialize(params: lsp.InitializeParams) -> None:
-        options = params.initialization_options
-        if isinstance(options, dict):
-            _configure(server, options.get("settings", options))
-
-    @server.feature(lsp.INITIALIZED)
-    async def initialized(params: lsp.InitializedParams) -> None:
-        server.watch_parent()
-        await _ask_settings(server)
-        workspace = server.client_capabilities.workspace
-        watching = workspace.did_change_watched_files if workspace else None
-        if watching and watching.dynamic_registration:
-            watchers = [lsp.FileSystemWatcher(pattern) for pattern in _WATCHED]
-            registration = lsp.Registration(
-                "files",
-                lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-                lsp.DidChangeWatchedFilesRegistrationOptions(watchers),
-            )
-            await server.client_register_capability_async(lsp.RegistrationParams([registration]))
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def changed_settings(params: lsp.DidChangeConfigurationParams) -> None:
-        if isinstance(params.settings, dict) and params.settings:
-            _configure(server, params.settings)
-        else:
-            await _ask_settings(server)
-        await _again(server)
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def changed_files(params: lsp.DidChangeWatchedFilesParams) -> None:
-        server.refresh()
-        await _again(server)
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    async def changed_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-        server.refresh()
-        await _again(server)
-
-
-async def _again(server: Server) -> None:
-    """Have everything that is open looked at again."""
-    server.look()
-    workspace = server.client_capabilities.workspace
-    diagnostics = workspace.diagnostics if workspace else None
-    if server.pulled and diagnostics and diagnostics.refresh_support:
-        await server.workspace_diagnostic_refresh_async(None)
-
-
-async def _ask_settings(server: Server) -> None:
-    workspace = server.client_capabilities.workspace
-    if workspace is None or not workspace.configuration:
-        return
-    items = [lsp.ConfigurationItem(section=NAME)]
-    answers = await server.workspace_configuration_async(lsp.ConfigurationParams(items))
-    if answers and isinstance(answers[0], dict) and answers[0]:
-        _configure(server, answers[0])
-
-
-def _configure(server: Server, given: object) -> None:
-    """Take the settings that an editor has; one of the wrong type is told and passed over."""
-    section = given.get(NAME, given) if isinstance(given, dict) else None
-    if not isinstance(section, dict):
-        return
-    values: dict[str, Any] = {}
-    for name, field, fits in (
-        ("inlayHints", "inlay_hints", lambda value: value in ("off", "clashes", "all")),
-        ("unsafe", "unsafe", lambda value: isinstance(value, bool)),
-        ("select", "select", _is_list),
-        ("ignore", "ignore", _is_list),
-        ("resolver", "resolver", lambda value: isinstance(value, str)),
-    ):
-        value = section.get(name)
-        if value is None:
-            continue
-        if fits(value):
-            values[field] = tuple(value) if isinstance(value, list) else value
-        else:
-            message = f"samedevice.{name}: {value!r} is no value for this setting"
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, message))
-    server.settings = Settings(**values)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _documents(server: Server) -> None:
-    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.look()
-
-    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        server.look(PAUSE)
-
-    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
-        server.refresh()  # an editor need not watch files
-        server.look()
-
-    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri)
-        server.look()
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def notebook_opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
-        server.look()
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def notebook_changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
-        server.look(PAUSE)
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
-    def notebook_saved(params: lsp.DidSaveNotebookDocumentParams) -> None:
-        server.refresh()
-        server.look()
-
-    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    def notebook_closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
-        for cell in params.cell_text_documents:
-            server.forget(cell.uri)
-        server.look()
-
-
-def _questions(server: Server) -> None:
-    options = lsp.DiagnosticOptions(
-        inter_file_dependencies=True, workspace_diagnostics=False, identifier=NAME
-    )
-
-    @server.feature(lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)
-    async def pull(params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
-        uri = params.text_document.uri
-        path = server.find_path(uri)
-        analysis = await server.analyse(server.folder_of(path))
-        found = [] if analysis is None else server.diagnostics(analysis, path)
-        return lsp.RelatedFullDocumentDiagnosticReport(
-            [diagnostic for target, diagnostic in found if target == uri]
-        )
-
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        uri, at = params.text_document.uri, params.position
-        path = server.find_path(uri)
-        analysis = await server.analyse(server.folder_of(path))
-        if analysis is None:
-            return None
-        best: tuple[Span, lsp.Range, str] | None = None
-        for known in await server.work(lambda: analysis.known(path)):
-            where = server.location(analysis, path, known.span)
-            if where.uri != uri or not _holds(where.range, at):
-                continue
-            if best is not None and not _inside(known.span, best[0]):
-                continue
-            verb = "is" if known.certain else "is expected"
-            lines = [f"`{known.code}` {verb} {PLACES[known.place]}"]
-            for origin in known.why:
-                source = analysis.source(origin.path)
-                if source is not None and (origin.path, origin.span) != (path, known.span):
-                    place = f"{os.path.basename(origin.path)}:{origin.span.line}"
-                    code = source.line(origin.span.line).strip()
-                    lines.append(f"{origin.text}: {place}\n```python\n{code}\n```")
-            best = known.span, where.range, "\n\n".join(lines)
-        if best is None:
-            return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, best[2]), best[1])
-
-    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    async def inlay_hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        wanted = server.settings.inlay_hints
-        uri = params.text_document.uri
-        path = server.find_path(uri)
-        analysis = None if wanted == "off" else await server.analyse(server.folder_of(path))
-        if analysis is None:
-            return []
-        hints = []
-        for known in await server.work(lambda: analysis.known(path)):
-            if known.place.value == "unknown" or (wanted == "clashes" and not known.clashes):
-                continue
-            where = server.location(analysis, path, known.span)
-            if where.uri == uri and _holds(params.range, where.range.end):
-                tooltip = PLACES[known.place]
-                hints.append(
-                    lsp.InlayHint(where.range.end, f": {known.place.value}", tooltip=tooltip)
-                )
-        return hints
-
-
-def _holds(outer: lsp.Range, at: lsp.Position) -> bool:
-    return outer.start <= at <= outer.end
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return (outer.line, outer.column) <= (inner.line, inner.column) and (
-        inner.end_line,
-        inner.end_column,
-    ) <= (outer.end_line, outer.end_column)
-
-
-def _actions(server: Server) -> None:
-    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
-    options = lsp.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
-    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        path = server.find_path(params.text_document.uri)
-        analysis = await server.analyse(server.folder_of(path))
-        if analysis is None or path in analysis.broken:
-            return []
-        only = params.context.only
-        offered = [
-            action
-            for action in _offers(server, analysis, path, params)
-            if only is None or any(_is_kind(str(action.kind), str(kind)) for kind in only)
-        ]
-        if _resolves(server):
-            return offered
-        made = []
-        for action in offered:
-            with contextlib.suppress(ValueError, SourceError):
-                made.append(await _resolved(server, analysis, action))
-        return made
-
-    @server.feature(lsp.CODE_ACTION_RESOLVE)
-    async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
-        data = action.data
-        if not isinstance(data, dict) or not isinstance(data.get("path"), str):
-            raise JsonRpcInvalidParams(message="this action is not one of samedevice's")
-        analysis = await server.analyse(server.folder_of(data["path"]))
-        try:
-            if analysis is None:
-                raise ValueError("the settings cannot be used")
-            return await _resolved(server, analysis, action)
-        except (ValueError, SourceError) as error:
-            raise RequestFailed(message=f"samedevice: {error}") from None
-
-    @server.command(CENTRALIZE)
-    async def centralize(folder_uri: str) -> dict[str, int]:
-        folder = server.folder(_path(folder_uri))
-        analysis = await server.analyse(folder)
-        if analysis is None:
-            raise RequestFailed(message="samedevice: the settings cannot be used")
-        outcome = await server.work(analysis.centralize)
-        changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
-        if changed:
-            label = "Centralize the device"
-            try:
-                edit = server.workspace_edit(analysis, changed, label)
-            except (ValueError, SourceError) as error:
-                raise RequestFailed(message=f"samedevice: {error}") from None
-            answer = await server.workspace_apply_edit_async(
-                lsp.ApplyWorkspaceEditParams(edit, label)
-            )
-            if not answer.applied:
-                why = answer.failure_reason or "the editor did not apply it"
-                raise RequestFailed(message=f"samedevice: {why}")
-        return {"files": len(changed), "left": len(outcome.remaining)}
-
-
-def _resolves(server: Server) -> bool:
-    text_document = server.client_capabilities.text_document
-    able = text_document.code_action if text_document else None
-    support = able.resolve_support if able else None
-    return support is not None and "edit" in support.properties
-
-
-def _is_kind(kind: str, asked: str) -> bool:
-    return kind == asked or kind.startswith(asked + ".") or asked == ""
-
-
-def _offers(
-    server: Server, analysis: Analysis, path: str, params: lsp.CodeActionParams
-) -> Iterable[lsp.CodeAction]:
-    """Yield the actions for a range, without their edits."""
-    uri = params.text_document.uri
-    data: dict[str, Any] = {"path": path}
-    fixable: dict[str, int] = {}
-    for finding in analysis.of(path):
-        if finding.fix is not None and (finding.fix.safe or analysis.config.unsafe):
-            fixable[finding.rule] = fixable.get(finding.rule, 0) + 1
-    rules = {}
-    for finding in analysis.of(path):
-        where = server.location(analysis, path, finding.span)
-        if where.uri != uri or not (
-            where.range.start <= params.range.end and params.range.start <= where.range.end
-        ):
-            continue
-        rules[finding.rule] = finding
-        about = {**data, "finding": list(key(finding))}
-        diagnostic = server.diagnostic(analysis, finding)
-        if finding.fix is not None:
-            reason = f" (unsafe: {finding.fix.reason})" if not finding.fix.safe else ""
-            yield lsp.CodeAction(
-                f"Fix {finding.rule}{reason}",
-                kind=lsp.CodeActionKind.QuickFix,
-                diagnostics=[diagnostic],
-                is_preferred=finding.fix.safe or None,
-                data={**about, "what": "fix"},
-            )
-        yield lsp.CodeAction(
-            f"Ignore {finding.rule} here",
-            kind=lsp.CodeActionKind.QuickFix,
-            diagnostics=[diagnostic],
-            data={**about, "what": "suppress"},
-        )
-    for rule in rules:
-        if fixable.get(rule, 0) > 1:
-            yield lsp.CodeAction(
-                f"Fix all {rule} in this file",
-                kind=lsp.CodeActionKind.QuickFix,
-                data={**data, "what": "all", "rule": rule},
-            )
-    if fixable:
-        yield lsp.CodeAction(
-            "Fix all that samedevice found in this file",
-            kind=FIX_ALL,
-            data={**data, "what": "all", "rule": ""},
-        )
-
-
-async def _resolved(server: Server, analysis: Analysis, action: lsp.CodeAction) -> lsp.CodeAction:
-    """Return the action with its edit; raises `ValueError` when there is none any more."""
-    data = action.data
-    assert isinstance(data, dict)
-    path, what = data["path"], data.get("what")
-    if what == "all":
-        rule = str(data.get("rule", ""))
-        changed = await server.work(lambda: analysis.fix_all(path, rule))
-        if not changed:
-            raise ValueError("nothing here can be fixed")
-    else:
-        finding = named(analysis, path, tuple(data.get("finding", ())))
-        if finding is None:
-            raise ValueError("the text has changed since; ask again")
-        if what == "fix":
-            changed = await server.work(lambda: analysis.fix(finding))
-        else:
-            text = analysis.source(path)
-            ignored = analysis.suppress(finding)
-            if text is None or ignored is None:
-                raise ValueError("there is no room for a comment here")
-            changed = {path: _like(text, ignored)}
-    action.edit = server.workspace_edit(analysis, changed)
-    return action
-
-
-def _like(old: Source, text: str) -> Source:
-    """Return `old` with another text."""
-    return from_bytes(old.encode(text), old.path)
+def _description(rule: str) -> lsp.CodeDescription | None:
+    """Return where a rule says why it exists, with an example: at the head of its own file."""
+    known = rules.load().get(rule)
+    file = inspect.getsourcefile(known.find) if known is not None else None
+    uri = uris.from_fs_path(file) if file is not None else None
+    return lsp.CodeDescription(uri) if uri is not None else None
