@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test lint demo bench clean
+.PHONY: test lint demo bench gpu-proof clean
 
 test: lint
 	$(BIN)/python -m pytest -q $(TESTS)
@@ -21,6 +21,10 @@ demo: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python tests/bench.py
+
+# On a machine with a GPU whose PYTHON has torch (and pytest): no environment is made.
+gpu-proof:
+	$(PYTHON) tests/prove/gpu_proof.py --page docs/proof/gpu.md
 
 $(VENV)/.installed: pyproject.toml tests/constraints.txt
 	$(PYTHON) -m venv $(VENV)
