@@ -44,7 +44,7 @@ ROOMS: dict[str, set[str]] = {
     "interactive": {"finding", "migrate", "report"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"config", "files"},
-    "batch": {"check", "config", "migrate", "prove", "report", "source", "__init__"},
+    "batch": _FIXED | {"migrate", "modernize", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "map", "server"},

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
 import typer
 
 from . import __version__
+from .batch import commands
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -808,6 +809,12 @@ def server(
             raise
         _fail(f"--tcp {tcp}: {error.strerror}")
     return CLEAN
+
+
+batch = typer.Typer(help="Migrate many repositories.", no_args_is_help=True)
+app.add_typer(batch, name="batch")
+for _command in commands.COMMANDS:
+    batch.command()(_exit_codes(_command))
 
 
 def _config(

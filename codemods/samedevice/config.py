@@ -20,7 +20,7 @@ else:
 from samedevice import requirements
 
 LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
-KEYS = (*LISTS, "unsafe", "resolver", "line-length", "baseline")
+KEYS = (*LISTS, "unsafe", "resolver", "line-length", "baseline", "batch")
 RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -96,8 +96,13 @@ class Config:
 _RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
 
 
-def load(paths: Sequence[str] = (".",)) -> Config:
+def load(
+    paths: Sequence[str] = (".",), base: Config | None = None, top: str | None = None
+) -> Config:
     """Return the settings that hold for `paths`: those found from their common folder upward.
+
+    `base` are the settings of which the table changes what it names, and `top` is the folder above
+    which nothing is looked for.
 
     The nearest pyproject.toml with a `[tool.samedevice]` table counts. The line length is the
     table's, else the nearest one that ruff or black are given; the oldest torch is the one that
@@ -105,7 +110,7 @@ def load(paths: Sequence[str] = (".",)) -> Config:
     an unknown key or a value of the wrong type.
     """
     table: dict[str, Any] | None = None
-    config = Config()
+    config = base = base or Config()
     line_length: int | None = None
     torch_floor: requirements.Release | None = None
     folder = _common_folder(paths)
@@ -115,13 +120,13 @@ def load(paths: Sequence[str] = (".",)) -> Config:
         tool = requirements.table(document, "tool")
         if table is None and "samedevice" in tool:
             table = tool["samedevice"]
-            config = _from_table(table, path)
+            config = _from_table(table, path, base)
         if line_length is None:
             line_length = _line_length(tool)
         if torch_floor is None:
             torch_floor = requirements.torch_floor(folder, document)
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if parent == folder or (top is not None and os.path.samefile(folder, top)):
             break
         folder = parent
     return replace(
@@ -167,7 +172,7 @@ def _line_length(tool: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _from_table(table: Any, path: str) -> Config:
+def _from_table(table: Any, path: str, base: Config) -> Config:
     def fail(key: str, expected: str) -> ConfigError:
         return ConfigError(f"{path}: [tool.samedevice] {key}: {expected}")
 
@@ -180,26 +185,29 @@ def _from_table(table: Any, path: str) -> Config:
             isinstance(value, list) and all(isinstance(item, str) for item in value)
         ):
             raise fail(key, "expected a list of strings")
-    unsafe = table.get("unsafe", False)
+    unsafe = table.get("unsafe", base.unsafe)
     if not isinstance(unsafe, bool):
         raise fail("unsafe", "expected true or false")
-    resolver = table.get("resolver", "")
+    resolver = table.get("resolver", base.resolver)
     if resolver != "" and not (isinstance(resolver, str) and RESOLVER.fullmatch(resolver)):
         raise fail("resolver", _RESOLVER_FORMS)
-    length = table.get("line-length")
+    length = table.get("line-length", base.line_length)
     if length is not None and (type(length) is not int or length < 1):
         raise fail("line-length", "expected a number of characters")
     baseline = table.get("baseline", "")
     if not isinstance(baseline, str):
         raise fail("baseline", "expected the name of a file")
+    if not isinstance(table.get("batch", {}), dict):
+        raise fail("batch", "expected a table")
     patterns = tuple(table.get("exclude", ()))
+    exclude = Exclude(os.path.dirname(path), patterns)
     return Config(
-        select=tuple(table.get("select", ())),
-        ignore=tuple(table.get("ignore", ())),
-        safe=tuple(table.get("safe", ())),
-        unsafe_rule=tuple(table.get("unsafe-rule", ())),
+        select=tuple(table.get("select", base.select)),
+        ignore=tuple(table.get("ignore", base.ignore)),
+        safe=tuple(table.get("safe", base.safe)),
+        unsafe_rule=tuple(table.get("unsafe-rule", base.unsafe_rule)),
         unsafe=unsafe,
-        exclude=(Exclude(os.path.dirname(path), patterns),) if patterns else (),
+        exclude=(*base.exclude, exclude) if patterns else base.exclude,
         resolver=resolver,
         line_length=length,
         baseline=os.path.join(os.path.dirname(path), baseline) if baseline else "",

@@ -47,7 +47,7 @@ class Outcome:
 
     `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
     for some of them, by `key`, why their fix was not applied. `originals` are the files as they
-    were. `errors` tell what could not be worked on.
+    were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
     """
 
     changes: list[Change]
@@ -57,6 +57,7 @@ class Outcome:
     originals: dict[str, Source]
     sources: dict[str, Source]
     rounds: int
+    found: list[Finding] = field(default_factory=list)
 
     def before(self, finding: Finding) -> Finding:
         """Return one of the remaining findings at its place in the original files."""
@@ -103,8 +104,11 @@ def migrate(
     """
     original = project
     applied: list[Finding] = []
+    found: list[Finding] = []
     for rounds in range(ROUNDS + 1):
         findings = check(project, config, step)
+        if rounds == 0:
+            found = findings
         back = _Back(original.sources, project.sources)
         result = _apply(
             project,
@@ -127,11 +131,13 @@ def migrate(
                 originals=original.sources,
                 sources=project.sources,
                 rounds=rounds,
+                found=found,
             )
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
             project = project.like({**project.sources, **result.sources}.values())
-    return _settled(original, project, applied, set(result.sources), config)
+    settled = _settled(original, project, applied, set(result.sources), config)
+    return replace(settled, found=found)
 
 
 def once(

@@ -28,6 +28,7 @@ PROTOCOLS = ("https", "ssh")
 """What is spoken without being asked for; also "http", "git" and "file"."""
 
 _PASSED_ON = [
+    sandbox.MARK,
     "PATH",
     "SSH_AUTH_SOCK",
     "SSL_CERT_FILE",
@@ -465,6 +466,67 @@ def checkout(folder: Path) -> Git:
     off = {name: "" for name in names if programs.fullmatch(name)}
     off |= {name: "false" for name in off if name.endswith(".required")}
     return Git(folder, allow=("file",), settings=off)
+
+
+def beside(
+    checkout: Git, folder: Path, allow: Collection[str], credentials: Credentials
+) -> Git:
+    """Return git in a new folder that has all commits of a checkout and none of its settings.
+
+    What speaks to the network is done from there: settings of a checkout could lead it elsewhere.
+    """
+    folder.mkdir()
+    git = Git(folder, allow=allow, credentials=credentials)
+    git("init", "--quiet", "--bare", "--template=", ".")
+    objects, shallow = (
+        checkout.folder / checkout.word("rev-parse", "--git-path", name)
+        for name in ("objects", "shallow")
+    )
+    (folder / "objects" / "info").mkdir(exist_ok=True)
+    (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
+    if shallow.is_file():
+        (folder / "shallow").write_bytes(shallow.read_bytes())
+    return git
+
+
+def origin(git: Git) -> str:
+    """Return the address of a checkout's remote `origin`, "" for none."""
+    try:
+        return git.word("config", "--get", "remote.origin.url")
+    except GitError:
+        return ""
+
+
+def push(git: Git, url: str, branch: str, commit: str) -> None:
+    """Give a remote repository a branch; done already is no error.
+
+    A branch of that name is replaced if its last commit is one of ours and nobody pushes at the
+    same time. Raises `GitError` when it is not.
+    """
+    name = f"refs/heads/{branch}"
+    old = _remote_tip(git, url, name)
+    if old == commit:
+        return
+    if old:
+        git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--", url, old)
+        if not is_ours(git, old):
+            raise GitError(f"{branch} exists there, and its last commit is not one of ours")
+    lease = f"--force-with-lease={name}:{old}"
+    git("push", "--quiet", "--no-verify", lease, "--", url, f"{commit}:{name}", seconds=600.0)
+
+
+def unpush(git: Git, url: str, branch: str, commit: str) -> bool:
+    """Delete a remote branch if it still is at `commit`; return whether it is gone."""
+    name = f"refs/heads/{branch}"
+    old = _remote_tip(git, url, name)
+    if old == commit:
+        lease = f"--force-with-lease={name}:{commit}"
+        git("push", "--quiet", "--no-verify", lease, "--", url, f":{name}")
+    return old in ("", commit)
+
+
+def _remote_tip(git: Git, url: str, name: str) -> str:
+    return git.word("ls-remote", "--", url, name).partition("\t")[0]
 
 
 def uncommitted(git: Git) -> int:

@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     """Run the command; return its exit code, or 128 plus the number of the signal that ended it."""
     limits = json.loads(arguments[0])
     parent = os.getppid()
-    _end_with_parent(parent)
+    end_with_parent(parent)
     command = os.fork()
     if command == 0:
         _become(arguments[1:], limits)
@@ -40,8 +40,8 @@ def _become(command: list[str], limits: dict[str, Any]) -> None:
     """Be the command, in the process that will run it."""
     code = 127
     try:
-        _end_with_parent(os.getppid())
-        _limit(limits)
+        end_with_parent(os.getppid())
+        limit(limits)
         os.execvp(command[0], command)
     except FileNotFoundError:
         print(f"{command[0]}: no such program", file=sys.stderr)
@@ -52,7 +52,10 @@ def _become(command: list[str], limits: dict[str, Any]) -> None:
         os._exit(code)
 
 
-def _limit(limits: dict[str, Any]) -> None:
+def limit(limits: dict[str, Any]) -> None:
+    """Set the limits that the system enforces on this process and those that it starts."""
+    if os.name != "posix":
+        return
     import resource
 
     for name, kind in (
@@ -72,7 +75,7 @@ def _limit(limits: dict[str, Any]) -> None:
         file.write("1000")  # when the machine runs out of memory, this goes first
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Ask the kernel to kill this process when its parent ends; Linux only."""
     if not sys.platform.startswith("linux"):
         return

@@ -162,8 +162,9 @@ class Record:
     after; `not_fixed` and `problems` list them (see `cut`). `patch` and `changes` are files under
     the batch's folder, "" for none: the patch as `git apply` takes it, and the list that
     `samedevice fix --report X.json` writes, with the reason of each change. `policy` has the
-    settings that held. `owners` are the code owners of the changed files. `cut` says how many
-    entries of long lists were left out, by the list's name. Times are ISO 8601 in UTC.
+    settings that held and `own` those of them that the repository set itself. `owners` are the code
+    owners of the changed files. `cut` says how many entries of long lists were left out, by the
+    list's name. Times are ISO 8601 in UTC.
     """
 
     repository: Repository
@@ -196,7 +197,7 @@ class Record:
     changes: str = ""
     proof: Proof | None = None
     policy: dict[str, Any] = field(default_factory=dict)
-    limits: list[str] = field(default_factory=list)
+    own: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
     pushed: bool = False

@@ -7,9 +7,11 @@ time, memory, files and output hold everywhere but on Windows, where only the ti
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,9 @@ from ..prove.process import Limits as Ends
 _GUARD = Path(__file__).with_name("guard.py")
 _POSIX = os.name == "posix"
 _LINUX = sys.platform.startswith("linux")
+MARK = "SAMEDEVICE_BATCH"
+"""A variable in the environment of all processes of a run, by which a later one finds them."""
+
 _SECRETS = [
     ".ssh",
     ".aws",
@@ -39,6 +44,7 @@ _SECRETS = [
     ".pypirc",
 ]
 _KEPT = [
+    MARK,
     "PATH",
     "LANG",
     "LC_ALL",
@@ -248,3 +254,13 @@ def _shut(limits: Limits, cwd: Path, work: Path, hide: Sequence[Path]) -> list[s
         elif path.exists():
             words += ["--ro-bind", os.devnull, str(path)]
     return [*words, "--bind", str(work), str(work), "--chdir", str(cwd), "--"]
+
+
+def end_marked(mark: str) -> None:
+    """End what a killed run left running, which is known by its `MARK`; Linux only."""
+    wanted = os.fsencode(f"{MARK}={mark}")
+    for entry in os.listdir("/proc") if _LINUX else ():
+        if entry.isdigit() and int(entry) != os.getpid():
+            with contextlib.suppress(OSError):
+                if wanted in Path("/proc", entry, "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry), signal.SIGKILL)

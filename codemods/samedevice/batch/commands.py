@@ -1,0 +1,527 @@
+"""The commands of `samedevice batch`: words to settings, records to text and exit codes.
+
+Exit codes: 0 every repository is migrated, unchanged or skipped; 1 some failed or were held back,
+and a line says how many; 2 nothing could be run (a wrong list or setting, no batch, another process
+at it); 130 interrupted: `samedevice batch resume` goes on.
+
+Nothing but typer is imported until a command runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .record import Record
+    from .run import Settings
+    from .sources import Listed
+    from .state import State
+
+FINE, ATTENTION, INTERRUPTED = 0, 1, 130
+
+
+class EngineName(str, Enum):
+    """The engines."""
+
+    pool = "pool"
+    ray = "ray"
+
+
+Listing = Annotated[
+    str,
+    typer.Argument(
+        metavar="LIST",
+        help="A .toml file, a text file of addresses, a folder of checkouts, github:ORGANISATION "
+        "or gitlab:GROUP.",
+        show_default=False,
+    ),
+]
+Folder = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the batch is kept.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME", help="Only these repositories.", show_default="all"),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROTOCOL", help="Let git speak http, git or file, too.", show_default="https, ssh"
+    ),
+]
+Api = Annotated[
+    str, typer.Option(metavar="URL", help="The forge's API, if it is your own installation.")
+]
+TokenEnv = Annotated[
+    str, typer.Option(metavar="VARIABLE", help="The variable that holds the forge's token.")
+]
+PolicyFile = Annotated[
+    str, typer.Option("--policy", metavar="FILE", help="Settings; see docs/batch.md.")
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", metavar="N", min=0, help="At a time.", show_default="one a core"),
+]
+Push = Annotated[bool, typer.Option("--push", help="Push the branches.")]
+PullRequests = Annotated[
+    bool, typer.Option("--pull-request", help="Push, and open or update pull requests.")
+]
+Engine = Annotated[EngineName, typer.Option(help="This machine, or a Ray cluster.")]
+Address = Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")]
+
+_FOLDER = Path("samedevice-batch")
+
+
+def run(
+    repositories: Listing,
+    folder: Folder = _FOLDER,
+    policy: PolicyFile = "",
+    proof: Annotated[
+        str,
+        typer.Option(
+            metavar="none|auto|tests|prove: PROGRAM|COMMAND",
+            help="What to run after the change; it executes the repository's code.",
+            show_default="none",
+        ),
+    ] = "",
+    require_proof: Annotated[
+        bool, typer.Option("--require-proof", help="Hold back what no proof was passed for.")
+    ] = False,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="Apply unsafe fixes, too.")] = False,
+    modernize: Annotated[
+        bool, typer.Option("--modernize", help="Turn Python 2 into Python 3 first.")
+    ] = False,
+    max_lines: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Hold back larger changes.")
+    ] = None,
+    max_files: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Hold back changes of more files.")
+    ] = None,
+    leave_alone: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Change no file that matches, as in .gitignore."),
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Only this rule.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Without this rule.")
+    ] = None,
+    branch: Annotated[str, typer.Option(metavar="NAME", help="The new branch.")] = "",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Of commit and pull request.")] = "",
+    author: Annotated[
+        str, typer.Option(metavar='"NAME <MAIL>"', help="Who commits.", show_default="you")
+    ] = "",
+    sign_off: Annotated[bool, typer.Option("--sign-off", help="Add a Signed-off-by line.")] = False,
+    push: Push = False,
+    pull_request: PullRequests = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Nothing leaves this machine: the default.")
+    ] = False,
+    jobs: Jobs = 0,
+    engine: Engine = EngineName.pool,
+    address: Address = "auto",
+    cpus: Annotated[float, typer.Option(min=0.01, help="CPUs of a Ray task.")] = 1.0,
+    gpus: Annotated[float, typer.Option(min=0.0, help="GPUs of a Ray task.")] = 0.0,
+    memory: Annotated[
+        int | None, typer.Option(metavar="MIB", min=1, help="Memory of a Ray task.")
+    ] = None,
+    resource: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=N", help="A Ray task's own resources.")
+    ] = None,
+    allow: Allow = None,
+    api: Api = "",
+    token_env: TokenEnv = "",
+) -> int:
+    """Migrate many repositories: clone, fix, prove, commit, and if asked push and open requests.
+
+    By default nothing leaves this machine. Everything is kept in the folder of the batch.
+    """
+    from ..config import ConfigError
+    from .run import Settings, begin
+
+    if dry_run and (push or pull_request):
+        raise ConfigError("--dry-run goes without --push and --pull-request")
+    flags = {
+        "proof": proof, "require-proof": require_proof, "unsafe": unsafe, "modernize": modernize,
+        "max-lines": max_lines, "max-files": max_files, "leave-alone": leave_alone,
+        "select": _names(select), "ignore": _names(ignore), "branch": branch, "title": title,
+        "author": author, "sign-off": sign_off,
+    }  # fmt: skip
+    settings = Settings(
+        policy=_policy(policy, {key: value for key, value in flags.items() if value}),
+        allow=_protocols(allow),
+        engine=engine.value,
+        width=jobs,
+        cluster=_cluster(address, cpus, gpus, memory, resource),
+    )
+    settings = _delivering(settings, push, pull_request)
+    listed = _listed(repositories, settings, api, token_env)
+    with begin(folder, listed, _with_bare(settings, listed)) as state:
+        return _go(state)
+
+
+def plan(
+    repositories: Listing,
+    policy: PolicyFile = "",
+    allow: Allow = None,
+    api: Api = "",
+    token_env: TokenEnv = "",
+) -> int:
+    """Show which repositories a run would work on, and how; nothing is cloned or written."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..report.place import printable
+    from .run import Settings
+
+    settings = Settings(policy=_policy(policy, {}), allow=_protocols(allow))
+    listed = _listed(repositories, settings, api, token_env)
+    settings = Settings(policy=settings.policy, defaults=listed.defaults, allow=settings.allow)
+    console = _console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("repository", "how", "source", "ref", "proof", "pull request"):
+        table.add_column(column, no_wrap=True)
+    for one in listed.repositories:
+        how = settings.policy_for(one)
+        verb = "skip" if how.skip else "in place" if one.checkout else "clone"
+        cells = (one.name, verb, one.source, one.ref or "default", how.proof, one.forge or "none")
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    if not console.is_terminal:
+        console.width = 1000
+    console.print(table)
+    typer.echo(f"{len(listed.repositories):,} repositories", err=True)
+    return FINE
+
+
+def resume(
+    folder: Folder = _FOLDER,
+    push: Push = False,
+    pull_request: PullRequests = False,
+    jobs: Jobs = 0,
+    engine: Annotated[EngineName | None, typer.Option(help="Another engine than before.")] = None,
+    address: Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")] = "",
+) -> int:
+    """Go on with a batch that was stopped; with --push or --pull-request, deliver a dry run's."""
+    with _open(folder) as state:
+        settings = _changed(state, push, pull_request, jobs, engine, address)
+        settings.keep(state)
+        return _go(state)
+
+
+def retry(
+    names: Names = None,
+    folder: Folder = _FOLDER,
+    failed: Annotated[bool, typer.Option("--failed", help="All that failed.")] = False,
+    held: Annotated[bool, typer.Option("--held", help="All that were held back.")] = False,
+    policy: PolicyFile = "",
+    jobs: Jobs = 0,
+) -> int:
+    """Try repositories again, each as a new attempt: those that failed, were held back, or NAME.
+
+    A policy given here holds from now on in the place of the batch's.
+    """
+    from dataclasses import replace
+
+    from ..config import ConfigError
+    from . import run as run_
+    from .record import Outcome
+
+    outcomes = {Outcome.FAILED} if failed else set()
+    outcomes |= {Outcome.HELD} if held else set()
+    if not names and not outcomes:
+        raise ConfigError("retry what? --failed, --held or the names of repositories")
+    with _open(folder) as state:
+        settings = _changed(state, False, False, jobs, None, "")
+        if policy:
+            author = settings.policy.get("author", "")
+            settings = replace(settings, policy={"author": author, **_policy(policy, {})})
+            settings.keep(state)
+        return _work(state, lambda tell: run_.retry(state, settings, outcomes, names or (), tell))
+
+
+def status(
+    folder: Folder = _FOLDER,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Until it ends.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+) -> int:
+    """Show how a batch stands, also while another process runs it."""
+    from rich.live import Live
+
+    with _open(folder) as state:
+        tally = _tally(state)
+        if json:
+            _print_json({
+                "total": tally.total, "finished": tally.finished, "counts": state.counts(),
+                "per_minute": round(tally.rate * 60, 2), "seconds_left": tally.left,
+                "running": [[one.repository.name, one.phase.value] for one in state.running()],
+            })  # fmt: skip
+        elif watch and _console().is_terminal:
+            with Live(tally, console=_console(), refresh_per_second=2) as live:
+                while state.is_locked():
+                    time.sleep(0.5)
+                    live.update(_tally(state))
+        else:
+            _console().print(tally)
+    return FINE
+
+
+def records(
+    folder: Folder = _FOLDER,
+    every: Annotated[bool, typer.Option("--all", help="Every attempt, not the last.")] = False,
+) -> int:
+    """Print the records as JSON lines, for other tools."""
+    with _open(folder) as state:
+        for record in state.records(every):
+            sys.stdout.write(record.dump() + "\n")
+    return FINE
+
+
+def report(folder: Folder = _FOLDER) -> int:
+    """Write the report of a batch to its folder: HTML, Markdown, JSON and CSV."""
+    from . import report as report_
+
+    with _open(folder) as state:
+        for path in report_.write(state.records(), folder):
+            typer.echo(path)
+    return FINE
+
+
+def rollback(
+    names: Names = None,
+    folder: Folder = _FOLDER,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+) -> int:
+    """Take back what was migrated: close pull requests, delete branches."""
+    from .record import Outcome
+    from .run import Settings, roll_back
+
+    with _open(folder) as state:
+        wanted = [
+            record
+            for record in state.records()
+            if record.outcome is Outcome.MIGRATED and (not names or record.repository.name in names)
+        ]
+        if not wanted:
+            typer.echo("there is nothing to roll back", err=True)
+            return FINE
+        requests = sum(record.pull_request is not None for record in wanted)
+        asked = f"Delete {len(wanted):,} branches and close {requests:,} pull requests?"
+        if not yes and not _confirmed(asked):
+            typer.echo("nothing was done", err=True)
+            return ATTENTION
+        stayed = roll_back(state, Settings.of(state), names or ())
+        for record in stayed:
+            typer.echo(
+                f"{_printable(record.repository.name)}: {_printable(record.error)}", err=True
+            )
+        typer.echo(f"{len(wanted) - len(stayed):,} rolled back, {len(stayed):,} not", err=True)
+    return ATTENTION if stayed else FINE
+
+
+COMMANDS: tuple[Callable[..., int], ...] = (
+    run, plan, resume, status, retry, rollback, report, records,
+)  # fmt: skip
+
+
+def _go(state: State) -> int:
+    from . import run as run_
+
+    settings = run_.Settings.of(state)
+    return _work(state, lambda tell: run_.go(state, settings, tell))
+
+
+def _work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int:
+    """Do the work with a live display; write the records and the report; return the exit code."""
+    from .display import problem
+
+    state.set("run", time.time())
+    tally = _tally(state)
+    tally.started, tally.done, tally.problems = time.time(), 0, []
+    tally.running = {}
+    console = _console(stderr=True)
+
+    def tell(record: Record) -> None:
+        tally.take(record)
+        if record.outcome.needs_attention and not console.is_terminal:
+            console.print(problem(record), soft_wrap=True)
+
+    try:
+        with _live(tally, console):
+            work(tell)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; samedevice batch resume --folder {state.folder}", err=True)
+        return INTERRUPTED
+    return _finish(state)
+
+
+@contextlib.contextmanager
+def _live(tally: Any, console: Console) -> Iterator[None]:
+    from rich.live import Live
+
+    if not console.is_terminal:
+        yield
+        return
+    with Live(tally, console=console, refresh_per_second=4, transient=True):
+        yield
+
+
+def _finish(state: State) -> int:
+    from . import report as report_
+    from .record import Outcome
+
+    counts = state.counts()
+    told = ", ".join(
+        f"{counts[outcome.value]:,} {outcome.value}"
+        for outcome in Outcome
+        if counts.get(outcome.value)
+    )
+    typer.echo(f"{state.total():,} repositories: {told}", err=True)
+    pages = report_.write(state.records(), state.folder)
+    typer.echo(f"report: {pages[0]}", err=True)
+    wrong = sum(counts.get(one.value, 0) for one in Outcome if one.needs_attention)
+    if not wrong:
+        return FINE
+    failed, held = counts.get(Outcome.FAILED.value, 0), counts.get(Outcome.HELD.value, 0)
+    typer.echo(f"{failed:,} failed, {held:,} held back for you to look at", err=True)
+    return ATTENTION
+
+
+def _tally(state: State) -> Any:
+    from . import display
+
+    counts = state.counts()
+    tally = display.of_counts(state.total(), counts, state.running(), state.last_failures(12))
+    began = state.setting("run")
+    if began:
+        from datetime import datetime, timezone
+
+        tally.started = began
+        when = datetime.fromtimestamp(began, timezone.utc).isoformat(timespec="milliseconds")
+        tally.done = state.ended(when)
+        last = state.last_end()
+        if last and not state.is_locked():
+            tally.now = datetime.fromisoformat(last).timestamp()
+    return tally
+
+
+def _policy(file: str, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a policy file and of flags, by their names in TOML."""
+    from . import policy as policy_
+
+    policy = policy_.read(file) if file else policy_.Policy()
+    return policy.with_table(flags, "flags").to_json()
+
+
+def _listed(what: str, settings: Settings, api: str, token_env: str) -> Listed:
+    from . import sources
+
+    return sources.read(what, settings.allow, api=api, token_env=token_env)
+
+
+def _with_bare(settings: Settings, listed: Listed) -> Settings:
+    """Let git clone from paths where a folder that was named holds bare repositories."""
+    import os
+    from dataclasses import replace
+
+    if any(os.path.isabs(one.source) and not one.checkout for one in listed.repositories):
+        return replace(settings, allow=(*settings.allow, "file"))
+    return settings
+
+
+def _protocols(allow: list[str] | None) -> tuple[str, ...]:
+    from ..config import ConfigError
+    from .git import PROTOCOLS
+
+    for name in allow or ():
+        if name not in (*PROTOCOLS, "http", "git", "file"):
+            raise ConfigError(f"--allow {name}: expected http, git or file")
+    return tuple(dict.fromkeys((*PROTOCOLS, *(allow or ()))))
+
+
+def _cluster(
+    address: str, cpus: float, gpus: float, memory: int | None, resources: list[str] | None
+) -> Any:
+    from ..config import ConfigError
+    from .engines import Cluster
+
+    own = {}
+    for item in resources or ():
+        name, _, number = item.partition("=")
+        try:
+            own[name] = float(number)
+        except ValueError:
+            raise ConfigError(f"--resource {item}: expected NAME=NUMBER") from None
+    return Cluster(address, cpus, gpus, memory << 20 if memory else None, own)
+
+
+def _delivering(settings: Settings, push: bool, pull_request: bool) -> Settings:
+    from dataclasses import replace
+
+    from .job import Delivery
+
+    before = settings.delivery
+    now = Delivery(push or pull_request or before.push, pull_request or before.pull_request)
+    return replace(settings, delivery=now)
+
+
+def _changed(
+    state: State, push: bool, pull_request: bool, jobs: int, engine: EngineName | None, address: str
+) -> Settings:
+    """Return the batch's settings with those that were given anew."""
+    from dataclasses import replace
+
+    from .run import Settings
+
+    settings = _delivering(Settings.of(state), push, pull_request)
+    if jobs:
+        settings = replace(settings, width=jobs)
+    if engine is not None:
+        settings = replace(settings, engine=engine.value)
+    if address:
+        settings = replace(settings, cluster=replace(settings.cluster, address=address))
+    return settings
+
+
+def _open(folder: Path) -> State:
+    from . import state
+
+    return state.open_(folder)
+
+
+def _names(given: list[str] | None) -> list[str]:
+    return [name for word in given or () for name in word.split(",") if name]
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def _print_json(data: Any) -> None:
+    import json
+
+    typer.echo(json.dumps(data))
+
+
+def _printable(text: str) -> str:
+    from ..report.place import printable
+
+    return printable(text)
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        typer.echo("\nno answer; --yes does not ask", err=True)
+        return False
