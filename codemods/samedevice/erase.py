@@ -77,15 +77,18 @@ def equivalent(
     names: Collection[str] = (),
     imports: Collection[str] = (),
     declared: Collection[str] = (),
+    types: Mapping[str, str] = {},
 ) -> str | None:
     """Return None when two programs differ in device handling only, else the first difference.
 
     `names` are those of resolvers, and `imports` the names whose import may come or go. `declared`
-    are normal forms of `DECLARED`; raises `ValueError` for another.
+    are normal forms of `DECLARED`; raises `ValueError` for another. `types` are names that stand
+    for old tensor types, with their dtypes, beside those that the programs themselves define.
     """
     known = frozenset(names) | _device_names(before) | _device_names(after)
     old, new = (
-        erase(tree, names=known, imports=imports, declared=declared) for tree in (before, after)
+        erase(tree, names=known, imports=imports, declared=declared, types=types)
+        for tree in (before, after)
     )
     return _difference(old, new)
 
@@ -96,6 +99,7 @@ def erase(
     names: Collection[str] = (),
     imports: Collection[str] = (),
     declared: Collection[str] = (),
+    types: Mapping[str, str] = {},
 ) -> ast.Module:
     """Return a new tree with all that speaks of devices removed (see `equivalent`)."""
     unknown = set(declared) - DECLARED
@@ -106,7 +110,7 @@ def erase(
         imports=frozenset(imports),
         torch=_torch_names(tree),
         declared=frozenset(declared),
-        types=_type_names(tree),
+        types={**types, **_type_names(tree)},
     )
     return ast.Module(eraser.body(tree.body), [])
 
@@ -219,13 +223,18 @@ class _Eraser:
                 return self._is_device_name(attr) or (
                     attr in {"type", "index"} and self.is_device(value)
                 )
-            case ast.Call(func=ast.Name(id="str" | "int"), args=[argument]):
+            case (
+                ast.Call(func=ast.Name(id="str" | "int"), args=[argument])
+                | ast.Call(func=ast.Name(id="max"), args=[argument, ast.Constant(value=1)])
+            ):
                 return self.is_device(argument)
             case ast.Call(func=func):
                 name = _last_name(func)
                 return name in self._names | {"current_accelerator"} or (
                     self._is_device_name(name) and not _HELPERS.match(name)
                 )
+            case ast.IfExp(body=ast.Constant(value=int()), orelse=orelse):
+                return self.is_device(orelse)  # `0 if torch.cuda.is_available() else "cpu"`
             case ast.IfExp(body=body, orelse=orelse):
                 return self.is_device(body) and self.is_device(orelse)
             case ast.BoolOp(values=values):
@@ -343,6 +352,8 @@ class _Eraser:
             if buffer is not None:
                 return [buffer]
         new = self.expression(value)
+        if isinstance(new, ast.BoolOp) and all(map(self._may_go, new.values[:-1])):
+            new = new.values[-1]  # `cuda and net.cuda()`
         if isinstance(new, (ast.Name, ast.Attribute, ast.Subscript)):
             return []
         if isinstance(new, ast.Call) and _is_runtime(new.func):
@@ -455,8 +466,27 @@ class _Eraser:
                 if _same([body], [orelse]) and self._may_go(test):
                     return body
                 return _like(node, test=test, body=body, orelse=orelse)
+            case ast.BoolOp(
+                op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, body]), orelse]
+            ):  # `cuda and x.cuda() or x`
+                test, body, orelse = map(self.expression, (test, body, orelse))
+                if _same([body], [orelse]) and self._may_go(test):
+                    return body
             case ast.Lambda():
-                return _like(node, args=self._arguments(node.args), body=self.expression(node.body))
+                body = self.expression(node.body)
+                match node.args, body:  # `lambda data: torch.tensor(data, device=device)`
+                    case (
+                        ast.arguments(args=[ast.arg(arg=name)], vararg=None, kwarg=None)
+                        as spec,
+                        ast.Call(func=ast.Attribute() as function, args=[ast.Name(id=given)],
+                                 keywords=[]),
+                    ) if name == given and not (spec.posonlyargs or spec.kwonlyargs):
+                        if not spec.defaults and not any(
+                            isinstance(part, ast.Name) and part.id == name
+                            for part in ast.walk(function)
+                        ):
+                            return function
+                return _like(node, args=self._arguments(node.args), body=body)
             case ast.Dict(keys=keys, values=values):
                 pairs = [
                     (key and self.expression(key), self.expression(value))
@@ -571,6 +601,8 @@ class _Eraser:
             dtype = legacy_dtype(kind) or self._types.get(kind, kind)
             if dtype != kind or self._is_dtype(node.args[0]):
                 return self._cast(node, receiver, dtype)
+        if name in self._types and not self._is_torch(receiver):
+            return self._creation(node, self._types[name])  # of a module that defines it
         if name in _ALIASES and not node.args and not self._is_torch(receiver):
             return self._cast(node, receiver, name)
         torch_owner = self._is_torch(receiver) or (

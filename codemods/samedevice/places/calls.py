@@ -35,6 +35,8 @@ from samedevice.places.values import (
 
 #: Evaluations of one function before its last result stands for the others.
 _CONTEXTS = 12
+#: Methods that are evaluated whatever words are in them: others may depend on what they do.
+_ALWAYS = ("__init__", "backward")
 #: Nested calls that are followed.
 _DEPTH = 60
 
@@ -44,7 +46,7 @@ class Calls(Library):
 
     def __init__(self) -> None:
         self._known: set[int] = set()
-        self._last: dict[ast.AST, tuple[list[Value], Value]] = {}
+        self._results: dict[ast.AST, list[tuple[dict[int | str, Value], Value]]] = {}
         self._evaluations = 0
 
     # -- arguments --------------------------------------------------------------------------
@@ -147,6 +149,8 @@ class Calls(Library):
     ) -> Value:
         """Evaluate a function of the project with these arguments."""
         node = func.node
+        if isinstance(func.bound, Obj) and not self.constructing:
+            func.bound.used = True
         if len(self.stack) >= _DEPTH or self.stack.count(node) >= 2:
             return self.summary(func, args, kwargs)
         seen = self.contexts.get(node, 0)
@@ -154,8 +158,6 @@ class Calls(Library):
         if seen >= _CONTEXTS or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.summary(func, args, kwargs)
         self.contexts[node] = seen + 1
-        if isinstance(func.bound, Obj) and not self.constructing:
-            func.bound.used = True
         self.evaluated.add(node)
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
@@ -199,7 +201,7 @@ class Calls(Library):
         self.constructing = constructing
         self.stack.pop()
         self.hosted -= hosted
-        self._last[node] = ([v for v, _ in (*args, *kwargs.values())], result)
+        self._results.setdefault(node, []).append((_given(args, kwargs), result))
         return result
 
     def _is_host_code(self, func: Func) -> bool:
@@ -208,15 +210,16 @@ class Calls(Library):
         return _name(func.node) in ("__getitem__", "__iter__", "__getitems__")
 
     def summary(self, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
-        """Return what a function gives for these arguments, judged by its last evaluation."""
-        last = self._last.get(func.node)
-        if last is None:
+        """Return what a function gives for these arguments, judged by the evaluation most alike."""
+        known = self._results.get(func.node)
+        if not known:
             return UNKNOWN
-        old, result = last
-        new = [v for v, _ in (*args, *kwargs.values())]
+        new = _given(args, kwargs)
+        old, result = max(reversed(known), key=lambda pair: _likeness(pair[0], new))
         if not isinstance(result, Tensor):
             return result
-        for before, now in zip(old, new, strict=False):
+        for name, before in old.items():
+            now = new.get(name)
             if isinstance(before, Tensor) and isinstance(now, Tensor):
                 if before.node.find() is result.node.find():
                     return Tensor(now.node, scalar=result.scalar)
@@ -324,7 +327,7 @@ class Calls(Library):
             for value in klass.names.values()
             if isinstance(value, Func)
             and value.node not in self.evaluated
-            and (_name(value.node) == "__init__" or self.telling(value))
+            and (_name(value.node) in _ALWAYS or self.telling(value))
         ]
         if not methods:
             return
@@ -343,7 +346,9 @@ class Calls(Library):
                 bound = klass
             function = Func(method.node, method.scope, bound, klass, method.static)
             if klass.family == "function" and _name(method.node) in ("forward", "backward"):
-                function = Func(method.node, method.scope, Obj(""), klass)
+                if klass.context is None:
+                    klass.context = Obj("context")
+                function = Func(method.node, method.scope, klass.context, klass)
             self.call_symbolic(function)
         self.hosted -= host
 
@@ -522,7 +527,7 @@ class Calls(Library):
         if klass.family == "function" and name == "apply":
             forward = klass.lookup("forward")
             if isinstance(forward, Func):
-                context = Obj("context")
+                context = klass.context = Obj("context")
                 return self.call_func(
                     Func(forward.node, forward.scope, context, klass), args, kwargs, spot
                 )
@@ -612,7 +617,9 @@ class Calls(Library):
         match name:
             case "len" | "int" | "float" | "str" | "bool" | "hash" | "id" | "ord" | "repr":
                 if name == "str" and isinstance(first, Device):
-                    return Device(first.node, first.spot, text=True, resolved=first.resolved)
+                    return Device(
+                        first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank
+                    )
                 if name in ("int", "str") and isinstance(first, Rank):
                     return first
                 return SCALAR
@@ -625,7 +632,11 @@ class Calls(Library):
                 return Iter(Seq("tuple", members))
             case "map":
                 inner = [(self.iterate(v, where, scope), where) for v, where in args[1:]]
-                return Iter(self.apply(first, inner, {}, spot, scope)) if args else UNKNOWN
+                if not args:
+                    return UNKNOWN
+                # What a library's function makes is made where the function is named.
+                where = args[0][1] if isinstance(first, Ext) else spot
+                return Iter(self.apply(first, inner, {}, where, scope))
             case "filter":
                 return Iter(self.iterate(values[1], spot, scope)) if len(values) > 1 else UNKNOWN
             case "iter":
@@ -692,6 +703,27 @@ class Calls(Library):
             if values[1].name == "torch.nn.Module" and values[0].family == "module":
                 return Const(True)
         return SCALAR
+
+
+def _given(args: list[Arg], kwargs: dict[str, Arg]) -> dict[int | str, Value]:
+    """Return the values of a call by position and name."""
+    given: dict[int | str, Value] = {index: value for index, (value, _) in enumerate(args)}
+    given.update((name, value) for name, (value, _) in kwargs.items())
+    return given
+
+
+def _likeness(old: dict[int | str, Value], new: dict[int | str, Value]) -> int:
+    """Return how much two calls of one function have in common."""
+    alike = 0
+    for name, value in new.items():
+        other = old.get(name)
+        if isinstance(value, Tensor | Device) and isinstance(other, Tensor | Device):
+            alike += 3 if value.node.find() is other.node.find() else 1
+        elif isinstance(value, Const) and isinstance(other, Const):
+            alike += 3 if value.value == other.value else 0
+        elif value is other:
+            alike += 2
+    return alike
 
 
 def _statement(spot: Spot) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
@@ -78,6 +78,7 @@ class Expressions:
     consumed: dict[ast.AST, Device]
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
+    stored_literals: set[ast.AST]
     default_device: bool
     conditional: int
     statement: ast.stmt | None
@@ -94,9 +95,9 @@ class Expressions:
 
     if TYPE_CHECKING:
 
-        def file(self, path: str) -> Scope: ...
         def is_index(self, code: str, option: Option, path: str) -> bool: ...
 
+        def file(self, path: str) -> Scope: ...
         def assign(
             self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
         ) -> None: ...
@@ -185,8 +186,8 @@ class Expressions:
                 member = next(iter(value.members()), None)
                 if isinstance(member, Tensor):
                     site.tensors.append((f"{name}[0]", member.node))
-            elif isinstance(value, Obj) and value.family != "parser":
-                for attr, inner in value.attrs.items():
+            elif isinstance(value, Klass) or isinstance(value, Obj) and value.family != "parser":
+                for attr, inner in _attributes(value):
                     if isinstance(inner, Device | Rank) or (
                         isinstance(inner, Const) and isinstance(inner.value, str)
                     ):
@@ -198,11 +199,12 @@ class Expressions:
         return Const(node.value, Spot(scope.path, node))
 
     def eval_JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Value:
-        for part in node.values:
-        index: Value = SCALAR
-            if isinstance(part, ast.FormattedValue):
-                index = self.eval(part.value, scope)
+        parts = [self.eval(p.value, scope) for p in node.values if isinstance(p, ast.FormattedValue)]
+        index = parts[-1] if parts else SCALAR
         first = node.values[0] if node.values else None
+        if len(parts) == 2 and isinstance(parts[0], Device) and isinstance(index, Rank):
+            device = self.of_rank(index, Spot(scope.path, node))  # f"{accelerator}:{rank}"
+            return Device(device.node, device.spot, text=True, resolved=True, rank=index)
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             if len(node.values) == 2 and INDEXED.fullmatch(first.value):
                 return self.indexed(node, index, scope)
@@ -221,7 +223,11 @@ class Expressions:
         self.snapshot(site, scope)
         return found
 
-    def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
+    def index_literal(self, device: Device) -> bool:
+        """Tell whether a device is written as a number, an index."""
+        node = device.spot.node if device.spot is not None else None
+        return isinstance(node, ast.Constant) and type(node.value) is int
+
     def of_rank(self, rank: Rank, spot: Spot) -> Device:
         """Return the device that the number of a process means."""
         if rank.device is None:
@@ -230,6 +236,7 @@ class Expressions:
             self.graph.pin(rank.device.node, Place.CENTRAL, spot)
         return rank.device
 
+    def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
         level: Scope | None = scope
         while level is not None:
             value = level.names.get(node.id)
@@ -487,6 +494,13 @@ class Expressions:
     # -- operators --------------------------------------------------------------------------
 
     def eval_BoolOp(self, node: ast.BoolOp, scope: Scope) -> Value:
+        match node:
+            case ast.BoolOp(
+                op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _]
+            ) | ast.BoolOp(op=ast.And(), values=[test, moved]):
+                chosen = self._and_or(node, test, moved, scope)
+                if chosen is not None:
+                    return chosen
         values = [self.eval(part, scope) for part in node.values]
         flags = [v for v in values if isinstance(v, Flag)]
         if len({flag.positive for flag in flags}) > 1:
@@ -504,6 +518,23 @@ class Expressions:
         for value in values:
             joined = self.join(joined, value)
         return joined if joined is not None else UNKNOWN
+
+    def _and_or(
+        self, node: ast.BoolOp, test: ast.expr, moved: ast.expr, scope: Scope
+    ) -> Value | None:
+        """Return the value of `use_cuda and x.cuda() or x`, as old as Python 2.4."""
+        if not isinstance(moved, ast.Call):
+            return None
+        flag = self.eval(test, scope)
+        if not (isinstance(flag, Flag) and flag.positive):
+            return None
+        self.guarded += 1
+        value = self.eval(moved, scope)
+        self.guarded -= 1
+        if not isinstance(value, Tensor | Obj | Either):
+            return None
+        self.site("choice", Spot(scope.path, node), None, scope).detail["positive"] = True
+        return value
 
     def eval_UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.eval(node.operand, scope)
@@ -525,6 +556,8 @@ class Expressions:
                 return self.indexed(node, right, scope)
             if isinstance(node.op, ast.Mod):
                 return SCALAR
+        if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
+            return left  # among the devices of its machine
         value = self.binary(
             left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
             Spot(scope.path, node), False,
@@ -550,8 +583,6 @@ class Expressions:
             self.host_work.add(spot.node)
         elif not self.symbolic and not self.constructing:
             self.seeds.append((node, spot, scope))
-        if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
-            return left  # among the devices of its machine
 
     def binary(
         self, left: Value, left_spot: Spot, right: Value, right_spot: Spot, spot: Spot,
@@ -631,6 +662,8 @@ class Expressions:
         result: Value = SCALAR
         if len(values) == 1:
             right = values[0]
+            if isinstance(left, Option) or isinstance(right, Option):
+                return self.compare_option(node, left, right, scope)
             if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
                 positive = isinstance(node.ops[0], ast.Is)
                 if isinstance(right, Const) and right.value is None:
@@ -640,8 +673,6 @@ class Expressions:
                         if not isinstance(left, Tensor) or left.node.find().sure:
                             return Const(not positive)
                 return SCALAR
-            if isinstance(left, Option) or isinstance(right, Option):
-                return self.compare_option(node, left, right)
             if isinstance(left, Const) and isinstance(right, Const):
                 if isinstance(node.ops[0], ast.Eq):
                     return Const(left.value == right.value)
@@ -657,7 +688,9 @@ class Expressions:
                 result = ARRAY
         return result
 
-    def compare_option(self, node: ast.Compare, left: Value, right: Value) -> Value:
+    def compare_option(
+        self, node: ast.Compare, left: Value, right: Value, scope: Scope
+    ) -> Value:
         """Return what a test of a command-line option says: about the device, perhaps."""
         other = right if isinstance(left, Option) else left
         means = index_means(node)
@@ -725,7 +758,9 @@ class Expressions:
                     self.site("resolver", Spot(scope.path, node), made, scope)
                     return Device(made, Spot(scope.path, node), text=True, resolved=True)
             if isinstance(value, Device):
-                value = Device(value.node, value.spot, text=value.text, resolved=True)
+                value = Device(
+                    value.node, value.spot, text=value.text, resolved=True, rank=value.rank
+                )
             return value
         known = None if self.is_switch(node.test, test) else self.truth(test)
         if known is True:
@@ -904,6 +939,8 @@ class Expressions:
                 joined: Value | None = None
                 for member in owner.members():
                     joined = self.join(joined, member)
+                if isinstance(key, Const) and key.value in RANKS:
+                    return Rank()  # of a copy of the environment
                 return joined if joined is not None else UNKNOWN
             case Obj(family="module"):
                 if isinstance(key, Const):
@@ -923,6 +960,8 @@ class Expressions:
                 return self.method(owner, "__getitem__", scope, node, key)
         if owner is ARRAY:
             return ARRAY
+        if isinstance(key, Const) and key.value in RANKS:
+            return Rank()
         return UNKNOWN
 
     def sliced(self, owner: Seq, index: ast.Slice) -> Value:
@@ -931,8 +970,6 @@ class Expressions:
         for part in (index.lower, index.upper, index.step):
             match part:
                 case None:
-                if isinstance(key, Const) and key.value in RANKS:
-                    return Rank()  # of a copy of the environment
                     bounds.append(None)
                 case ast.Constant(value=int() as number):
                     bounds.append(number)
@@ -952,8 +989,6 @@ class Expressions:
 
     def index_tensor(
         self, owner: Tensor, owner_node: ast.expr, key: Value, index: ast.expr, spot: Spot
-        if isinstance(key, Const) and key.value in RANKS:
-            return Rank()
     ) -> Value:
         """Return `owner[key]`: a tensor on the device cannot index one on the host."""
         parts: list[tuple[Value, ast.expr]] = [(key, index)]
@@ -977,13 +1012,24 @@ def _parameters(func: ast.AST) -> frozenset[str]:
     return frozenset(names)
 
 
+def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
+    """Return the attributes of an instance, and the devices among those of its class."""
+    klass = owner if isinstance(owner, Klass) else owner.cls
+    if isinstance(owner, Obj):
+        yield from owner.attrs.items()
+    for each in klass.mro() if klass is not None else ():
+        for name, value in each.names.items():
+            if isinstance(value, Device):
+                yield name, value
+
+
 def index_means(node: ast.Compare) -> bool | None:
     """Tell what a comparison of a GPU's index is true for: GPUs, the CPU (False), or neither."""
     if len(node.ops) != 1:
         return None
     match node.ops[0], ast.unparse(node.comparators[0]):
-        case (ast.GtE(), "0") | (ast.Gt() | ast.NotEq(), "-1") | (ast.IsNot() | ast.NotEq(), "None"):
+        case (ast.GtE(), "0") | (ast.Gt() | ast.NotEq(), "-1") | (ast.IsNot(), "None"):
             return True
-        case (ast.Lt(), "0") | (ast.LtE() | ast.Eq(), "-1") | (ast.Is() | ast.Eq(), "None"):
+        case (ast.Lt(), "0") | (ast.LtE() | ast.Eq(), "-1") | (ast.Is(), "None"):
             return False
     return None

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from samedevice.places.calls import Calls
+from samedevice.places.choices import Choices
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -52,20 +52,6 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _UNROLLED = 6
 #: Modules that one name may stand for.
 _OPTIONS = 8
-#: Names of switches that a user edits in the program.
-_SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
-
-
-def _in_line(statement: ast.stmt, scope: Scope) -> bool:
-    """Tell whether a statement is always run when its scope is, before what stands behind it."""
-    body = getattr(scope.node, "body", [])
-    for part in body if isinstance(body, list) else ():
-        if part is statement:
-            return True
-        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test):
-            if statement in part.body:
-                return True
-    return False
 
 
 def stored_names(loop: ast.stmt) -> list[str]:
@@ -83,7 +69,7 @@ def stored_names(loop: ast.stmt) -> list[str]:
 _CALLABLE = (Obj, Either, Func, Klass)
 
 
-class Interpreter(Calls):
+class Interpreter(Choices):
     """One evaluation of a project, or of those of its files that are in `program`.
 
     Fills `graph` and `sites`.
@@ -111,6 +97,7 @@ class Interpreter(Calls):
         self.consumed: dict[ast.AST, Device] = {}
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
+        self.stored_literals: set[ast.AST] = set()
         self.default_device = False
         self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
@@ -118,7 +105,7 @@ class Interpreter(Calls):
         self.host_work: set[ast.AST] = set()
         self.offers: list[Spot] = []
         self._words: dict[str, set[str]] = {}
-        self._indexes: dict[str, set[str]] = {}
+        self._indexes: dict[frozenset[str], set[str]] = {}
         self.workers = False
         self.scopes: dict[FunctionNode, Scope] = {}
         self.all_scopes: dict[ast.AST, list[Scope]] = {}
@@ -160,6 +147,8 @@ class Interpreter(Calls):
 
     def telling(self, func: Func) -> bool:
         """Tell whether a function that nobody calls has anything in it to judge."""
+        if func.scope.func is not None:
+            return True  # a closure may be handed to a library, with what it closes over
         source = self.project.sources[func.scope.path]
         starts = source.starts
         last = func.node.end_lineno or func.node.lineno
@@ -214,10 +203,8 @@ class Interpreter(Calls):
 
     def exec_Assign(self, node: ast.Assign, scope: Scope) -> bool:
         self.note_literal(node.value)
-        value = self.eval(node.value, scope)
-        if isinstance(value, Const) and isinstance(value.value, bool):
-            if isinstance(node.targets[0], ast.Name) and _SWITCH.fullmatch(node.targets[0].id):
-                value = Flag(asks=False, choice=True)  # `USE_CUDA = True`, to be edited by hand
+        self.note_stored(node.value)
+        value = self.switch(node.targets[0], self.eval(node.value, scope))
         for target in node.targets:
             self.assign(target, value, scope, node)
         if len(node.targets) == 1:
@@ -225,125 +212,6 @@ class Interpreter(Calls):
             if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
                 self.site("flag", Spot(scope.path, node), None, scope, node.targets[0].id)
         return False
-
-    # -- devices that a command line decides -------------------------------------------------
-
-    def offer(
-        self, target: ast.expr, value: Value, scope: Scope, statement: ast.Assign
-    ) -> None:
-        """Note where a name for the device could be defined: behind what the user chose.
-
-        That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
-        one of them says whether to use the accelerator.
-        """
-        code, flag = ast.unparse(target), value
-        if isinstance(value, Obj) and value.family == "namespace":
-            chosen = [
-                (f"{code}.{attr}", member)
-                for attr, member in value.attrs.items()
-                if self.chooses(f"{code}.{attr}", member, scope)
-            ]
-            if len(chosen) != 1:
-                return
-            code, flag = chosen[0]
-        if not self.chooses(code, flag, scope):
-            return
-        spot = Spot(scope.path, statement)
-        self.offers.append(spot)
-        if not _in_line(statement, scope):
-            return
-        names = self.words(scope.path)
-        torch = next(
-            (n for n, v in scope.globals.names.items() if isinstance(v, Ext) and v.name == "torch"),
-            "",
-        )
-        if not torch or "device" in names:
-            return
-        owner: Scope | Obj = scope
-        name, test, text = "device", f"{torch}.cuda.is_available()", '"cuda"'
-        if isinstance(flag, Flag):
-            choice = code if flag.positive else f"not {code}"
-            test = choice if flag.asks else f"{choice} and {test}"
-        else:
-            text = f'f"cuda:{{{code}}}"'
-            if isinstance(flag, Const) and flag.value < 0:
-                test = f"{code} >= 0 and {test}"
-        if scope.func is not None and "." in code:  # where the options go, the device goes
-            if names & {"vars", "__dict__"}:
-                return
-            holder, _, _ = code.rpartition(".")
-            found = self.eval(ast.parse(holder, mode="eval").body, scope)
-            if not isinstance(found, Obj):
-                return
-            owner, name = found, f"{holder}.device"
-        device = Device(self.graph.node(spot), spot, resolved=True)
-        self.graph.pin(device.node, Place.CENTRAL, spot)
-        definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
-        if isinstance(flag, Flag) and flag.positive and not flag.asks:
-            if self.handed_on(code, scope.path):  # others rely on it: it has to be true for them
-                definition = (
-                    f"{code} = {test}\n"
-                    f'{name} = {torch}.device({text} if {code} else "cpu")'
-                )
-        device.pending = (spot, definition)
-        if isinstance(owner, Obj):
-            owner.attrs["device"] = device
-        else:
-            owner.names["device"] = device
-
-    def handed_on(self, code: str, path: str) -> bool:
-        """Tell whether a file passes an expression to functions."""
-        tree = self.project.tree(path)
-        return any(
-            isinstance(argument, ast.Name | ast.Attribute) and ast.unparse(argument) == code
-            for node in (ast.walk(tree) if tree is not None else ())
-            if isinstance(node, ast.Call)
-            for argument in (*node.args, *(k.value for k in node.keywords))
-        )
-
-    def chooses(self, code: str, value: Value, scope: Scope) -> bool:
-        """Tell whether a value decides if there is to be an accelerator, or which one."""
-        if isinstance(value, Flag):
-            return value.choice
-        if isinstance(value, Option) and type(value.value) is int:
-            return code in self.indexes(scope.path)
-        return False
-
-    def indexes(self, path: str) -> set[str]:
-        """Return the expressions that a file gives to `.cuda(...)`."""
-        known = self._indexes.get(path)
-        if known is None:
-            tree = self.project.tree(path)
-            if "init_process_group" in self.project.sources[path].text:
-                tree = None  # a number for each process, which nobody chooses
-            known = self._indexes[path] = {
-                ast.unparse(node.args[0])
-                for node in (ast.walk(tree) if tree is not None else ())
-                if isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "cuda"
-                and len(node.args) == 1
-                and isinstance(node.args[0], ast.Name | ast.Attribute)
-            }
-        return known
-
-    def words(self, path: str) -> set[str]:
-        """Return the names that a file reads, binds, and has as attributes that it stores."""
-        known = self._words.get(path)
-        if known is None:
-            tree = self.project.tree(path)
-            known = self._words[path] = set()
-            for node in ast.walk(tree) if tree is not None else ():
-                if isinstance(node, ast.Name):
-                    known.add(node.id)
-                elif isinstance(node, ast.arg):
-                    known.add(node.arg)
-                elif isinstance(node, ast.alias):
-                    known.add(node.asname or node.name)
-                elif isinstance(node, ast.Attribute):
-                    if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
-                        known.add(node.attr)
-        return known
 
     def note_literal(self, node: ast.expr) -> None:
         """A device that gets a name is the program's choice; one used on the spot is meant."""
@@ -356,9 +224,23 @@ class Interpreter(Calls):
         ):
             self.named_literals.add(node)
 
+    def note_stored(self, node: ast.expr) -> None:
+        """A device in a config or returned by a helper is the program's choice, too."""
+        if isinstance(node, ast.Dict):
+            for value in node.values:
+                self.note_stored(value)
+            return
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            if self.dotted(node.func).rpartition(".")[2] == "device":
+                node = node.args[0]
+        self.stored_literals.add(node)
+
     def exec_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> bool:
         if node.value is not None:
-            self.assign(node.target, self.eval(node.value, scope), scope, node)
+            self.note_stored(node.value)
+            value = self.switch(node.target, self.eval(node.value, scope))
+            self.assign(node.target, value, scope, node)
+            self.offer(node.target, value, scope, node)
         return False
 
     def exec_AugAssign(self, node: ast.AugAssign, scope: Scope) -> bool:
@@ -376,6 +258,8 @@ class Interpreter(Calls):
         return False
 
     def exec_Return(self, node: ast.Return, scope: Scope) -> bool:
+        if node.value is not None:
+            self.note_stored(node.value)
         value = self.eval(node.value, scope) if node.value is not None else NONE
         if self._returns:
             self._returns[-1].append(value)
@@ -417,7 +301,8 @@ class Interpreter(Calls):
         for name, value in scope.names.items():
             if isinstance(value, Device) and name not in before and name not in bound:
                 marked = Device(
-                    value.node, value.spot, text=value.text, resolved=value.resolved
+                    value.node, value.spot, text=value.text, resolved=value.resolved,
+                    rank=value.rank,
                 )
                 marked.partial = True
                 scope.names[name] = marked
@@ -426,6 +311,8 @@ class Interpreter(Calls):
         test = self.eval(node.test, scope)
         known = None if self.is_switch(node.test, test) else self.truth(test)
         if isinstance(test, Flag):
+            if test.choice:
+                self.offers.append(Spot(scope.path, node))
             taken = node.body if test.positive else node.orelse
             branch = self.site("branch", Spot(scope.path, node), None, scope)
             branch.detail["positive"] = test.positive
@@ -783,7 +670,7 @@ class Interpreter(Calls):
         spot = Spot(scope.path, statement)
         if isinstance(value, Obj) and value.family == "module" and value.node is not None:
             self.join_in(owner, value)
-        elif isinstance(value, Tensor) and value.leaf:
+        elif isinstance(value, Tensor) and (value.leaf or value.parameter):
             self.graph.batch(value.node, owner.node)
             owner.stateful = True
             kept = Tensor(owner.node)
@@ -825,13 +712,25 @@ class Interpreter(Calls):
         """Make `child` a part of the module `owner`: they move together."""
         if child is owner or owner.node is None or child.node is None:
             return
-        child.parent = owner
+        if self.lent(owner, child):
+            owner.borrows.append(child)
+        else:
+            child.parent = owner
         if child.node.find().pin is Place.HOST:
             return  # it was told to stay; moving the whole takes it along
         if child.moves and not owner.moves:
             return  # it went ahead: whether its siblings follow is to be seen
         owner.stateful = owner.stateful or child.stateful
         self.graph.same(owner.node, child.node)
+
+    def lent(self, owner: Obj, child: Obj) -> bool:
+        """Tell whether a part was built by a caller of the function that builds the whole."""
+        if owner.site is None or child.site is None or child.site.constructing or owner.moves:
+            return False
+        builder, lender = owner.site.scope, child.site.scope
+        if builder.func is None or builder is lender:
+            return False
+        return lender.func is None or lender.func.node in self.stack
 
     def set_item(
         self, owner_node: ast.expr, index: ast.expr, value: Value, scope: Scope, stmt: ast.stmt
@@ -899,6 +798,10 @@ class Interpreter(Calls):
                 return Either(options)
             return left
         for one, other in ((left, right), (right, left)):
+            if isinstance(one, Tensor) and one.packed and isinstance(other, Obj):
+                if one.site is not None and one.site.kind == "load" and other.family != "module":
+                    one.site.detail["made"] = other  # a file keeps what is made otherwise
+                    return other
             if isinstance(one, Const | Flag) and isinstance(other, Const):
                 return one if isinstance(one, Flag) else self.join_constants(left, right)
             if one is UNKNOWN or one is SCALAR or isinstance(one, Const):

@@ -46,7 +46,20 @@ _HEAVY = frozenset(
     )  # fmt: skip
 )
 _REDUCTIONS = frozenset(["mean", "sum", "max", "min", "prod", "norm", "std", "var", "median"])
+#: What a program of several processes calls with a device, or a word for one.
+_OF_PROCESSES = frozenset(
+    (
+        "init_process_group", "init_device_mesh", "barrier", "DistributedDataParallel",
+        "convert_sync_batchnorm", "set_device", "spawn",
+    )
+)  # fmt: skip
 _ACCELERATORS = ("cuda", "xpu", "npu", "mps", "hpu", "mlu", "musa")
+#: Names of what knows the program's device.
+_HOLDERS = re.compile(
+    r"(?i)(arg|opt|option|conf|config|cfg|param|hparam|flag|setting|const|constant|hp)s?$|"
+    r"^(self|cls|c|p|g)$|(model|net|network|module|agent|policy|trainer|learner|runner|fabric|"
+    r"accelerator|engine|context|state)$"
+)
 _DTYPE = re.compile(r"torch\.(float|double|half|bfloat|int|long|short|uint|bool|complex)\w*")
 
 
@@ -98,8 +111,9 @@ class Library(Expressions):
                 self.undefined(spot, scope)
             node = self.graph.node(spot)
             node.sure = False
-            self.graph.pin(node, Place.CENTRAL if self._speaks_of_device(spot.node) or sure
-                           else Place.UNKNOWN, spot)  # fmt: skip
+            known = sure or self._speaks_of_device(spot.node)
+            known = known and not self._of_something(spot.node)
+            self.graph.pin(node, Place.CENTRAL if known else Place.UNKNOWN, spot)
             return Device(node, spot, resolved=True)
         return None
 
@@ -113,6 +127,13 @@ class Library(Expressions):
                 return
             level = level.outer
         self.site("undefined-device", spot, None, scope, name)
+
+    def _of_something(self, node: ast.AST) -> bool:
+        """Tell whether this is the device of something unknown: of a tensor, perhaps."""
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="device"):
+                return not _HOLDERS.search(name)
+        return False
 
     def _speaks_of_device(self, node: ast.AST) -> bool:
         text = ""
@@ -168,6 +189,10 @@ class Library(Expressions):
         self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
         """Call a function or class of a library by its dotted name."""
+        if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
+            found = self.site("process", spot, None, scope, name.rpartition(".")[2])
+            found.detail.update(args=args, kwargs=kwargs)
+            self.snapshot(found, scope)
         special = getattr(self, "call_" + name.replace(".", "_"), None)
         if special is not None:
             result = special(args, kwargs, spot, scope)
@@ -367,7 +392,7 @@ class Library(Expressions):
             if found is None:
                 return UNKNOWN
             resolved = found.resolved or self.guarded > 0 or not isinstance(value, Const)
-            return Device(found.node, spot, text=False, resolved=resolved)
+            return Device(found.node, spot, text=False, resolved=resolved, rank=found.rank)
         if last in ("current_accelerator", "current_device", "device"):
             node = self.graph.node(spot)
             self.graph.pin(node, Place.CENTRAL, spot)
@@ -471,7 +496,7 @@ class Library(Expressions):
             device = self.as_device(*kwargs["device"], scope, sure=True)
             if device is not None:
                 return Tensor(device.node)
-        tensors = [p for v, w in args for p in self.tensors_in(v, w)]
+        tensors = [p for v, w in (*args, *kwargs.values()) for p in self.tensors_in(v, w)]
         if not tensors:
             if name == "torch.normal":
                 return self.created("create", name, fact, args, kwargs, spot, scope)
@@ -545,6 +570,8 @@ class Library(Expressions):
                 made.moves.append(spot)
                 assert made.node is not None
                 self.graph.same(made.node, device.node)
+        elif given is not None:
+            made.moves.append(spot)  # it is told where to be; how it takes that is its own affair
         return made
 
     def module_arguments(self, made: Obj, args: list[Arg], kwargs: dict[str, Arg]) -> None:
@@ -609,15 +636,20 @@ class Library(Expressions):
     ) -> Value:
         """Call an instance of a library's class (a transform, a tokenizer)."""
         if callee.fact is not None and callee.fact.kind in ("transform", "functional_transform"):
-            return self.transformed(args, spot, scope)
+            return self.transformed(callee.fact, args, spot, scope)
         if callee.family == "hostobject":
             return self.fact_host(callee.name, _HOST, args, kwargs, spot, scope)
         return UNKNOWN
 
-    def transformed(self, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+    def transformed(self, fact: Fact, args: list[Arg], spot: Spot, scope: Scope) -> Value:
         """An image transform: a tensor stays where it is, an image becomes a host tensor."""
-        if args and isinstance(args[0][0], Tensor):
-            return Tensor(args[0][0].node)
+        given = args[0][0] if args else UNKNOWN
+        if fact.free:
+            return Obj("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
+        if isinstance(given, Tensor):
+            return Tensor(given.node)
+        if fact.out == "follows0" and isinstance(given, Obj) and given.family == "hostobject":
+            return given
         return self.host_tensor(spot, scope, "transform")
 
     def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor:
@@ -640,7 +672,7 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Apply an image transform."""
-        return self.transformed(args, spot, scope)
+        return self.transformed(fact, args, spot, scope)
 
     def module_method(
         self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
@@ -780,6 +812,8 @@ class Library(Expressions):
             ):
                 found = self.as_device(*first, scope, sure=True)
                 if found is not None:
+                    if first[0] is SCALAR or first[0] is UNKNOWN:
+                        self.offers.append(spot)  # somebody chooses a GPU by its number
                     return found
             node = self.graph.node(spot)
             self.graph.pin(node, Place.CENTRAL, spot, name)
@@ -796,6 +830,9 @@ class Library(Expressions):
             return self.as_device(*args[0], scope, sure=False)
         other = kwargs.get("other")
         return self.as_device(*other, scope, sure=True) if other is not None else None
+
+    def _says_dtype(self, spot: Spot) -> bool:
+        return "type" in self.dotted(spot.node)
 
     def legacy_type(self, args: list[Arg]) -> str:
         """Return the tensor type that `.type(...)` names ("torch.cuda.FloatTensor"), or ""."""
@@ -901,6 +938,8 @@ class Library(Expressions):
             return self.host_tensor(spot, scope, args[0][0].name)  # a type of the CPU's tensors
         device = self.moved_to(name, args, kwargs, spot, scope)
         if device is None:
+            if name == "to" and args and args[0][0] is UNKNOWN and not self._says_dtype(args[0][1]):
+                return Tensor(self.graph.node(spot), scalar=owner.scalar)  # it may be a device
             moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
             moved.packed, moved.leaf = owner.packed, owner.leaf
             return moved
@@ -910,6 +949,7 @@ class Library(Expressions):
         if owner.site is not None:
             owner.site.detail["moved"] = True
         result = Tensor(device.node, scalar=owner.scalar)
+        result.parameter = owner.parameter
         if device.node.find().pin is Place.HOST:
             # What is kept on the host is kept here, not everywhere the same device is named.
             result = Tensor(self.graph.node(spot), scalar=owner.scalar)
@@ -948,7 +988,7 @@ class Library(Expressions):
             return Tensor(self.graph.node(spot))
         inner = source[0]
         made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
-        made.leaf = name.endswith("Parameter")
+        made.leaf = made.parameter = name.endswith("Parameter")
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and self.truth(wants_grad[0]) is not False:
             made.leaf = True
@@ -988,7 +1028,13 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """A distribution: its parameters must agree, and its samples are where they are."""
-        operands = [p for v, w in (*args, *kwargs.values()) for p in self.tensors_in(v, w)]
+        given = [*args, *kwargs.values()]
+        operands = [p for v, w in given for p in self.tensors_in(v, w)]
+        operands += [
+            (Tensor(v.node), w)
+            for v, w in given
+            if isinstance(v, Obj) and v.family == "distribution" and v.node is not None
+        ]
         made = Obj("distribution", name, fact=fact)
         if operands:
             made.node = self.operate(operands, spot, True).node
@@ -1253,8 +1299,8 @@ class Library(Expressions):
                 value = Flag(positive, asks=False, choice=True)
             elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
                 value = Flag(False, asks=False, choice=True)
-            elif action is None and default is not None:
-                value = default[0]
+            elif action is None:
+                value = default[0] if default is not None else NONE
                 if isinstance(value, Const):
                     value = Option(value.value, value.spot)
             owner.attrs[destination] = value

@@ -11,9 +11,22 @@ from dataclasses import dataclass, field
 
 from samedevice import torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
+from samedevice.places import processes
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.values import Const, Device, Ext, Func, Obj, Option, Scope, Site, Value
+from samedevice.places.values import (
+    UNKNOWN,
+    Const,
+    Device,
+    Ext,
+    Func,
+    Obj,
+    Option,
+    Rank,
+    Scope,
+    Site,
+    Value,
+)
 from samedevice.project import Project
 
 #: Libraries that own a program's devices: what they run is left alone.
@@ -21,6 +34,10 @@ _OWNERS = frozenset(("accelerate", "lightning", "pytorch_lightning"))
 #: Calls to other processes: where their results are cannot be known here.
 _REMOTE = "torch.distributed.rpc"
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+#: Names of files that exist for others to import from.
+_SHARED_NAMES = re.compile(
+    r"device|config|setting|const|util|common|global|helper|option|param|env|base|__init__"
+)
 
 
 @dataclass
@@ -96,11 +113,12 @@ class Solution:
     def _settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
         active = self._active_programs()
+        chosen_from = active | self._naming_programs()
         for device in self.interpreter.cpu_devices:
             spot = device.spot
             if spot is None:
                 continue
-            chosen = self.program(spot.path) not in active and device.node.find() is not None
+            chosen = self.program(spot.path) not in chosen_from
             place = Place.CENTRAL if chosen else Place.HOST
             self.graph.pin(device.node, place, spot, "cpu")
         self._seed(active)
@@ -127,8 +145,8 @@ class Solution:
             self.graph.solve()
 
     def _active_programs(self) -> set[frozenset[str]]:
-        """The programs that already put something on a device."""
-        active: set[frozenset[str]] = set()
+        """The programs that already put something on a device, or on CPUs by their backend."""
+        active = {self.program(path) for path in self.files() if self.ranked(path)}
         for kind in ("module-move", "move", "placed", "default-device"):
             for group in self._groups.get(kind, ()):
                 for site in group.sites:
@@ -140,6 +158,15 @@ class Solution:
                     ):
                         active.add(self.program(site.spot.path))
         return active
+
+    def _naming_programs(self) -> set[frozenset[str]]:
+        """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
+        return {
+            self.program(group.spot.path)
+            for kind in ("literal", "indexed", "resolver")
+            for group in self._groups.get(kind, ())
+            if not group.first.name.startswith(("cpu", "meta"))
+        }
 
     def _seed(self, active: set[frozenset[str]]) -> None:
         """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
@@ -259,6 +286,13 @@ class Solution:
                 return bound + name[len(known) :]
         return ""
 
+    def torch(self, path: str) -> tuple[str, tuple[Import, ...]]:
+        """Return torch's name in a file and the import that it needs, or "" where it is taken."""
+        alias = self.alias(path, "torch")
+        if alias or self._free_name(path, "torch") != "torch":
+            return alias, ()
+        return "torch", (Import(path, "torch"),)
+
     def code_of(self, path: str, node: ast.AST) -> str:
         """Return an expression as it is written."""
         return self.project.sources[path].segment(node)
@@ -314,8 +348,16 @@ class Solution:
         """
         for clash in self.graph.clashes:
             spot = self.entry(clash.node, clash.spot, clash.meet.function)
-            if not self.owned(spot.path):
+            if not self.owned(spot.path) and not self._on_hearsay(clash):
                 yield clash, spot
+
+    def _on_hearsay(self, clash: Clash) -> bool:
+        """Tell whether only a parameter that no caller is known of says that this is a clash."""
+        places = (self.place(clash.node), self.place(clash.other))
+        if Place.FOLLOWS not in places or clash.meet.function is None:
+            return False
+        scope = self.interpreter.scopes.get(clash.meet.function)  # type: ignore[call-overload]
+        return scope is not None and not self.in_module(scope)
 
     def operands(self, path: str, first: int, last: int) -> list[tuple[Spot, Node]]:
         """Return the operands that meet in lines `first` to `last` of a file, in reading order."""
@@ -437,10 +479,20 @@ class Solution:
                     if site.node is not None and self._adjacent(site.node, root):
                         near.append(name)
             common = names if common is None else [n for n in common if n in names]
-        usable = [n for n in common or () if n in certain]
+        usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
         spoken = {n.id for n in ast.walk(group.spot.node) if isinstance(n, ast.Name)}
-        usable.sort(key=lambda name: (name not in spoken, name not in near))
+        optional = _optional(group.first.scope)
+        usable.sort(key=lambda name: (name in optional, name not in spoken, name not in near))
         return f"{usable[0]}.device" if usable else None
+
+    def _other_type(self, name: str, group: SiteGroup) -> bool:
+        """Tell whether some evaluation of a place has a name for what is no tensor."""
+        return any(
+            name in site.scope.names
+            and all(name != tensor for tensor, _ in site.tensors)
+            and site.scope.names[name] is not UNKNOWN
+            for site in group.sites
+        )
 
     def _adjacent(self, node: Node, other: Node) -> bool:
         root = node.find()
@@ -450,6 +502,12 @@ class Solution:
 
     def creation_edit(self, group: SiteGroup, name: Name) -> Edit:
         """Return the edit that puts a creation on the device: `device=` where the API has it."""
+        if not isinstance(group.spot.node, ast.Call):  # `map(torch.tensor, arrays)`
+            code = f"{self.code(group.spot)}(data"
+            known = group.first.detail["fact"].device and group.kind != "legacy"
+            code += f", device={name.code})" if known else f").to({name.code})"
+            replaced = (("code", f"lambda data: {code}"),)
+            return Edit(group.spot.path, self.span(group.spot), "replace", replaced)
         if group.first.detail["fact"].device and group.kind != "legacy":
             given = (("name", "device"), ("value", name.code))
             return Edit(group.spot.path, self.span(group.spot), "keyword", given)
@@ -479,6 +537,10 @@ class Solution:
             if isinstance(value, Device) and value.pending:
                 if not (is_global and module is not None):
                     return self._pending(code, value, site)
+        if module is None:
+            own = self.of_process(site)
+            if own is not None:
+                return own
         if module is not None and module.node is not None:
             if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
                 return Name("self.device")
@@ -498,7 +560,8 @@ class Solution:
     def _parameter(self, group: SiteGroup) -> Name | None:
         """Hand a function the device that its callers have, where it can import none.
 
-        Only for a helper of another file whose every call is known and can name the device.
+        Only for a helper whose every call is known and can name the device: one of another file,
+        or of a program in which each process has a device of its own.
         """
         func = group.first.scope.func
         if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
@@ -513,50 +576,84 @@ class Solution:
         edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
         for caller in self.interpreter.all_scopes.get(func.node, ()):
             call = caller.call
-            if call is None or not isinstance(call.node, ast.Call) or call.path == path:
+            if call is None or not isinstance(call.node, ast.Call):
+                return None
+            if ast.unparse(call.node.func).rpartition(".")[2] != func.node.name:
+                return None  # it is handed on, to be called by another
+            if call.path == path and not self.ranked(path):
                 return None
             given = self.name_at(call)
-            if given is None or given.resolvers or given.imports or given.edits:
+            if given is None or given.resolvers or given.imports:
+                return None
+            if given.edits and not self.ranked(path):
                 return None
             value = (("name", "device"), ("value", given.code))
-            edits.append(Edit(call.path, self.span(call), "keyword", value))
+            edits += [*given.edits, Edit(call.path, self.span(call), "keyword", value)]
         return Name("device", edits=tuple(dict.fromkeys(edits)))
+
+    def of_process(self, site: Site) -> Name | None:
+        """Return the name of this process's device at a place, to be defined where there is none.
+
+        None where nothing at the place says which process it is.
+        """
+        for code, value, _ in site.devices:
+            if isinstance(value, Device) and value.rank is not None and not value.partial:
+                return Name(code, text=value.text)
+        ranks = {code: v for code, v, _ in site.devices if isinstance(v, Rank)}
+        for scope in self.interpreter.all_scopes.get(site.scope.node, ()):
+            for code, value in scope.names.items():  # in another evaluation
+                if isinstance(value, Rank) and value.device is not None:
+                    ranks[code] = value
+        for code, rank in sorted(ranks.items(), key=lambda pair: not pair[0].startswith("self.")):
+            found = processes.definition(self, code, rank, site)
+            if found is not None:
+                return Name(found[0], edits=(found[1],))
+        return None
 
     def offered(self, path: str) -> bool:
         """Tell whether the user of a program chooses on the command line where it runs."""
-        program = self.program(path)
-        return any(spot.path in program for spot in self.interpreter.offers)
+        near = {path} | self._reach(path)
+        return any(
+            spot.path in near or path in self._reach(spot.path)
+            for spot in self.interpreter.offers
+        )
 
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
-        return any(
-            spot.path == path
-            and isinstance(spot.node, ast.Assign)
-            and ast.unparse(spot.node.targets[0]) in (code, code.rpartition(".")[0])
-            for spot in self.interpreter.offers
-        )
+        return self.offered(path) and code in self.interpreter.indexes(path)
 
     def _pending(self, code: str, device: Device, site: Site) -> Name | None:
         """Return a name that is to be defined behind the user's choice, where that comes first."""
         assert device.pending is not None
-        spot, definition = device.pending
+        spot = device.pending.spot
         if site.scope.node is self.project.tree(spot.path) and isinstance(spot.node, ast.stmt):
             if getattr(site.spot.node, "lineno", 0) <= spot.node.lineno:
                 return None
         elif isinstance(self.parents(spot.path).get(spot.node), ast.If) and site.scope.func:
             if self._imported(spot.path):
                 return None  # `if __name__ == "__main__":` is not run for those who import this
-        change = Edit(spot.path, self.span(spot), "after", (("code", definition),))
-        return Name(code, edits=(change,))
+        change = Edit(spot.path, self.span(spot), "after", (("code", device.pending.code),))
+        imports = (Import(spot.path, "torch"),) if device.pending.imports_torch else ()
+        return Name(code, edits=(change,), imports=imports)
 
-    def name_at(self, spot: Spot) -> Name | None:
-        """Return how an operand names the device it has to go to."""
+    def site_at(self, spot: Spot) -> Site | None:
+        """Return a site for an expression, with what the code there could name a device by."""
         scope = self.interpreter.scope_of(spot)
         if scope is None:
             return None
-        group = SiteGroup("operand", spot, [Site("operand", spot, None, scope)])
-        self.interpreter.snapshot(group.first, scope)
-        group.first.detail["symbolic"] = False
+        site = Site("operand", spot, None, scope)
+        self.interpreter.snapshot(site, scope)
+        later = self._bound_later(scope, spot)
+        site.devices = [d for d in site.devices if d[0].split(".")[0] not in later]
+        site.detail["symbolic"] = False
+        return site
+
+    def name_at(self, spot: Spot) -> Name | None:
+        """Return how an operand names the device it has to go to."""
+        site = self.site_at(spot)
+        if site is None:
+            return None
+        group, scope = SiteGroup("operand", spot, [site]), site.scope
         # A value cannot follow itself, nor anything while the module is still being built.
         moved = _moved_names(spot.node)
         building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
@@ -570,6 +667,21 @@ class Solution:
                     return Name(code)
             return self.resolver(spot.path)
         return self.central_for(group)
+
+    def _bound_later(self, scope: Scope, spot: Spot) -> set[str]:
+        """Return the names of a function or file that are bound first by `spot` or behind it."""
+        line = getattr(spot.node, "lineno", 0)
+        parents = self.parents(spot.path)
+        node: ast.AST | None = spot.node
+        while node is not None and not isinstance(node, ast.stmt):
+            node = parents.get(node)
+        line = getattr(node, "lineno", line)
+        parameters = {a.arg for a in ast.walk(scope.node) if isinstance(a, ast.arg)}
+        first: dict[str, int] = {}
+        for part in ast.walk(scope.node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                first[part.id] = min(part.lineno, first.get(part.id, part.lineno))
+        return {name for name, at in first.items() if at >= line and name not in parameters}
 
     def _followed(self, scope: Scope) -> Iterator[str]:
         """The tensor parameters of a function that some caller hands in from the device."""
@@ -620,7 +732,7 @@ class Solution:
         existing = self._existing(path, program)
         if existing is not None:
             return existing
-        if self.ranked(path):
+        if self.ranked(path) and not self.settled(path):
             return None  # one device for all processes would be the wrong one for most
         needy = self._needy_files().get(program, set()) | {path}
         name = self._free_name(path, "device")
@@ -669,10 +781,26 @@ class Solution:
                 if path in self._reach(other) or not self._imported(other):
                     continue
                 module = self._module_name(path, other)
-                if module is None:
+                if module is None or not self._lends(other, name, path):
                     continue
                 return Name(name, imports=(Import(path, module, name),), text=value.text)
         return None
+
+    def _lends(self, path: str, name: str, borrower: str) -> bool:
+        """Tell whether a file is one to take the device from: not some unrelated script."""
+        stem = posixpath.splitext(posixpath.basename(path))[0]
+        return (
+            path in self.project.imports.get(borrower, ())
+            or bool(_SHARED_NAMES.search(stem))
+            or any(
+                isinstance(node, ast.ImportFrom)
+                and any(alias.name == name for alias in node.names)
+                and self.project.resolve(other, node.module or "", node.level) == path
+                for other, targets in self.project.imports.items()
+                if path in targets
+                for node in ast.walk(self.project.tree(other) or ast.Module([], []))
+            )
+        )
 
     def _imported(self, path: str) -> bool:
         return any(path in targets for targets in self.project.imports.values())
@@ -697,7 +825,28 @@ class Solution:
 
     def ranked(self, path: str) -> bool:
         """Tell whether a file starts one process for each GPU: each has a device of its own."""
-        return "init_process_group" in self.project.sources[path].text
+        text = self.project.sources[path].text
+        return "init_process_group" in text or "init_device_mesh" in text
+
+    def accelerated(self, path: str) -> bool:
+        """Tell whether the device of a program is, or is to be, whatever torch.accelerator finds."""
+        if self.project.resolver == "accelerator":
+            return True
+        program, sources = self.program(path), self.project.sources
+        if any("accelerator.current_accelerator(" in sources[other].text for other in program):
+            return True
+        if self.project.style != "accelerator" or self.ranked(path):
+            return False
+        return self._existing(path, program) is None
+
+    def settled(self, path: str) -> bool:
+        """Tell whether each process of a program chooses its GPU once: "cuda" then means that."""
+        sources = self.project.sources
+        return any(
+            word in sources[other].text
+            for other in self.program(path)
+            for word in ("cuda.set_device", "accelerator.set_device_i")
+        )
 
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""
@@ -779,8 +928,9 @@ class Solution:
                 while base and not place.startswith(base + "/"):
                     base = posixpath.dirname(base)
                     dots += 1
-                rest = place[len(base) + 1 :] if base else place
-                return "." * dots + rest.replace("/", ".")
+                if not base or not self.project.is_package(base + "/module"):
+                    return None  # above the package: no relative import reaches it
+                return "." * dots + place[len(base) + 1 :].replace("/", ".")
             base = folder
             while base and posixpath.join(base, "__init__.py") in self.project.sources:
                 base = posixpath.dirname(base)
@@ -817,6 +967,18 @@ class Solution:
         for other in sorted(self.program(path)):
             if path in self._reach(other) and not self._imported(other):
                 yield posixpath.dirname(posixpath.normpath(other))
+
+
+def _optional(scope: Scope) -> set[str]:
+    """Return the parameters of a function that may be left out."""
+    if scope.func is None:
+        return set()
+    spec = scope.func.node.args
+    given = [*spec.posonlyargs, *spec.args]
+    names = {a.arg for a in given[len(given) - len(spec.defaults) :]}
+    return names | {
+        a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
+    }
 
 
 def _moved_names(node: ast.AST) -> set[str]:

@@ -140,6 +140,12 @@ class _Tracer(Interpreter):
             self.born(joined, None, [left, right])
         return joined
 
+    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
+        element = super().iterate(value, spot, scope)
+        if isinstance(value, Tensor) and isinstance(element, Tensor) and element.site is None:
+            self.born(element, None, [value])
+        return element
+
     def loop(
         self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
         scope: Scope, node: ast.stmt,
@@ -244,16 +250,23 @@ class Trace:
 
     def _place(self, value: Value) -> Place:
         node = _node(value)
-        if node is None:
+        if node is None or isinstance(value, Either):
             places = {self.place(member) for member in _members(value)}
             return places.pop() if len(places) == 1 else Place.UNKNOWN
         inferred = self.solution.place(node)
         root = node.find()
-        if inferred in (Place.HOST, Place.FIXED) or isinstance(value, Device):
+        if inferred in (Place.HOST, Place.FIXED):
             return inferred
         if root.pin is not None and root.name != "seed":
             return inferred
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if isinstance(value, Device):
+            return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
         site = self._site(value)
+        if site is not None and site.kind in (*_MOVES, "placed", "pinned"):
+            named = [part for part in parts if isinstance(part, Device)]
+            if named:
+                return self.place(named[-1])
         if isinstance(value, Obj):
             return inferred if _moves(value) else Place.HOST
         if site is not None and (site.kind in _ON_HOST or site.kind in _MADE):
@@ -456,7 +469,7 @@ class Trace:
         site = self._sites.get(node)
         if not values and kind == "device" and site is not None and site.node is not None:
             values = [Device(site.node, site.spot)]
-        values = [value for value in values if self._is_shown(value)]
+        values = _kept([value for value in values if self._is_shown(value)])
         if kind == "read":
             values = [v for v in values if self.place(v) in (*_ON_DEVICE, Place.FIXED)]
         if not values:
@@ -494,7 +507,8 @@ class Trace:
         """Tell whether a value is known to be a tensor or module rather than only used like one."""
         node = _node(value)
         if node is None:
-            return all(self._is_shown(member) for member in _members(value))
+            members = _members(value)
+            return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, members))
         if isinstance(value, Obj | Device) or node.find().sure:
             return True
         return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
@@ -549,6 +563,20 @@ def _kind(value: Value) -> str:
     if isinstance(value, Obj):
         return "module" if value.family in ("module", "owned") else value.family or "module"
     return "tensor"
+
+
+def _kept(values: list[Value]) -> list[Value]:
+    """Leave out layers that a list in a loop forgot: others that were built there have a place."""
+    forgotten = [
+        value
+        for value in values
+        if isinstance(value, Obj)
+        and value.site is not None
+        and value.site.constructing
+        and not _moves(value)
+        and value.parent is None
+    ]
+    return [value for value in values if value not in forgotten] or values
 
 
 def _moves(module: Obj) -> bool:

@@ -104,6 +104,16 @@ class Flag(Value):
         self.choice = choice
 
 
+@dataclass(frozen=True)
+class Pending:
+    """A definition of the device that may be written, and the statement that it would follow."""
+
+    spot: Spot
+    code: str
+    index: str = ""  # the expression for the GPU's number in it
+    imports_torch: bool = False
+
+
 class Device(Value):
     """A `torch.device`, a device string or index: it is where its node is.
 
@@ -116,14 +126,16 @@ class Device(Value):
     __slots__ = ("node", "partial", "pending", "rank", "resolved", "spot", "text")
 
     def __init__(
-        self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False
-    ) -> None:
+        self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False,
+        rank: Rank | None = None,
+    ) -> None:  # fmt: skip
         self.node = node
         self.spot = spot
         self.text = text
         self.resolved = resolved
-        self.pending: tuple[Spot, str] | None = None
+        self.pending: Pending | None = None
         self.partial = False
+        self.rank = rank
 
 
 class Tensor(Value):
@@ -133,16 +145,19 @@ class Tensor(Value):
     parameter of a function that nobody calls). `scalar`: it has no dimensions, so it may mix with
     any device in elementwise operations. `packed`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
+    `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
     """
-        self.rank: Rank | None = None
 
-    __slots__ = ("leaf", "names_device", "node", "owner", "packed", "pinned", "scalar", "site")
+    __slots__ = (
+        "leaf", "names_device", "node", "owner", "packed", "parameter", "pinned", "scalar", "site",
+    )  # fmt: skip
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
         self.node = node
         self.scalar = scalar
         self.site = site
         self.leaf = False
+        self.parameter = False
         self.packed = False
         self.pinned = False
         self.names_device = False
@@ -251,7 +266,9 @@ class Func(Value):
 class Klass(Value):
     """A class of the project."""
 
-    __slots__ = ("bases", "family", "fact", "names", "node", "scope", "symbolic", "stateful")
+    __slots__ = (
+        "bases", "context", "family", "fact", "names", "node", "scope", "symbolic", "stateful",
+    )  # fmt: skip
 
     def __init__(self, node: ast.ClassDef, scope: Scope, bases: list[Value]) -> None:
         self.node = node
@@ -261,6 +278,7 @@ class Klass(Value):
         self.family = ""
         self.fact: Fact | None = None
         self.symbolic: Obj | None = None
+        self.context: Obj | None = None  # what the forward of an autograd function saves
         self.stateful: bool | None = None
 
     def mro(self) -> list[Klass]:
@@ -282,12 +300,13 @@ class Klass(Value):
 class Obj(Value):
     """An instance: of a class of the project (`cls`), or of a library's (`fact`).
 
-    A module has a `node`: the place of its parameters. `parent` is the module that registered it.
+    A module has a `node`: the place of its parameters. `parent` is the module that registered it;
+    `borrows` are parts that a caller handed in, who moves them.
     """
 
     __slots__ = (
-        "args", "attrs", "calls", "cls", "fact", "family", "kwargs", "moves", "name", "node",
-        "parent", "plain", "site", "stateful", "used", "copied_from",
+        "args", "attrs", "borrows", "calls", "cls", "fact", "family", "kwargs", "moves", "name",
+        "node", "parent", "plain", "site", "stateful", "used", "copied_from",
     )  # fmt: skip
 
     def __init__(
@@ -305,6 +324,7 @@ class Obj(Value):
         self.node = node
         self.attrs: dict[str, Value] = {}
         self.parent: Obj | None = None
+        self.borrows: list[Obj] = []
         self.plain = False
         self.site: Site | None = None
         self.stateful = False

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable
 
 from samedevice.finding import Edit, Finding, Fix, Origin, Verb
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup, Solution
 
 #: Why a finding without a fix has none.
@@ -36,6 +36,27 @@ def to_device(solution: Solution, spot: Spot, name: Name) -> list[Edit]:
         edit(solution, spot, "unwrap"),
         edit(solution, spot, "method", code=f".to({name.code}{rest})"),
     ]
+
+
+def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
+    """Return the name of the program's one device if `.cuda(...)` goes there, else None.
+
+    That is where it names no GPU, the first one, or the one that the user chose; where its argument
+    stands for the device, it is that.
+    """
+    central = False
+    match group.spot.node:
+        case ast.Call(args=[]):
+            central = True
+        case ast.Call(args=[ast.Constant(value=0)]):
+            central = not any(solution.groups("indexed"))
+        case ast.Call(args=[ast.Name() | ast.Attribute() as index]):
+            device = group.first.detail["device"]
+            if device.spot is not None and device.spot.node in solution.interpreter.consumed:
+                if solution.place(device.node) is Place.CENTRAL:
+                    return Name(ast.unparse(index), text=True)
+            central = solution.decided_by(group.spot.path, ast.unparse(index))
+    return solution.name_at(group.spot) if central else None
 
 
 def finding(

@@ -34,6 +34,7 @@ from samedevice.rules._build import (
     edit,
     finding,
     fix,
+    goes_to,
     idle,
     to_device,
     unmoved,
@@ -61,12 +62,10 @@ class _Branches:
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
         self.moves = {
-            group.spot.node
+            group.spot.node: group
             for kind in ("move", "module-move")
             for group in solution.groups(kind)
             if group.first.name == "cuda"
-            and isinstance(group.spot.node, ast.Call)
-            and not group.spot.node.args
         }
         self.done: set[ast.AST] = set()
 
@@ -139,8 +138,8 @@ class _Branches:
         moving = [n for n in ast.walk(statement) if n in known]
         return 0 < len(moving) == _count_cuda(statement) and not _plain([statement])
 
-    def _moved(self, path: str, statement: ast.stmt, known: dict[ast.AST, Name]) -> str:
-        """Return the code of a statement with its moves following the device."""
+    def _moved(self, path: str, statement: ast.AST, known: dict[ast.AST, Name]) -> str:
+        """Return the code of a statement or expression with its moves following the device."""
         source = self.solution.project.sources[path]
         start = source.span(statement)
         base = source.offset(start.line, start.column)
@@ -155,17 +154,21 @@ class _Branches:
                 f", {k.arg}={source.segment(k.value)}" for k in call.keywords if k.arg != "device"
             )
             text = f"{text[:head]}.to({known[call].code}{rest}){text[tail:]}"
+        if isinstance(statement, ast.expr):
+            return text
         return with_comment(self.solution, Spot(path, statement), text)
 
     def _name(self, spot: Spot, test: ast.expr) -> Name | None:
         """Return the device that a move goes to: behind `if x.is_cuda`, that of `x`."""
         if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
             return Name(f"{self.solution.code(Spot(spot.path, test.value))}.device")
-        return self.solution.name_at(spot)
+        return goes_to(self.solution, self.moves[spot.node])
 
     def expression(self, group: SiteGroup) -> Iterator[Finding]:
         """Judge a conditional expression."""
         node, path = group.spot.node, group.spot.path
+        if isinstance(node, ast.BoolOp):
+            yield from self._and_or(group.spot, node)
         positive = {site.detail["positive"] for site in group.sites}
         if not isinstance(node, ast.IfExp) or len(positive) != 1:
             return
@@ -195,6 +198,22 @@ class _Branches:
                     edit(self.solution, group.spot, "method", code=f".to({name.code})"),
                 ]
                 yield self._finding(group.spot, _MESSAGE, [name], edits)
+
+    def _and_or(self, spot: Spot, node: ast.BoolOp) -> Iterator[Finding]:
+        """Judge `use_cuda and x.cuda() or x`, and the statement `use_cuda and net.cuda()`."""
+        both = node.values[0] if isinstance(node.op, ast.Or) else node
+        assert isinstance(both, ast.BoolOp)
+        test, on = both.values
+        moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
+        known = {n: name for n in moves if (name := self._name(Spot(spot.path, n), test))}
+        parent = self.solution.parents(spot.path).get(node)
+        alone = isinstance(parent, ast.Expr) if both is node else _plain([on]) == _plain(
+            [node.values[1]]
+        )
+        if known and len(known) == _count_cuda(on) and alone:
+            code = self._moved(spot.path, on, known)
+            edits = [edit(self.solution, spot, "replace", code=code)]
+            yield self._finding(spot, _MESSAGE, known.values(), edits)
 
     def _behind(self, path: str, node: ast.If) -> list[ast.stmt]:
         """Return the statements behind an `if` in its block."""
@@ -226,11 +245,11 @@ class _HostTypes(ast.NodeTransformer):
 
 
 def _is_move(call: ast.Call) -> bool:
-    """Tell whether a call moves to CUDA or back, to no device in particular."""
+    """Tell whether a call moves to CUDA or back, to some GPU perhaps."""
     return (
         isinstance(call.func, ast.Attribute)
         and call.func.attr in ("cuda", "cpu")
-        and not call.args
+        and len(call.args) < 2
         and all(k.arg in ("non_blocking", "device") for k in call.keywords)
     )
 

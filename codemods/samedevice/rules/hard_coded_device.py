@@ -28,14 +28,17 @@ from dataclasses import replace
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.choices import index_in
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import SiteGroup
-from samedevice.rules._build import NO_NAME, edit, finding, fix, short, to_device
+from samedevice.places.values import Device
+from samedevice.rules._build import NO_NAME, edit, finding, fix, goes_to, short, to_device
 
 RULE = "hard-coded-device"
 _RANKED = "each process has a device of its own here, and nothing in reach names it"
+#: Where torch answers whether there is a vendor's accelerator.
+_AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
-_CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -48,12 +51,12 @@ def find(solution: Solution) -> Iterator[Finding]:
         elif (
             not group.first.detail["guarded"]
             and _accelerator(group)
+            and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
         ):
             yield _literal(solution, group)
     for group in solution.groups("indexed"):
-        named = group.spot.node in solution.interpreter.named_literals
-        if solution.ranked(group.spot.path) or not named or group.first.detail["guarded"]:
+        if _of_rank(group) or group.first.detail["guarded"]:
             continue
         if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
@@ -61,10 +64,24 @@ def find(solution: Solution) -> Iterator[Finding]:
         for group in solution.groups(kind):
             if (
                 group.first.name == "cuda"
+                and not _of_rank(group)
                 and not _under_guard(solution, group)
                 and not _chosen(solution, group.spot)
             ):
                 yield _move(solution, group)
+
+
+def _of_rank(group: SiteGroup) -> bool:
+    """Tell whether a place names the device of a process; `processes-tied-to-cuda` judges it."""
+    devices = [site.detail.get("device") for site in group.sites]
+    return any(isinstance(device, Device) and device.rank is not None for device in devices)
+
+
+def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether a number is handed to code that each process calls with its own."""
+    node = group.spot.node
+    number = isinstance(node, ast.Constant) and type(node.value) is int
+    return number and solution.ranked(group.spot.path)
 
 
 def _chosen(solution: Solution, spot: Spot) -> bool:
@@ -98,7 +115,7 @@ def _accelerator(group: SiteGroup) -> bool:
 def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     """The program's one device is the CPU, written out: the resolver takes its place."""
     parent = solution.parents(group.spot.path).get(group.spot.node)
-    repair = Fix((edit(solution, group.spot, "replace", code=_choice(solution, group)),))
+    repair = _choice(solution, group.spot)
     return finding(
         solution, RULE, group.spot,
         f"{short(solution.code(group.spot))} is the program's only device; an accelerator would "
@@ -107,26 +124,37 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _choice(solution: Solution, group: SiteGroup) -> str:
-    alias = solution.alias(group.spot.path, "torch")
-    return _CHOICE.replace("torch.", f"{alias}.") if alias else _CHOICE
+def _choice(solution: Solution, spot: Spot) -> Fix | None:
+    """Return the fix that asks for the accelerator where it is written out."""
+    torch, imports = solution.torch(spot.path)
+    vendor, code = "cuda", "{}"
+    if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
+        vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
+        code = f'"{vendor}"'
+    if not torch or vendor not in _AVAILABLE:
+        return None
+    called = isinstance(spot.node, ast.Call) and ast.unparse(spot.node.func).endswith("device")
+    other = f'{torch}.device("cpu")' if called else '"cpu"'  # torch.device("cuda", index)
+    code = f"{code} if {torch}.{_AVAILABLE[vendor]}.is_available() else {other}"
+    return Fix((edit(solution, spot, "replace", code=code),), imports=imports)
+
+
+def _makes_device(solution: Solution, call: ast.Call) -> bool:
+    """Tell whether a call is `torch.device(...)` of one argument."""
+    name = solution.interpreter.dotted(call.func)
+    return len(call.args) == 1 and name.rpartition(".")[2] == "device"
 
 
 def _literal(solution: Solution, group: SiteGroup) -> Finding:
     """Replace a device's name: by the resolver's expression where it is the definition."""
     spot = group.spot
     repair: Fix | None = None
-    if spot.node in solution.interpreter.named_literals:
-        if solution.alias(spot.path, "torch"):
-            repair = Fix((edit(solution, spot, "replace", code=_choice(solution, group)),))
+    if spot.node in solution.interpreter.stored_literals:
+        repair = _choice(solution, spot)
     else:
         parents = solution.parents(spot.path)
         parent = parents.get(spot.node)
-        if (
-            isinstance(parent, ast.Call)
-            and len(parent.args) == 1
-            and solution.interpreter.dotted(parent.func).rpartition(".")[2] == "device"
-        ):
+        if isinstance(parent, ast.Call) and _makes_device(solution, parent):
             spot = Spot(spot.path, parent)
         name = solution.name_at(spot)
         if name is not None and not isinstance(parents.get(spot.node), ast.arguments):
@@ -141,40 +169,36 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
 
 def _indexed(solution: Solution, group: SiteGroup) -> Finding:
     """`device = f"cuda:{gpu}"`: that GPU, where there is one."""
-    alias = solution.alias(group.spot.path, "torch")
-    code = f'{{}} if {alias}.cuda.is_available() else "cpu"'
+    spot = group.spot
+    parent = solution.parents(spot.path).get(spot.node)
+    stored = spot.node in solution.interpreter.stored_literals
+    index = index_in(spot.node)
+    repair = _choice(solution, spot)
+    if not stored and index is not None and solution.decided_by(spot.path, ast.unparse(index)):
+        call = parent if isinstance(parent, ast.Call) and _makes_device(solution, parent) else None
+        place = Spot(spot.path, call or spot.node)
+        name = solution.name_at(place)
+        repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
+    elif not stored and not isinstance(parent, ast.Call | ast.keyword):
+        repair = None
     return finding(
         solution, RULE, group.spot,
         f"{short(solution.code(group.spot))} names one vendor's device: the program cannot run "
         "without it",
-        Fix((edit(solution, group.spot, "replace", code=code),)) if alias else None,
-        unfixed="torch is not imported here",
+        repair, unfixed=NO_NAME,
     )  # fmt: skip
 
 
 def _move(solution: Solution, group: SiteGroup) -> Finding:
-    call = group.spot.node
-    name = solution.name_at(group.spot)
+    name = goes_to(solution, group)
     repair: Fix | None = None
-    if name is not None and isinstance(call, ast.Call) and _usual(solution, group, call):
+    if name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=_RANKED if solution.ranked(group.spot.path) else NO_NAME,
     )  # fmt: skip
-
-
-def _usual(solution: Solution, group: SiteGroup, call: ast.Call) -> bool:
-    """Tell whether a move goes to the program's one device, by no index or by the chosen one."""
-    match call.args:
-        case []:
-            return True
-        case [ast.Constant(value=0)]:
-            return not any(solution.groups("indexed"))
-        case [ast.Name() | ast.Attribute() as index]:
-            return solution.decided_by(group.spot.path, ast.unparse(index))
-    return False
 
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:

@@ -27,7 +27,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Const, Obj, Site
+from samedevice.places.values import Const, Obj, Site, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -65,6 +65,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if any(site.constructing for site in group.sites):
             continue
+        if all(o.borrows and not _own_state(o) for o in objects):
+            continue  # a wrapper of what a caller built, and moves
         if solution.in_module(group.first.scope):
             continue
         if not forgetful.isdisjoint(objects):
@@ -79,6 +81,22 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         made = objects[0]
         yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
+
+
+def _own_state(module: Obj) -> bool:
+    """Tell whether a module has parameters or buffers beside those that a caller handed in."""
+    if module.fact is not None and module.fact.state:
+        return True
+    return any(
+        isinstance(value, Tensor)
+        and module.node is not None
+        and value.node.find() is module.node.find()
+        or isinstance(value, Obj)
+        and value.family == "module"
+        and value.stateful
+        and value not in module.borrows
+        for value in module.attrs.values()
+    )
 
 
 def _forgetful(solution: Solution) -> set[Obj]:

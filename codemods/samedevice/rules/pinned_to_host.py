@@ -45,6 +45,21 @@ def _written(solution: Solution, node: Node) -> Spot | None:
     return spot
 
 
+def _handed_on(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a device is an argument for a function of the project: the caller's choice."""
+    parents = solution.parents(spot.path)
+    call = parents.get(spot.node)
+    if isinstance(call, ast.keyword):
+        call = parents.get(call)
+    if not isinstance(call, ast.Call):
+        return False
+    return not any(
+        group.spot.node is call
+        for kind in ("pinned", "placed", "move", "module-move")
+        for group in solution.groups(kind)
+    )
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report host tensors where they enter an operation on the device."""
     seen: set[ast.AST] = set()
@@ -59,6 +74,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         seen.add(spot.node)
         repair: Fix | None = None
+        unfixed = NO_NAME
         if clash.to_host:
             repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
         else:
@@ -70,7 +86,9 @@ def find(solution: Solution) -> Iterator[Finding]:
                 if spot.node in seen:
                     continue
                 seen.add(spot.node)
-                if name is not None:
+                if _handed_on(solution, spot):
+                    unfixed = "the caller chose the CPU for this call"
+                elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
             elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
@@ -81,5 +99,5 @@ def find(solution: Solution) -> Iterator[Finding]:
                else "on the CPU but meets tensors on the device"),
             repair,
             origins=solution.origin(clash.node, "its place was decided here"),
-            unfixed=NO_NAME,
+            unfixed=unfixed,
         )  # fmt: skip

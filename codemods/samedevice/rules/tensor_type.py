@@ -55,10 +55,12 @@ def _message(solution: Solution, spot: Spot) -> str:
     return f"`{short(solution.code(spot))}` chooses a device by a tensor type of PyTorch 0.x"
 
 
-def _fix(name: Name, *edits: Edit) -> Fix:
+def _fix(name: Name, *edits: Edit, alias: str = "", dtype: str = "") -> Fix:
+    """Return a fix; `alias` is what the file calls the tensor type of `dtype`."""
     return Fix(
-        (*edits, *name.edits), imports=name.imports, resolvers=name.resolvers, erasure=ERASURE
-    )
+        (*edits, *name.edits), imports=name.imports, resolvers=name.resolvers, erasure=ERASURE,
+        types=((alias, dtype),) if alias else (),
+    )  # fmt: skip
 
 
 # -- constructions --------------------------------------------------------------------------
@@ -90,8 +92,12 @@ def _construction(solution: Solution, group: SiteGroup) -> Finding:
                 edit(solution, spot, "callee", code=f"{torch}.{last}"),
                 edit(solution, spot, "method", code=f".to({name.code})"),
             ]
-        repair = _fix(name, *edits)
+        repair = _fix(name, *edits, alias=_last_word(call.func), dtype=legacy_dtype(last))
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+
+
+def _last_word(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2]
 
 
 def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
@@ -165,6 +171,8 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
             name,
             edit(solution, spot, "unwrap"),
             edit(solution, spot, "method", code=f".to({name.code}, {torch}.{dtype})"),
+            alias=_last_word(call.args[0]) if call.args else "",
+            dtype=dtype,
         )
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
 

@@ -1,0 +1,356 @@
+"""Each process of a distributed program takes a CUDA device, whatever machine it runs on.
+
+Why: the number of a process is the index of a GPU only where there are GPUs. `set_device`, the
+backend "nccl" and `device_ids` stop on every other machine. One device for each process, made from
+its number where there is CUDA, says all of it, and lets the program run on CPUs over gloo.
+
+Example:
+
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl")
+    model = DistributedDataParallel(Net().cuda(rank), device_ids=[rank])
+
+becomes
+
+    rank = int(os.environ["LOCAL_RANK"])
+    device = torch.device(f"cuda:{rank}" if torch.cuda.is_available() else "cpu")
+    if device.type == "cuda":
+        torch.cuda.set_device(rank)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    model = DistributedDataParallel(
+        Net().to(device), device_ids=[rank] if device.type == "cuda" else None
+    )
+
+A program is changed as a whole or not at all.
+
+Fix safety: safe. On a CPU-only machine the program could not run before. Where it started no
+process there, one is started with `--unsafe`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from samedevice.finding import Edit, Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.values import Const, Device, Rank, Value
+from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
+
+RULE = "processes-tied-to-cuda"
+_ERASURE = "cuda-only-api"
+_TIED = "`{}` needs a GPU for each process"
+_HALF = "another place of this program cannot be changed, and half of it would not do"
+_NO_NAME = "nothing in reach says which process this is"
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report what ties the processes of a program to CUDA."""
+    tied = _Tied(solution)
+    found = list(tied.findings())
+    stuck = {solution.program(f.path) for f in found if f.fix is None and f.level != "note"}
+    for each in found:
+        if each.fix is not None and solution.program(each.path) in stuck:
+            each = replace(each, fix=None, unfixed=_HALF)
+        yield each
+    for group in solution.groups("process"):
+        if group.first.name == "spawn":
+            yield from _none_started(solution, group)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How a place asks whether its process has a GPU, and what the file needs for it."""
+
+    test: str
+    name: Name
+
+
+class _Tied:
+    """The places of a project that give a GPU to a process."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.homes: set[ast.AST] = set()  # functions that use the number of their process
+        self.used = {
+            kind: [g for g in solution.groups(kind) if self._of_rank(g)]
+            for kind in ("move", "module-move", "placed", "load", "indexed")
+        }
+        for groups in self.used.values():
+            self.homes.update(g.first.scope.node for g in groups)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield all of them, each with its fix as if it were alone."""
+        for kind, groups in self.used.items():
+            for group in groups:
+                if group.first.detail["guarded"] and kind == "indexed":
+                    continue
+                spot = group.spot
+                name = self._name(group)
+                repair = None if name is None else self._change(kind, group, name)
+                if kind == "indexed" and repair is None:
+                    repair = self._question(group)
+                yield self._finding(spot, repair)
+        for group in self.solution.groups("process"):
+            change: Callable[[SiteGroup], Iterator[Finding]] | None
+            change = getattr(self, "_" + group.first.name, None)
+            if change is not None and not self._guarded(group.spot):
+                yield from change(group)
+
+    def _finding(self, spot: Spot, repair: Fix | None) -> Finding:
+        message = _TIED.format(short(self.solution.code(spot)))
+        return finding(self.solution, RULE, spot, message, repair, unfixed=_NO_NAME)
+
+    # -- where a process's number is used as a device -----------------------------------------
+
+    def _of_rank(self, group: SiteGroup) -> bool:
+        """Tell whether a place goes to the GPU of this process, in every evaluation by its number.
+
+        A device made from the number where there is CUDA is right.
+        """
+        ranked = False
+        for site in group.sites:
+            device = site.detail.get("device")
+            if group.kind == "load":
+                given = site.detail.get("mapped")
+                device = given[0].device if given and isinstance(given[0], Rank) else None
+            if not isinstance(device, Device):
+                return False
+            if device.rank is None:  # a program of one process calls it with 0
+                if self.solution.interpreter.index_literal(device):
+                    continue
+                return False
+            if group.kind != "indexed" and device.rank.device is not device:
+                return False
+            ranked = True
+        return ranked
+
+    def _name(self, group: SiteGroup) -> Name | None:
+        site = self.solution.site_at(group.spot)
+        name = self.solution.of_process(site) if site is not None else None
+        if name is None and self.solution.settled(group.spot.path):
+            name = self.solution.name_at(group.spot)
+        return name
+
+    def _change(self, kind: str, group: SiteGroup, name: Name) -> Fix | None:
+        spot, call = group.spot, group.spot.node
+        if kind == "indexed":
+            if call in self.solution.interpreter.stored_literals:
+                return None  # this is the definition
+            return self._fix(name, edit(self.solution, spot, "replace", code=name.code))
+        if not isinstance(call, ast.Call):
+            return None
+        if kind in ("move", "module-move") and group.first.name == "cuda":
+            return self._fix(name, *to_device(self.solution, spot, name))
+        wanted = "map_location" if kind == "load" else "device"
+        given = next((k.value for k in call.keywords if k.arg == wanted), None)
+        if given is None and kind in ("move", "module-move") and call.args:
+            given = call.args[0]
+        if given is None:
+            return None
+        place = Spot(spot.path, given)
+        return self._fix(name, edit(self.solution, place, "replace", code=name.code))
+
+    def _question(self, group: SiteGroup) -> Fix | None:
+        """`f"cuda:{rank}"` by itself: that GPU, where there is one."""
+        torch = self.solution.alias(group.spot.path, "torch")
+        if not torch:
+            return None
+        other = '"cpu"' if group.first.detail["device"].text else f'{torch}.device("cpu")'
+        code = f"{{}} if {torch}.cuda.is_available() else {other}"
+        return Fix((edit(self.solution, group.spot, "replace", code=code),), erasure=_ERASURE)
+
+    def _fix(self, name: Name, *edits: Edit) -> Fix:
+        return replace(fix(name, *edits), erasure=_ERASURE)
+
+    # -- calls that only processes with GPUs can make ------------------------------------------
+
+    def _guarded(self, spot: Spot) -> bool:
+        """Tell whether an expression stands under a test for CUDA, or may fail."""
+        parents = self.solution.parents(spot.path)
+        node: ast.AST | None = spot.node
+        while node is not None:
+            parent = parents.get(node)
+            if isinstance(parent, ast.If | ast.IfExp) and node is not parent.test:
+                words = self.solution.code_of(spot.path, parent.test)
+                if any(w in words for w in ("cuda", "is_available", ".type", "use_gpu", "nccl")):
+                    return True
+            if isinstance(parent, ast.Try) and node in parent.body:
+                return True
+            node = parent
+        return False
+
+    def _asked(self, group: SiteGroup) -> _Asked | None:
+        """Return how to ask at a call whether its process has a GPU."""
+        solution, path = self.solution, group.spot.path
+        torch = solution.alias(path, "torch")
+        name = solution.of_process(group.first)
+        if name is None or name.edits and group.first.scope.node not in self.homes:
+            name = self._in_reach(group)
+        if name is not None:
+            kind = solution.kind_of(name, torch, group.spot)
+            if kind:
+                test = f'{kind} != "cpu"' if solution.accelerated(path) else f'{kind} == "cuda"'
+                return _Asked(test, name)
+        available = _available(solution, path)
+        return _Asked(available, Name("")) if available else None
+
+    def _in_reach(self, group: SiteGroup) -> Name | None:
+        for code, value, _ in group.first.devices:
+            if isinstance(value, Device) and not value.partial and not value.pending:
+                if self.solution.on_device(value.node) and (value.resolved or value.rank):
+                    return Name(code, text=value.text)
+        return None
+
+    def _argument(self, group: SiteGroup, name: str, position: int) -> tuple[Value, Spot] | None:
+        detail = group.first.detail
+        found: tuple[Value, Spot] | None = detail["kwargs"].get(name)
+        if found is None and len(detail["args"]) > position >= 0:
+            found = detail["args"][position]
+        return found
+
+    def _either(self, group: SiteGroup, spot: Spot, otherwise: str) -> Finding:
+        """Give an expression where the process has a GPU, and something else where not."""
+        asked = self._asked(group)
+        repair: Fix | None = None
+        if asked is not None:
+            code = f"{{}} if {asked.test} else {otherwise}"
+            repair = self._fix(asked.name, edit(self.solution, spot, "replace", code=code))
+        return self._finding(spot, repair)
+
+    def _init_process_group(self, group: SiteGroup) -> Iterator[Finding]:
+        backend = self._argument(group, "backend", 0)
+        if backend is not None and isinstance(backend[0], Const) and backend[0].value == "nccl":
+            value, where = backend
+            here = isinstance(where.node, ast.Constant)
+            origin = where if here else value.spot
+            known = origin is not None and isinstance(origin.node, ast.Constant)
+            if origin is not None and known and not self._guarded(origin):
+                if here:
+                    yield self._either(group, origin, '"gloo"')
+                else:
+                    yield self._backend_elsewhere(origin)
+        device = self._argument(group, "device_id", -1)
+        if device is not None and not isinstance(device[1].node, ast.Constant | ast.IfExp):
+            yield self._either(group, device[1], "None")
+
+    def _backend_elsewhere(self, spot: Spot) -> Finding:
+        """`backend = "nccl"`, or an option's default: the question is asked there."""
+        available = _available(self.solution, spot.path)
+        repair: Fix | None = None
+        if available:
+            code = f'{{}} if {available} else "gloo"'
+            change = edit(self.solution, spot, "replace", code=code)
+            repair = Fix((change,), erasure=_ERASURE)
+        return self._finding(spot, repair)
+
+    def _init_device_mesh(self, group: SiteGroup) -> Iterator[Finding]:
+        given = self._argument(group, "device_type", 0)
+        if given is None or not isinstance(given[1].node, ast.Constant):
+            return
+        if given[1].node.value != "cuda":
+            return
+        solution, spot = self.solution, given[1]
+        torch = solution.alias(spot.path, "torch")
+        name = self._in_reach(group)
+        kind = solution.kind_of(name, torch, group.spot) if name is not None else ""
+        repair: Fix | None = None
+        if kind or torch:
+            code = kind or f'{{}} if {torch}.cuda.is_available() else "cpu"'
+            change = edit(solution, spot, "replace", code=code)
+            repair = Fix((change,), erasure=_ERASURE)
+        yield self._finding(spot, repair)
+
+    def _DistributedDataParallel(self, group: SiteGroup) -> Iterator[Finding]:
+        for position, name in ((1, "device_ids"), (2, "output_device")):
+            given = self._argument(group, name, position)
+            if given is None or isinstance(given[1].node, ast.Constant | ast.IfExp):
+                continue
+            one = given[1].node
+            if name == "device_ids" and not (isinstance(one, ast.List) and len(one.elts) == 1):
+                continue
+            if name == "output_device" and self._says_twice(group, one):
+                change = edit(self.solution, group.spot, "drop_keyword", name=name)
+                yield self._finding(given[1], Fix((change,), erasure=_ERASURE))
+                continue
+            yield self._either(group, given[1], "None")
+
+    def _says_twice(self, group: SiteGroup, index: ast.AST) -> bool:
+        """Tell whether the output goes where the one of `device_ids` is, as it does anyway."""
+        ids = group.first.detail["kwargs"].get("device_ids")
+        if ids is None or "output_device" not in group.first.detail["kwargs"]:
+            return False
+        one = ids[1].node.body if isinstance(ids[1].node, ast.IfExp) else ids[1].node
+        return (
+            isinstance(one, ast.List)
+            and len(one.elts) == 1
+            and ast.unparse(one.elts[0]) == ast.unparse(index)
+        )
+
+    def _barrier(self, group: SiteGroup) -> Iterator[Finding]:
+        given = self._argument(group, "device_ids", 2)
+        if given is not None and isinstance(given[1].node, ast.List):
+            yield self._either(group, given[1], "None")
+
+    def _convert_sync_batchnorm(self, group: SiteGroup) -> Iterator[Finding]:
+        """Normalization over the processes is for GPUs only."""
+        call = group.spot.node
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Name):
+            yield self._either(group, group.spot, call.args[0].id)
+
+    def _set_device(self, group: SiteGroup) -> Iterator[Finding]:
+        given = self._argument(group, "device", 0)
+        if given is None or not (self._is_rank(given[0]) or self.solution.ranked(group.spot.path)):
+            return
+        statement = self.solution.parents(group.spot.path).get(group.spot.node)
+        asked = self._asked(group)
+        repair: Fix | None = None
+        if isinstance(statement, ast.Expr) and asked is not None:
+            place = Spot(group.spot.path, statement)
+            code = with_comment(self.solution, place, self.solution.code(place))
+            change = edit(
+                self.solution, place, "replace_statement", code=f"if {asked.test}:\n    {code}"
+            )
+            repair = self._fix(asked.name, change)
+        yield self._finding(group.spot, repair)
+
+    def _is_rank(self, value: Value) -> bool:
+        return isinstance(value, Rank) or isinstance(value, Device) and value.rank is not None
+
+
+def _available(solution: Solution, path: str) -> str:
+    """Return the question whether there is an accelerator; "" where torch has no name."""
+    torch = solution.alias(path, "torch")
+    kind = "accelerator" if solution.accelerated(path) else "cuda"
+    return f"{torch}.{kind}.is_available()" if torch else ""
+
+
+def _none_started(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """`mp.spawn(..., nprocs=torch.cuda.device_count())`: without CUDA, not one process starts."""
+    call, path = group.spot.node, group.spot.path
+    if not isinstance(call, ast.Call):
+        return
+    given = next((k.value for k in call.keywords if k.arg == "nprocs"), None)
+    if given is None and len(call.args) > 2:
+        given = call.args[2]
+    if isinstance(given, ast.Name):
+        inside = group.first.scope.node
+        made = [
+            n.value
+            for n in ast.walk(inside)
+            if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == given.id
+        ]
+        given = made[0] if len(made) == 1 else None
+    if isinstance(given, ast.Call) and ast.unparse(given).endswith("cuda.device_count()"):
+        code = "max({}, 1)"
+        reason = "on a machine without CUDA it started no process, and now starts one"
+        change = edit(solution, Spot(path, given), "replace", code=code)
+        yield finding(
+            solution, RULE, Spot(path, given),
+            f"`{short(solution.code(Spot(path, given)))}` is 0 without CUDA: no process is started",
+            Fix((change,), safe=False, reason=reason, erasure=_ERASURE),
+        )  # fmt: skip
