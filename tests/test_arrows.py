@@ -14,26 +14,27 @@ import samedevice
 
 PACKAGE = Path(samedevice.__file__).parent
 
-_CORE = {"finding", "notebook", "source", "project", "torchfacts", "places"}
+_CORE = {"finding", "notebook", "syntax", "source", "project", "torchfacts", "places"}
 _CHECKED = _CORE | {"config", "suppress", "rules", "check"}
 _FIXED = _CHECKED | {"erase", "rewrite", "write", "files"}
 
 #: For each room the rooms that it may import.
 ROOMS: dict[str, set[str]] = {
     "finding": set(),
+    "syntax": set(),
     "notebook": set(),
     "erase": {"torchfacts"},
     "torchfacts": set(),
     "prove": set(),
-    "source": {"finding", "notebook"},
+    "source": {"finding", "notebook", "syntax"},
     "write": {"source"},
     "requirements": set(),
     "config": {"requirements", "source"},
-    "project": {"source"},
+    "project": {"source", "syntax"},
     "files": {"config", "source"},
     "suppress": {"finding", "source"},
-    "places": {"finding", "project", "torchfacts"},
-    "rules": {"finding", "places", "torchfacts"},
+    "places": {"finding", "project", "syntax", "torchfacts"},
+    "rules": {"finding", "places", "syntax", "torchfacts"},
     "check": {"config", "finding", "places", "project", "rules", "source", "suppress"},
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from . import places, rules
@@ -18,6 +19,9 @@ from .suppress import Suppressions
 
 Step = Callable[[int], None]
 """Is told how many more files are done, often 0; what it raises ends the check."""
+
+#: Characters of code after whose inference what is left of it is collected.
+_GARBAGE = 1_000_000
 
 #: Programs whose solution is kept, for questions about the files that are being edited.
 _SOLUTIONS = 4
@@ -85,13 +89,28 @@ def check(
     `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
-    suppressions = Suppressions(project.sources)
     if memory is not None:
         memory.begin(project, config)
+    with _no_collection():
+        findings = _findings(project, config, selected, step, memory)
+    return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
+
+
+def _findings(
+    project: Project,
+    config: Config,
+    selected: dict[str, Rule],
+    step: Step,
+    memory: Memory | None,
+) -> list[Finding]:
+    suppressions = Suppressions(project.sources)
     findings: list[Finding] = []
     for part in project.parts():
         kept = memory if part is project else None  # the trees of a large project are not kept
-        for program in _programs(part, step):
+        programs = _programs(part, step)
+        gc.freeze()  # trees hold no circles: no collection needs to look at them
+        garbage = 0
+        for program in programs:
             found = kept.recall(project, program) if kept is not None else None
             if found is None:
                 solution = places.infer(part, program, step)
@@ -99,27 +118,40 @@ def check(
                 if kept is not None:
                     kept.keep(program, solution, found)
                 del solution
+                garbage += sum(len(part.sources[path].text) for path in program)
+                if garbage > _GARBAGE:
+                    gc.collect()  # scopes and functions refer to each other
+                    garbage = 0
             findings += found
             step(len(program))
         if kept is not None:
             kept.end(project)
         if part is not project:
-            gc.collect()  # scopes and functions refer to each other
-    return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
+            del part
+            gc.collect()
+    return findings
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collect garbage only when told to: what a check makes is many objects that stay."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if enabled:
+            gc.enable()
 
 
 def _programs(part: Project, step: Step) -> list[frozenset[str]]:
-    """Return the files that are judged together, which parses them all."""
-    enabled = gc.isenabled()
-    gc.disable()  # trees are many objects that stay
-    try:
-        for path in part.sources:
-            part.tree(path)
-            step(0)
-        return list(dict.fromkeys(part.programs.values()))
-    finally:
-        if enabled:
-            gc.enable()
+    """Return the files that are judged together, which parses those about torch."""
+    about = part.about_torch
+    for path in about:
+        part.tree(path)
+        step(0)
+    return list(dict.fromkeys(part.programs[path] for path in about))
 
 
 def _found(

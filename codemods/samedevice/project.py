@@ -13,13 +13,18 @@ from functools import cached_property
 from typing import Literal
 
 from samedevice import source as source_
+from samedevice import syntax
 from samedevice.source import Source, SourceError
 
 #: Names that mean a library even where a file of that name lies beside the importer.
 _NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
 
 
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.M)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n#;]*))"
+    r"|import[ \t]+([^\n#;]+))",
+    re.M,
+)
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
@@ -133,8 +138,16 @@ class Project:
             self._resolved[key] = self._resolve(folder, module, level)
         return self._resolved[key]
 
+    @cached_property
+    def _stems(self) -> set[str]:
+        """The names of files, without their ending, and of folders."""
+        stems = {place.rpartition("/")[2].removesuffix(".py") for place in self._by_place}
+        return stems.union(*(folder.split("/") for folder in self._folders))
+
     def _resolve(self, folder: str, module: str, level: int) -> str | None:
         parts = [part for part in module.split(".") if part]
+        if parts and parts[0] not in self._stems:
+            return None  # nearly every import of a library
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
@@ -189,14 +202,23 @@ class Project:
                 return [path for path in self.sources if path in found]
             found |= more
 
+    @cached_property
+    def _torch_files(self) -> frozenset[str]:
+        return frozenset(self.about_torch)
+
     def _read(self, path: str, text: str) -> set[str]:
         """Return the files that a text's lines with imports name."""
-        found = set()
+        found: set[str | None] = set()
         for match in _IMPORT.finditer(text):
-            module = match[1] or match[2]
-            level = len(module) - len(module.lstrip("."))
-            found.add(self.resolve(path, module.lstrip("."), level))
-        return {path for path in found if path is not None}
+            if match[4]:
+                found.update(self.resolve(path, name) for name in _names(match[4]))
+                continue
+            module = match[1].lstrip(".")
+            level = len(match[1]) - len(module)
+            found.add(self.resolve(path, module, level))
+            for name in _names(match[2] or match[3]):
+                found.add(self.resolve(path, f"{module}.{name}" if module else name, level))
+        return {target for target in found if target is not None and target != path}
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
@@ -205,12 +227,17 @@ class Project:
         return {path: targets for path, targets in found.items() if targets is not None}
 
     def _targets(self, path: str) -> set[str] | None:
-        """Return the files that a file imports; None when it does not parse."""
+        """Return the files that a file imports; None when it does not parse.
+
+        A file that has nothing to do with torch is not parsed: the lines of its imports will do.
+        """
+        if path not in self._torch_files:
+            return self._mentions[path][1]
         tree = self.tree(path)
         if tree is None:
             return None
         targets: set[str] = set()
-        for node in _statements(tree):
+        for node in syntax.statements(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     target = self.resolve(path, alias.name)
@@ -228,6 +255,15 @@ class Project:
                         targets.add(target)
         targets.discard(path)
         return targets
+
+    @cached_property
+    def importers(self) -> dict[str, set[str]]:
+        """The project's files that import each file, directly; those of no other are left out."""
+        found: dict[str, set[str]] = {}
+        for path, targets in self.imports.items():
+            for target in targets:
+                found.setdefault(target, set()).add(path)
+        return found
 
     @cached_property
     def programs(self) -> dict[str, frozenset[str]]:
@@ -253,20 +289,6 @@ class Project:
         return found
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Return every statement of a tree, without looking into expressions."""
-    queue: list[ast.AST] = [tree]
-    while queue:
-        node = queue.pop()
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            children = getattr(node, name, None)
-            for child in children if isinstance(children, list) else ():
-                if isinstance(child, ast.stmt):
-                    yield child
-                if not isinstance(child, ast.expr):
-                    queue.append(child)
-
-
 def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Source]]:
     """Cut sources into groups of neighbours with at most about `limit` lines each."""
     groups: dict[str, list[Source]] = {}
@@ -289,6 +311,12 @@ def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Sou
         size += lines
     if waiting:
         yield waiting
+
+
+def _names(listed: str) -> list[str]:
+    """Return the names in `a, b.c as d`."""
+    code = re.sub("#.*", "", listed)
+    return [words[0] for part in code.split(",") if (words := part.split())]
 
 
 def _normal(path: str) -> str:

@@ -20,6 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import syntax
 from .finding import Span
 from .notebook import Notebook, NotebookError
 
@@ -96,7 +97,7 @@ class Source:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # invalid escapes are the program's own business
                 tree = ast.parse(self.text)
-            if _is_deep(tree, sys.getrecursionlimit() // 4):
+            if syntax.is_deep(tree, sys.getrecursionlimit() // 4):
                 raise RecursionError
             return tree
         except SyntaxError as error:
@@ -249,30 +250,6 @@ def from_bytes(data: bytes, path: str) -> Source:
     except LookupError:  # a codec that is no text encoding, such as rot13
         raise SourceError(path, f"{encoding} is not a text encoding") from None
     return _make(text, path, encoding, bom)
-
-
-def _is_deep(tree: ast.Module, limit: int) -> bool:
-    """Tell whether a tree is deeper than `limit`, so that recursion over it would fail."""
-    level: list[ast.AST] = [tree]
-    for _ in range(limit):
-        level = [
-            child
-            for node in level
-            for child in ast.iter_child_nodes(node)
-            if isinstance(child, ast.stmt) or _may_be_deep(child, limit)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _may_be_deep(node: ast.AST, limit: int) -> bool:
-    """Tell whether a node that is no statement has room for `limit` levels of two characters."""
-    if not isinstance(node, (ast.expr, ast.keyword)):
-        return not isinstance(node, (ast.expr_context, ast.operator, ast.alias))
-    if node.end_lineno != node.lineno or node.end_col_offset is None:
-        return True
-    return node.end_col_offset - node.col_offset >= 2 * limit
 
 
 def _make(text: str, path: str, encoding: str, bom: bool) -> Source:

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.places.calls import Calls
 from samedevice.places.expressions import INDEXED, index_means
 from samedevice.places.graph import Place, Spot
@@ -25,6 +26,8 @@ from samedevice.places.values import (
     Value,
 )
 
+#: What every index of a GPU is written with.
+_INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
 #: Names of switches that a user edits in the program.
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
@@ -69,7 +72,7 @@ class Choices(Calls):
         names = self.words(scope.path)
         if "device" in names or not _in_line(statement, scope):
             return
-        shared = any(scope.path in targets for targets in self.project.imports.values())
+        shared = scope.path in self.project.importers
         torch = self._torch(scope, names, shared)
         if not torch:
             return
@@ -138,7 +141,7 @@ class Choices(Calls):
     def _set_later(self, path: str, name: str) -> bool:
         """Tell whether a program may set a switch of a class behind its definition."""
         for other in self.project.programs.get(path, frozenset((path,))):
-            for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
+            for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
                 match node:
                     case ast.Attribute(attr="__dict__") | ast.Name(id="setattr" | "vars"):
                         return True
@@ -153,7 +156,7 @@ class Choices(Calls):
         tree = self.project.tree(path)
         return any(
             isinstance(argument, ast.Name | ast.Attribute) and ast.unparse(argument) == code
-            for node in (ast.walk(tree) if tree is not None else ())
+            for node in (syntax.walk(tree) if tree is not None else ())
             if isinstance(node, ast.Call)
             for argument in (*node.args, *(k.value for k in node.keywords))
         )
@@ -169,7 +172,7 @@ class Choices(Calls):
     def _index_test(self, code: str, option: Option, path: str) -> list[str]:
         """Return the condition under which an index stands for a GPU, if there is one."""
         tree = self.project.tree(path)
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in syntax.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Compare) and ast.unparse(node.left) == code:
                 means = index_means(node)
                 if means is not None:
@@ -189,7 +192,9 @@ class Choices(Calls):
             if any("init_process_group" in self.project.sources[p].text for p in program):
                 return known  # a number for each process, which nobody chooses
             for other in sorted(program):
-                for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
+                if not _INDEXING.search(self.project.sources[other].text):
+                    continue
+                for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
                     index = index_in(node)
                     if isinstance(index, ast.Name | ast.Attribute):
                         known.add(ast.unparse(index))
@@ -203,7 +208,7 @@ class Choices(Calls):
         if known is None:
             tree = self.project.tree(path)
             known = self._words[path] = set()
-            for node in ast.walk(tree) if tree is not None else ():
+            for node in syntax.walk(tree) if tree is not None else ():
                 if isinstance(node, ast.Name):
                     known.add(node.id)
                 elif isinstance(node, ast.arg):

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from samedevice import syntax
 from samedevice.places.choices import Choices
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
@@ -52,18 +53,6 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _UNROLLED = 6
 #: Modules that one name may stand for.
 _OPTIONS = 8
-
-
-def stored_names(loop: ast.stmt) -> list[str]:
-    """Return the names that a loop's body binds."""
-    return list(
-        {
-            node.id: None
-            for statement in getattr(loop, "body", ())
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-    )
 
 
 _CALLABLE = (Obj, Either, Func, Klass)
@@ -297,7 +286,7 @@ class Interpreter(Choices):
         last = other[-1] if other else None
         if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
             return
-        bound = {n.id for part in other for n in ast.walk(part) if isinstance(n, ast.Name)}
+        bound = {n.id for part in other for n in syntax.walk(part) if isinstance(n, ast.Name)}
         for name, value in scope.names.items():
             if isinstance(value, Device) and name not in before and name not in bound:
                 marked = Device(
@@ -351,7 +340,7 @@ class Interpreter(Choices):
         carried: dict[str, Tensor] = {}
         names = self.stored.get(node)
         if names is None:
-            names = self.stored[node] = stored_names(node)
+            names = self.stored[node] = list(syntax.stored_names(node))
         for name in names:
             value = scope.names.get(name)
             if isinstance(value, Tensor):

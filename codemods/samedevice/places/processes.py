@@ -12,6 +12,7 @@ from samedevice.places.values import Rank, Scope, Site
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
+    from samedevice.syntax import Parents
 
 _NAMES = ("device", "process_device", "rank_device")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -141,7 +142,7 @@ def _comes_first(solution: Solution, statement: ast.stmt, site: Site, inside: as
     )
 
 
-def _within(parents: dict[ast.AST, ast.AST], node: ast.AST | None, outer: ast.AST) -> bool:
+def _within(parents: Parents, node: ast.AST | None, outer: ast.AST) -> bool:
     while node is not None and node is not outer:
         node = parents.get(node)
     return node is outer
@@ -150,7 +151,7 @@ def _within(parents: dict[ast.AST, ast.AST], node: ast.AST | None, outer: ast.AS
 def _under_main(solution: Solution, path: str, statement: ast.stmt) -> bool:
     """Tell whether a statement is one of `if __name__ == "__main__":` in a file nobody imports."""
     block = solution.parents(path).get(statement)
-    imported = any(path in targets for targets in solution.project.imports.values())
+    imported = path in solution.project.importers
     return isinstance(block, ast.If) and "__name__" in ast.dump(block.test) and not imported
 
 

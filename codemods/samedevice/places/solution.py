@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from samedevice import torchfacts
+from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places import processes
 from samedevice.places.graph import Clash, Node, Place, Spot
@@ -28,6 +28,7 @@ from samedevice.places.values import (
     Value,
 )
 from samedevice.project import Project
+from samedevice.syntax import Parents
 
 #: Libraries that own a program's devices: what they run is left alone.
 _OWNERS = frozenset(("accelerate", "lightning", "pytorch_lightning"))
@@ -77,7 +78,12 @@ class Solution:
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
-        self._parents: dict[str, dict[ast.AST, ast.AST]] = {}
+        self._parents: dict[str, Parents] = {}
+        self._taken: dict[str, set[str]] = {}
+        self._offered: dict[str, set[str]] = {}
+        self._reached: dict[str, set[str]] = {}
+        self._relative: dict[frozenset[str], bool] = {}
+        self._modules: dict[tuple[str, str], str | None] = {}
         self._group()
         self._settle()
 
@@ -408,16 +414,16 @@ class Solution:
         """Return an expression as it is written."""
         return self.project.sources[spot.path].segment(spot.node)
 
-    def parents(self, path: str) -> dict[ast.AST, ast.AST]:
-        """Return the parent of every node of a file."""
+    def parents(self, path: str) -> Parents:
+        """Return the parents of the nodes of a file."""
         known = self._parents.get(path)
         if known is None:
-            known = self._parents[path] = {
-                child: node
-                for node in ast.walk(self.project.tree(path) or ast.Module([], []))
-                for child in ast.iter_child_nodes(node)
-            }
+            known = self._parents[path] = Parents(self._tree(path))
         return known
+
+    def _tree(self, path: str) -> ast.Module:
+        """Return the tree of a file; an empty one for a file that does not parse."""
+        return self.project.tree(path) or ast.Module([], [])
 
     def chain_end(self, spot: Spot) -> Spot:
         """Return the end of a chain of methods that only look at or convert the value."""
@@ -480,7 +486,7 @@ class Solution:
                         near.append(name)
             common = names if common is None else [n for n in common if n in names]
         usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
-        spoken = {n.id for n in ast.walk(group.spot.node) if isinstance(n, ast.Name)}
+        spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
         optional = _optional(group.first.scope)
         usable.sort(key=lambda name: (name in optional, name not in spoken, name not in near))
         return f"{usable[0]}.device" if usable else None
@@ -803,7 +809,7 @@ class Solution:
         )
 
     def _imported(self, path: str) -> bool:
-        return any(path in targets for targets in self.project.imports.values())
+        return path in self.project.importers
 
     def kind_of(self, name: Name, torch: str, spot: Spot) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
@@ -851,19 +857,18 @@ class Solution:
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""
         found: set[str] = set()
-        for other, targets in self.project.imports.items():
-            if path not in targets:
-                continue
-            for node in ast.walk(self.project.tree(other) or ast.Module([], [])):
-                if isinstance(node, ast.ImportFrom):
-                    found.update(alias.name for alias in node.names)
-                elif isinstance(node, ast.Attribute):
-                    found.add(node.attr)
+        for other in self.project.importers.get(path, ()):
+            names = self._offered.get(other)
+            if names is None:
+                names = self._offered[other] = _taken_names(self._tree(other))
+            found |= names
         return found
 
     def _reach(self, path: str) -> set[str]:
         """The files that a file imports, directly or not."""
-        found: set[str] = set()
+        if path in self._reached:
+            return self._reached[path]
+        found = self._reached[path] = set()
         queue = [path]
         while queue:
             for target in self.project.imports.get(queue.pop(), ()):
@@ -897,17 +902,9 @@ class Solution:
 
     def _free_name(self, path: str, wanted: str) -> str:
         """Return a name that the file uses for nothing else."""
-        tree = self.project.tree(path)
-        taken = {
-            node.id
-            for node in ast.walk(tree or ast.Module([], []))
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        } | {
-            (alias.asname or alias.name).split(".")[0]
-            for node in ast.walk(tree or ast.Module([], []))
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for alias in node.names
-        }
+        taken = self._taken.get(path)
+        if taken is None:
+            taken = self._taken[path] = _bound_names(self._tree(path))
         for name in (wanted, f"torch_{wanted}", f"central_{wanted}"):
             if name not in taken:
                 return name
@@ -915,15 +912,22 @@ class Solution:
 
     def _module_name(self, path: str, target: str) -> str | None:
         """Return how a file of the project imports another one; None if that cannot be told."""
+        if (path, target) not in self._modules:
+            self._modules[path, target] = self._find_module_name(path, target)
+        return self._modules[path, target]
+
+    def _find_module_name(self, path: str, target: str) -> str | None:
         folder = posixpath.dirname(posixpath.normpath(path))
         place = posixpath.splitext(posixpath.normpath(target))[0]
         if self.project.is_package(path):
-            relative = any(
-                isinstance(node, ast.ImportFrom) and node.level
-                for other in (path, *sorted(self.program(path)))
-                for node in (self.project.tree(other) or ast.Module([], [])).body
-            )
-            if relative:
+            program = self.program(path)
+            if program not in self._relative:
+                self._relative[program] = any(
+                    isinstance(node, ast.ImportFrom) and node.level
+                    for other in program
+                    for node in self._tree(other).body
+                )
+            if self._relative[program]:
                 dots, base = 1, folder
                 while base and not place.startswith(base + "/"):
                     base = posixpath.dirname(base)
@@ -944,7 +948,7 @@ class Solution:
 
     def _roots(self, path: str) -> Iterator[str]:
         """The folders on the module path, by the absolute imports of a file that work."""
-        for node in ast.walk(self.project.tree(path) or ast.Module([], [])):
+        for node in syntax.statements(self._tree(path)):
             names: list[str] = []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module]
@@ -987,7 +991,30 @@ def _moved_names(node: ast.AST) -> set[str]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "to", "cpu")):
             return set()
         node = node.func.value
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+
+
+def _bound_names(tree: ast.Module) -> set[str]:
+    """Return the names that a file binds."""
+    found: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+    return found
+
+
+def _taken_names(tree: ast.Module) -> set[str]:
+    """Return the names that a file may take from others."""
+    found: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.name for alias in node.names)
+    return found
 
 
 def _edited(site: Site) -> str:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -117,11 +118,16 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
         tree = solution.project.tree(path)
         if tree is None:
             continue
-        read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        imports = [
+            node
+            for node in syntax.statements(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "torch.cuda.amp"
+        ]
+        if not imports:
+            continue
+        read = {n.id for n in syntax.walk(tree) if isinstance(n, ast.Name)}
         read |= solution.taken_from(path)
-        for node in ast.walk(tree):
-            if not (isinstance(node, ast.ImportFrom) and node.module == "torch.cuda.amp"):
-                continue
+        for node in imports:
             kept = [a for a in node.names if (a.asname or a.name) in read or a.name != "autocast"]
             if len(kept) == len(node.names):
                 continue

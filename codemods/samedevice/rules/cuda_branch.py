@@ -24,8 +24,10 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -272,25 +274,34 @@ def _plain(nodes: Sequence[ast.AST]) -> list[str]:
 
 def _unread_flags(solution: Solution) -> Iterator[Finding]:
     """Report names for `torch.cuda.is_available()` that nothing reads (any more)."""
+    stored: dict[str, dict[str, int]] = {}
     for group in solution.groups("flag"):
         path, name = group.spot.path, group.first.name
         tree = solution.project.tree(path)
         if tree is None or solution.project.is_package(path) or not _just_asks(group.spot.node):
             continue
-        stores = 0
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id == name:
-                stores += 1
-                if not isinstance(node.ctx, ast.Store):
-                    break
-            elif isinstance(node, ast.Global | ast.Nonlocal) and name in node.names:
-                break
-        else:
-            if stores == 1 and name not in solution.taken_from(path):
-                yield finding(
-                    solution, RULE, group.spot, f"nothing reads `{name}`",
-                    Fix((edit(solution, group.spot, "delete"),)),
-                )  # fmt: skip
+        if path not in stored:
+            stored[path] = _only_stored(tree)
+        if stored[path].get(name) == 1 and name not in solution.taken_from(path):
+            yield finding(
+                solution, RULE, group.spot, f"nothing reads `{name}`",
+                Fix((edit(solution, group.spot, "delete"),)),
+            )  # fmt: skip
+
+
+def _only_stored(tree: ast.Module) -> dict[str, int]:
+    """Return how often a file binds each of the names that it never reads."""
+    stores: Counter[str] = Counter()
+    read: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                stores[node.id] += 1
+            else:
+                read.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            read.update(node.names)
+    return {name: count for name, count in stores.items() if name not in read}
 
 
 def _just_asks(node: ast.AST) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -189,14 +190,16 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
         tree = solution.project.tree(path)
         if tree is None or solution.project.is_package(path):
             continue
+        aliased = [(found, names) for found in _statements(tree) if (names := _aliased(found))]
+        if not aliased:
+            continue
         read = {
             node.id
-            for node in ast.walk(tree)
+            for node in syntax.walk(tree)
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
         } | solution.taken_from(path)
-        for statement in _statements(tree):
-            names = _aliased(statement)
-            if names and not names & read and "*" not in read:
+        for statement, names in aliased:
+            if not names & read and "*" not in read:
                 spot = Spot(path, statement)
                 yield finding(
                     solution, RULE, spot, f"nothing reads {', '.join(sorted(names))}",
@@ -206,13 +209,12 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Return the statements of a file, those inside a choice between types not by themselves."""
-    queue: list[ast.AST] = [tree]
-    while queue:
-        for node in ast.iter_child_nodes(queue.pop()):
-            if isinstance(node, ast.stmt):
-                yield node
-            if not (isinstance(node, ast.If) and _aliased(node)):
-                queue.append(node)
+    inside: set[ast.AST] = set()
+    for statement in syntax.statements(tree):
+        if statement not in inside:
+            yield statement
+            if isinstance(statement, ast.If) and _aliased(statement):
+                inside.update(syntax.statements(statement)[1:])
 
 
 def _aliased(statement: ast.stmt) -> set[str]:
@@ -221,19 +223,22 @@ def _aliased(statement: ast.stmt) -> set[str]:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_type(value):
             return {name}
         case ast.If(body=body, orelse=orelse) if orelse:
-            parts = [_aliased(inner) for inner in (*body, *orelse)]
-            if all(parts) and not any(isinstance(n, ast.Call) and n.args for n in
-                                      ast.walk(statement.test)):  # fmt: skip
-                return set().union(*parts)
+            found: set[str] = set()
+            for inner in (*body, *orelse):
+                names = _aliased(inner)
+                if not names:
+                    return set()
+                found |= names
+            if not any(isinstance(n, ast.Call) and n.args for n in syntax.walk(statement.test)):
+                return found
     return set()
 
 
 def _is_type(node: ast.expr) -> bool:
     """Tell whether an expression is one of CUDA's types, or the choice between it and the CPU's."""
-    code = ast.unparse(node)
     match node:
-        case ast.IfExp(body=body, orelse=orelse):
-            return ".cuda." in code and _named_type(body) and _named_type(orelse)
+        case ast.IfExp(body=body, orelse=orelse) if _named_type(body) and _named_type(orelse):
+            return ".cuda." in ast.unparse(node)
     return _named_type(node)
 
 

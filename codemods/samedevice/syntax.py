@@ -1,0 +1,181 @@
+"""Walks over `ast` trees, several times as fast as those of `ast` itself.
+
+What says nothing by itself is left out: contexts (`ast.Load`) and operators (`ast.Add`).
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterable
+
+#: Fields that hold no nodes, or only such as say nothing by themselves.
+_PLAIN = frozenset(
+    (
+        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs",
+        "level", "module", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores",
+    )  # fmt: skip
+)
+#: Fields that hold text in all types but these.
+_NAMES = {"name": ("TypeAlias",), "names": ("Import", "ImportFrom")}
+
+_fields: dict[type, tuple[str, ...]] = {type(None): (), ast.Constant: (), ast.MatchSingleton: ()}
+_blocks: dict[type, tuple[str, ...]] = {}
+
+
+def _node_fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of a type of node that hold nodes."""
+    _fields[kind] = tuple(
+        name
+        for name in kind._fields
+        if name not in _PLAIN and (name not in _NAMES or kind.__name__ in _NAMES[name])
+    )
+    return _fields[kind]
+
+
+def _block_fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of a type of node that hold statements, or what holds statements."""
+    blocks = ("body", "orelse", "finalbody", "handlers", "cases")
+    compound = issubclass(kind, ast.stmt | ast.mod | ast.ExceptHandler | ast.match_case)
+    _blocks[kind] = tuple(name for name in kind._fields if name in blocks) if compound else ()
+    return _blocks[kind]
+
+
+def walk(tree: ast.AST) -> list[ast.AST]:
+    """Return a node and all nodes under it, the outer before the inner, as `ast.walk` does."""
+    return walk_all((tree,))
+
+
+def walk_all(trees: Iterable[ast.AST]) -> list[ast.AST]:
+    """Return nodes and all nodes under them, the outer before the inner."""
+    nodes = list(trees)
+    for node in nodes:  # which grows
+        kind = node.__class__
+        for name in _fields[kind] if kind in _fields else _node_fields(kind):
+            child = getattr(node, name, None)
+            if child.__class__ is list:
+                nodes += child
+            elif child is not None:
+                nodes.append(child)
+    return [node for node in nodes if node is not None]
+
+
+def statements(tree: ast.AST) -> list[ast.stmt]:
+    """Return the statements of a tree, the outer before the inner."""
+    nodes = [tree]
+    for node in nodes:  # which grows
+        kind = node.__class__
+        for name in _blocks[kind] if kind in _blocks else _block_fields(kind):
+            nodes += getattr(node, name)
+    return [node for node in nodes if isinstance(node, ast.stmt)]
+
+
+def stored_names(loop: ast.stmt) -> dict[str, None]:
+    """Return the names that the statements in a loop's body bind, in order."""
+    found: dict[str, None] = {}
+    for statement in statements(loop)[1:]:
+        match statement:
+            case ast.Assign(targets=targets):
+                _targets(targets, found)
+            case ast.For(target=target) | ast.AsyncFor(target=target):
+                _targets([target], found)
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                _targets([target], found)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                _targets([i.optional_vars for i in items if i.optional_vars is not None], found)
+    return found
+
+
+def _targets(targets: list[ast.expr], found: dict[str, None]) -> None:
+    for target in targets:
+        match target:
+            case ast.Name(id=name):
+                found[name] = None
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                _targets(parts, found)
+            case ast.Starred(value=part):
+                _targets([part], found)
+
+
+class Parents:
+    """The parent of each node of a file; only what is asked about is walked.
+
+    The statements of a file are walked one by one, when a node in the lines of one is looked up.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._known: dict[ast.AST, ast.AST] = dict.fromkeys(tree.body, tree)
+        self._left = list(tree.body)  # not walked yet, in order
+        self._ends = [statement.end_lineno or 0 for statement in tree.body]
+
+    def get(self, node: ast.AST) -> ast.AST | None:
+        """Return the parent of a node; None for the file itself and what is not part of it."""
+        found = self._known.get(node)
+        if found is None and not isinstance(node, ast.mod):
+            while self._walk_one(getattr(node, "lineno", 0)):
+                found = self._known.get(node)
+                if found is not None:
+                    break
+        return found
+
+    def _walk_one(self, line: int) -> bool:
+        """Walk the first statement with that line (any for 0); tell whether there was one."""
+        index = bisect_left(self._ends, line)
+        if index == len(self._left) or (line and _start(self._left[index]) > line):
+            return False
+        statement = self._left.pop(index)
+        del self._ends[index]
+        nodes: list[ast.AST] = [statement]
+        known = self._known
+        for parent in nodes:  # which grows
+            kind = parent.__class__
+            for name in _fields[kind] if kind in _fields else _node_fields(kind):
+                child = getattr(parent, name, None)
+                if child.__class__ is list:
+                    nodes += child
+                    for each in child:
+                        known[each] = parent
+                elif child is not None:
+                    nodes.append(child)
+                    known[child] = parent
+        return True
+
+
+def _start(statement: ast.stmt) -> int:
+    """Return the first line of a statement, that of its decorators if it has some."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def is_deep(tree: ast.Module, limit: int) -> bool:
+    """Tell whether a tree is deeper than `limit`, so that recursion over it would fail."""
+    level: list[ast.AST] = [tree]
+    for _ in range(limit):
+        below: list[ast.AST] = []
+        for node in level:
+            if isinstance(node, ast.stmt) and _is_short(node, limit):
+                continue
+            kind = node.__class__
+            for name in _fields[kind] if kind in _fields else _node_fields(kind):
+                child = getattr(node, name, None)
+                if child.__class__ is not list:
+                    if child is not None and not _is_short(child, limit):
+                        below.append(child)
+                elif child and isinstance(child[0], ast.stmt):
+                    below += child
+                else:
+                    below += [each for each in child if not _is_short(each, limit)]
+        if not below:
+            return False
+        level = below
+    return True
+
+
+def _is_short(node: ast.AST, limit: int) -> bool:
+    """Tell whether a node has no room for `limit` levels, each of a character or more."""
+    start = getattr(node, "lineno", None)
+    if start is None:  # `ast.arguments`, `ast.comprehension` and the like
+        return node is None
+    if node.end_lineno != start:  # type: ignore[attr-defined]
+        return False
+    return bool(node.end_col_offset - node.col_offset < limit)  # type: ignore[attr-defined]
