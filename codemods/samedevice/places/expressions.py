@@ -199,7 +199,11 @@ class Expressions:
         return Const(node.value, Spot(scope.path, node))
 
     def eval_JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Value:
-        parts = [self.eval(p.value, scope) for p in node.values if isinstance(p, ast.FormattedValue)]
+        parts = [
+            self.eval(part.value, scope)
+            for part in node.values
+            if isinstance(part, ast.FormattedValue)
+        ]
         index = parts[-1] if parts else SCALAR
         first = node.values[0] if node.values else None
         if len(parts) == 2 and isinstance(parts[0], Device) and isinstance(index, Rank):

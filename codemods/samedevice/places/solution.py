@@ -835,7 +835,7 @@ class Solution:
         return "init_process_group" in text or "init_device_mesh" in text
 
     def accelerated(self, path: str) -> bool:
-        """Tell whether the device of a program is, or is to be, whatever torch.accelerator finds."""
+        """Tell whether a program's device is, or is to be, what torch.accelerator finds."""
         if self.project.resolver == "accelerator":
             return True
         program, sources = self.program(path), self.project.sources

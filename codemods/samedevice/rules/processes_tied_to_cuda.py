@@ -226,13 +226,12 @@ class _Tied:
         backend = self._argument(group, "backend", 0)
         if backend is not None and isinstance(backend[0], Const) and backend[0].value == "nccl":
             value, where = backend
-            here = isinstance(where.node, ast.Constant)
-            origin = where if here else value.spot
-            known = origin is not None and isinstance(origin.node, ast.Constant)
-            if origin is not None and known and not self._guarded(origin):
-                if here:
-                    yield self._either(group, origin, '"gloo"')
-                else:
+            origin = value.spot if isinstance(value, Const) else None
+            if isinstance(where.node, ast.Constant):
+                if not self._guarded(where):
+                    yield self._either(group, where, '"gloo"')
+            elif origin is not None and isinstance(origin.node, ast.Constant):
+                if not self._guarded(origin):
                     yield self._backend_elsewhere(origin)
         device = self._argument(group, "device_id", -1)
         if device is not None and not isinstance(device[1].node, ast.Constant | ast.IfExp):

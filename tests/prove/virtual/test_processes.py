@@ -320,3 +320,44 @@ def test_other_accelerators(tmp_path: Path, device: str) -> None:
         "Use Tensor.cpu() to copy the tensor to host memory first.",
         double,
     ], done.stderr
+
+
+def test_two_processes_over_nccl(tmp_path: Path) -> None:
+    code = """
+        import os
+        import torch
+        import torch.distributed as dist
+        import torch.multiprocessing as mp
+        from torch.nn.parallel import DistributedDataParallel
+
+        def work(rank, store):
+            torch.cuda.set_device(rank)
+            dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=2)
+            total = torch.full((2,), rank + 1.0, device="cuda")
+            dist.all_reduce(total)
+            parts = [torch.zeros(1, device="cuda") for _ in range(2)]
+            dist.all_gather(parts, torch.tensor([float(rank)], device="cuda"))
+            try:
+                dist.all_reduce(torch.ones(2))
+            except RuntimeError as error:
+                refused = str(error)
+            torch.manual_seed(0)
+            model = DistributedDataParallel(torch.nn.Linear(2, 1).cuda(rank), device_ids=[rank])
+            model(total * (rank + 1)).sum().backward()
+            gradient = model.module.weight.grad
+            dist.barrier(device_ids=[rank])
+            if rank == 1:
+                print(total.device, total.tolist(), [p.item() for p in parts])
+                print(gradient.device, gradient.tolist())
+                print(refused)
+            dist.destroy_process_group()
+
+        if __name__ == "__main__":
+            mp.spawn(work, args=(os.path.abspath("store"),), nprocs=2)
+    """
+    done = run(tmp_path, code, virtual="cuda:2")
+    assert done.stdout.splitlines() == [
+        "cuda:1 [3.0, 3.0] [0.0, 1.0]",
+        "cuda:1 [[4.5, 4.5]]",
+        "No backend type associated with device type cpu",
+    ], done.stderr

@@ -12,6 +12,7 @@ import torch
 from samedevice.prove import virtual
 from samedevice.prove.virtual import (
     bridge,
+    collectives,
     generators,
     hops,
     kernels,
@@ -68,6 +69,7 @@ class Accelerator:
         if self.device_type == "cuda":
             storage.install_legacy_types(patches)
             parallel.install(patches)
+            collectives.install(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):
             for name in ("manual_seed", "seed"):
