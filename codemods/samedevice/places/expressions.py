@@ -15,6 +15,7 @@ from samedevice.places.values import (
     NONE,
     SCALAR,
     UNKNOWN,
+    Array,
     Const,
     Device,
     Dict,
@@ -29,11 +30,13 @@ from samedevice.places.values import (
     Obj,
     Option,
     Rank,
+    Scalar,
     Scope,
     Seq,
     Site,
     Super,
     Tensor,
+    Unknown,
     Value,
 )
 
@@ -58,6 +61,11 @@ RANKS = frozenset(
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
+#: Values by which no code names a device; a file's names mean little else.
+_NAMELESS = frozenset((Ext, Func, Scalar, Unknown, Namespace, Array, Iter, Flag, Method))
+_NAMELESS_TOO = _NAMELESS | {Klass}  # as long as no class has a device among its names
+
+
 class Expressions:
     """Values of expressions. `Calls` and `Interpreter` add the rest."""
 
@@ -80,6 +88,7 @@ class Expressions:
     named_literals: set[ast.AST]
     stored_literals: set[ast.AST]
     default_device: bool
+    class_devices: bool
     conditional: int
     statement: ast.stmt | None
     offers: list[Spot]
@@ -167,10 +176,10 @@ class Expressions:
     def _names_of(self, level: Scope, site: Site, seen: set[str]) -> None:
         func = level.func.node if level.func is not None else None
         parameters = _parameters(func) if func is not None else ()
+        nameless = _NAMELESS if self.class_devices else _NAMELESS_TOO
         for name, value in level.names.items():
-            if name in seen:
+            if type(value) in nameless or name in seen:
                 continue
-            seen.add(name)
             if isinstance(value, Device) and value.partial:
                 continue
             if isinstance(value, Device | Rank) or (
@@ -192,6 +201,8 @@ class Expressions:
                         isinstance(inner, Const) and isinstance(inner.value, str)
                     ):
                         site.devices.append((f"{name}.{attr}", inner, level.outer is None))
+        if level.outer is not None:
+            seen.update(level.names)
 
     # -- atoms ------------------------------------------------------------------------------
 

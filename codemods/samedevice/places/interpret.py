@@ -88,6 +88,7 @@ class Interpreter(Choices):
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()
         self.default_device = False
+        self.class_devices = False  # whether a class has a device among its names
         self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
         self.statement: ast.stmt | None = None
@@ -525,6 +526,8 @@ class Interpreter(Choices):
         body.names = klass.names
         self.block(node.body, body)
         klass.names = body.names
+        if any(isinstance(value, Device) for value in klass.names.values()):
+            self.class_devices = True
         if id(node) not in self._known:
             self._known.add(id(node))
             self.classes.append(klass)
@@ -638,6 +641,7 @@ class Interpreter(Choices):
             )
         elif isinstance(owner, Klass):
             owner.names[attr] = value
+            self.class_devices = self.class_devices or isinstance(value, Device)
         elif isinstance(owner, Namespace):
             owner.scope.names[attr] = value
         elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):

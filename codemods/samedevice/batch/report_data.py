@@ -1,0 +1,113 @@
+"""What all forms of the report need: totals, and the files that belong to a record."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .record import Record
+
+
+@dataclass
+class Totals:
+    """Sums over the records of a batch; findings are counted by rule, seconds are of all workers."""
+
+    repositories: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    proofs: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    fixed: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    lines: int = 0
+    changed: int = 0
+    added: int = 0
+    removed: int = 0
+    pull_requests: int = 0
+    seconds: float = 0.0
+    started: str = ""
+    ended: str = ""
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Totals:
+        """Add up records."""
+        total = cls()
+        for one in records:
+            total.repositories += 1
+            total.outcomes[one.outcome.value] += 1
+            total.proofs[proof_word(one)] += 1
+            total.found.update(one.found)
+            total.fixed.update(one.fixed)
+            total.left.update(one.left)
+            total.files += one.files
+            total.lines += one.lines
+            total.changed += len(one.changed) + one.cut.get("changed", 0)
+            total.added += one.added
+            total.removed += one.removed
+            total.pull_requests += one.pull_request is not None
+            total.seconds += seconds(one)
+            if one.started:
+                total.started = min(total.started or one.started, one.started)
+            total.ended = max(total.ended, one.ended)
+        return total
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as JSON's types."""
+        return {**asdict(self), "seconds": round(self.seconds, 1)}
+
+
+def seconds(record: Record) -> float:
+    """Return how long a record's attempt worked; "infer" is a part of "fix"."""
+    return sum(spent for phase, spent in record.seconds.items() if phase != "infer")
+
+
+def proof_word(record: Record) -> str:
+    """Return what the proof showed: "passed", "broken", "no proof" or "not run"."""
+    if record.proof is None:
+        return "not run"
+    if record.proof.passed:
+        return "passed"
+    return "broken" if record.proof.broken else "no proof"
+
+
+def rules_by_count(totals: Totals) -> list[str]:
+    """Return the rules that found something, the most frequent first."""
+    found = totals.found + totals.fixed
+    return sorted(found, key=lambda rule: (-found[rule], rule))
+
+
+def patch(record: Record, folder: Path) -> str | None:
+    """Return a record's patch as text; None without one."""
+    data = _file(record.patch, folder)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def reasons(record: Record, folder: Path) -> list[dict[str, Any]]:
+    """Return the changes of a record with path, line, rule and why; [] where they are not known."""
+    data = _file(record.changes, folder)
+    if data is None:
+        return []
+    try:
+        changed = json.loads(data)["changed"]
+        return [
+            {key: one[key] for key in ("path", "line", "rule", "why")}
+            for one in changed
+            if one["rule"]
+        ]
+    except (ValueError, KeyError, TypeError):
+        return []  # somebody edited the file; the patch tells the same without the reasons
+
+
+def _file(name: str, folder: Path) -> bytes | None:
+    """Return a file under the folder; None for one that is missing or lies elsewhere."""
+    if not name:
+        return None
+    root, path = folder.resolve(), (folder / name).resolve()
+    try:
+        return path.read_bytes() if path.is_relative_to(root) else None
+    except (OSError, ValueError):
+        return None
