@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -357,6 +357,18 @@ def _write_links(folder: Path, links: Sequence[tuple[str, str]]) -> list[str]:
     for path in out:
         os.unlink(folder / path)
     return sorted([*left_out, *out])
+
+
+def keep_places(folder: Path, paths: Iterable[str]) -> None:
+    """Put a link to nothing where a path of the repository is that was not written.
+
+    What walks the folder passes over it, and what looks for the name of a new file finds it taken.
+    """
+    for path in paths:
+        target = folder / path
+        if target.suffix == ".py":
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to("left-out")
 
 
 def blobs(git: Git, entries: Sequence[Entry]) -> Iterator[tuple[Entry, bytes]]:

@@ -221,6 +221,8 @@ class _Attempt:
         self._check_room(small)
         git_.write_files(self._git, small, code)
         (code / ".git").mkdir()  # patterns and settings above it are not the repository's
+        written = {one.path for one in small}
+        git_.keep_places(code, [one.path for one in self._entries if one.path not in written])
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
             self._note(f"{modules} submodules were left alone")
@@ -381,7 +383,7 @@ def _is_needed(path: str) -> bool:
 def _nothing(record: Record) -> str:
     left = sum(record.left.values())
     if left:
-        return f"{left} findings, none with a fix that the settings allow"
+        return f"{left:,} findings, none of which could be fixed: see why"
     return "nothing to change"
 
 
