@@ -26,9 +26,9 @@ _ORDER = (
     Outcome.UNCHANGED,
 )
 _COLUMNS = (
-    "repository outcome phase reason error found fixed left files added removed proof seconds "
-    "branch commit pull_request attempt"
-).split()
+    *("repository", "outcome", "phase", "reason", "error", "found", "fixed", "left", "files"),
+    *("added", "removed", "proof", "seconds", "branch", "commit", "pull_request", "attempt"),
+)
 
 
 def write(records: Iterable[Record], folder: Path) -> list[Path]:

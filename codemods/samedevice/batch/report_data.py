@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from .record import Record
 
 @dataclass
 class Totals:
-    """Sums over the records of a batch; findings are counted by rule, seconds are of all workers."""
+    """Sums over the records of a batch; findings by rule, seconds of all workers together."""
 
     repositories: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -57,7 +57,8 @@ class Totals:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON's types."""
-        return {**asdict(self), "seconds": round(self.seconds, 1)}
+        # not `asdict`, which makes a Counter of a Counter's pairs
+        return {**vars(self), "seconds": round(self.seconds, 1)}
 
 
 def seconds(record: Record) -> float:
@@ -87,7 +88,7 @@ def patch(record: Record, folder: Path) -> str | None:
 
 
 def reasons(record: Record, folder: Path) -> list[dict[str, Any]]:
-    """Return the changes of a record with path, line, rule and why; [] where they are not known."""
+    """Return the changes of a record as path, line, rule and why; [] where they are not known."""
     data = _file(record.changes, folder)
     if data is None:
         return []

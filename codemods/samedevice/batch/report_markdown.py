@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.markdown import code, fenced, text
+from ..report.place import printable
 from .record import Outcome, Record, Run
 from .report_data import Totals, proof_word, reasons, rules_by_count, seconds
 
@@ -44,7 +45,7 @@ def body(record: Record, folder: Path, limit: int) -> str:
     out.section(
         f"Seen and not changed ({left:,})",
         (
-            f"- {code(f'{one.path}:{one.line}')} {one.rule} {code(_short(one.code))}: "
+            f"- {code(f'{one.path}:{one.line}')} {text(one.rule)} {code(_short(one.code))}: "
             f"{text(_short(one.reason))}"
             for one in record.not_fixed
         ),
@@ -147,7 +148,8 @@ def _proof(record: Record) -> Iterator[str]:
     if proof.detail:
         yield "\n".join(f"- {text(_short(line))}" for line in proof.detail[:30])
     if proof.after is not None and not proof.passed:
-        yield "\n".join(fenced("text", proof.after.tail[-_TAIL:]))
+        lines = proof.after.tail[-_TAIL:].expandtabs().split("\n")
+        yield "\n".join(fenced("text", "\n".join(map(printable, lines))))
 
 
 def _times(before: Run | None, after: Run | None) -> str:
@@ -161,7 +163,8 @@ def _changes(changes: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"\n{code(path)}\n"
         seen = set()
         for one in entries:
-            line = f"- line {one['line']}, {text(str(one['rule']))}: {text(_short(str(one['why'])))}"
+            why = text(_short(str(one["why"])))
+            line = f"- line {one['line']}, {text(str(one['rule']))}: {why}"
             if line not in seen:
                 seen.add(line)
                 yield line

@@ -265,7 +265,6 @@ def _details(record: Record, folder: Path, *, diff: bool) -> dict[str, Any]:
         "Read": f"{record.files:,} files, {record.lines:,} lines",
         "Versions": ", ".join(f"{name} {version}" for name, version in record.versions.items()),
         "Code owners": ", ".join(record.owners),
-        "Limits": ", ".join(record.limits),
     }
     return {
         "facts": [[name, value] for name, value in facts.items() if value],
@@ -281,7 +280,7 @@ def _details(record: Record, folder: Path, *, diff: bool) -> dict[str, Any]:
         "left": [[one.path, one.line, one.rule, one.code, one.reason] for one in record.not_fixed],
         "problems": [[one.path, one.line, one.message] for one in record.problems],
         "cut": _cut(record.cut, len(known)),
-        "changes": [[one["path"], one["line"], one["rule"], one["why"]] for one in known[:_REASONS]],
+        "changes": [list(one.values()) for one in known[:_REASONS]],
         "diff": None if shown is None else shown[:_DIFF],
         "longer": shown is not None and len(shown) > _DIFF,
         "patch": record.patch,
