@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from ..check import Step
 from ..config import Config
-from ..migrate import Outcome
 from ..project import Project
 from . import html, model
 
@@ -15,22 +14,21 @@ def page(
     project: Project,
     config: Config,
     *,
+    after: Project | None = None,
     title: str = "",
-    fixed: Outcome | None = None,
+    root: str = "",
     only: Collection[str] = (),
     step: Step = lambda files: None,
 ) -> str:
     """Return the map of a project as an HTML document that loads nothing.
 
-    With `fixed`, the project is shown before and after these changes, side by side. `only` names
-    the files to show, when not all; `step` is told of files that are done. Raises `ConfigError` as
-    `check` does.
+    With `after`, the same files after a change, both are shown side by side. Files are called by
+    their path under the folder `root`; `only` names the files to show, when not all. `step` is told
+    of files that are done. Raises `ConfigError` as `check` does.
     """
     before = model.view(project, config, step)
-    after = None
-    if fixed is not None:
-        after = model.view(project.like(fixed.sources.values()), config, step)
-    return html.render(before, after, title=title, only=frozenset(only))
+    changed = model.view(after, config, step) if after is not None else None
+    return html.render(before, changed, title=title, root=root, only=frozenset(only))
 
 
 __all__ = ["page"]

@@ -7,7 +7,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from .. import migrate, write
+from .. import config, migrate, source, write
 from ..check import Step
 from ..config import Config
 from ..project import Project
@@ -17,7 +17,7 @@ from . import page
 
 def run(
     project: Project,
-    config: Config,
+    settings: Config,
     paths: list[str],
     output: str,
     *,
@@ -29,15 +29,46 @@ def run(
 
     Raises `SourceError` when it cannot be written.
     """
-    outcome = migrate.migrate(project, config, step=step) if fixed else None
-    title = os.path.basename(os.path.abspath(paths[0])) if paths != ["-"] else "standard input"
-    text = page(project, config, title=title, fixed=outcome, step=step)
+    after = None
+    if fixed:
+        outcome = migrate.migrate(project, settings, step=step)
+        after = project.like(outcome.sources.values())
+    first = paths[0]
+    title = "standard input" if first == "-" else os.path.basename(os.path.abspath(first))
+    root = first if os.path.isdir(first) else os.path.dirname(first)
+    text = page(project, settings, after=after, title=title, root=root, step=step)
     if output == "-":
         sys.stdout.buffer.write(text.encode("utf-8"))
         return
     write.replace(output, text.encode("utf-8"))
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
+
+
+def beside(before: str, after: str, about: Path) -> str:
+    """Write the map of a change next to a page about it; returns its file name.
+
+    `before` and `after` are two folders, or two files. Raises `SourceError` or `ConfigError` when
+    they cannot be read.
+    """
+    settings = config.load([before])
+    old, new = (_named(migrate.read([path], settings), path) for path in (before, after))
+    name = about.stem + ".map.html"
+    text = page(old, settings, after=new, title=os.path.basename(os.path.abspath(before)))
+    write.replace(str(about.with_name(name)), text.encode("utf-8"))
+    return name
+
+
+def _named(project: Project, path: str) -> Project:
+    """Return a project whose files are called by their path under a folder, or alike."""
+    folder = os.path.isdir(path)
+    sources = []
+    for name in project.sources:
+        inside = os.path.relpath(name, path).replace(os.sep, "/") if folder else "program.py"
+        sources.append(source.from_bytes(Path(name).read_bytes(), inside))
+    named = project.like(sources)
+    named.errors.extend(project.errors)
+    return named
 
 
 def check_output(output: str, show: bool = False) -> None:

@@ -10,18 +10,25 @@ from ..places.graph import Place
 from ..places.trace import Life
 from .model import File, layers
 
-_WIDTH, _HEIGHT, _ACROSS, _DOWN, _EDGE = 196, 74, 84, 22, 34
+#: A box, the room between boxes across and down, at the edge for counts, and between programs.
+_WIDTH, _HEIGHT, _ACROSS, _DOWN, _EDGE, _APART = 190, 74, 64, 20, 34, 48
+#: How wide the drawing becomes before programs go below each other.
+_PAGE = 1420
 #: Files that are drawn; a larger project shows those with the most values.
-_MOST = 40
+_MOST = 60
 #: Files in one column; more of the same layer get a column beside it.
-_TALL = 8
+_TALL = 6
 _CLASSES = {
     Place.HOST: "h", Place.CENTRAL: "c", Place.FIXED: "x", Place.FOLLOWS: "f", Place.UNKNOWN: "u",
 }  # fmt: skip
 
 
 def draw(
-    files: Mapping[str, File], after: Mapping[str, File], line_id: Callable[[str, int], str]
+    files: Mapping[str, File],
+    after: Mapping[str, File],
+    name_of: Callable[[str], str],
+    id_of: Callable[[str], str],
+    line_id: Callable[[str, int], str],
 ) -> str:
     """Return the drawing as SVG with links; the table of files says the same in words.
 
@@ -42,7 +49,7 @@ def draw(
         *(
             part
             for path, file in chosen.items()
-            for part in _box(file, after.get(path), places[path], line_id)
+            for part in _box(file, after.get(path), places[path], name_of, id_of, line_id)
         ),
         "</svg></div>",
         "<figcaption>An arrow leads from a file to one that it imports. "
@@ -57,17 +64,48 @@ def draw(
 
 
 def _layout(files: dict[str, File]) -> dict[str, tuple[int, int]]:
-    """Return the corner of each file's box."""
-    columns: list[list[str]] = []
-    for column in layers(files):
-        columns += [column[at : at + _TALL] for at in range(0, len(column), _TALL)]
-    tallest = max(len(column) for column in columns)
-    places = {}
-    for x, column in enumerate(columns):
-        top = (tallest - len(column)) * (_HEIGHT + _DOWN) // 2
-        for y, path in enumerate(column):
-            places[path] = _EDGE + x * (_WIDTH + _ACROSS), 12 + top + y * (_HEIGHT + _DOWN)
+    """Return the corner of each file's box: programs side by side, in shelves of one height."""
+    places: dict[str, tuple[int, int]] = {}
+    x, y, shelf = _EDGE, 12, 0
+    programs = sorted(_programs(files), key=lambda program: -len(program))
+    for program in programs:
+        columns: list[list[str]] = []
+        for column in layers(program):
+            columns += [column[at : at + _TALL] for at in range(0, len(column), _TALL)]
+        tallest = max(len(column) for column in columns)
+        width = len(columns) * (_WIDTH + _ACROSS)
+        if x > _EDGE and x + width > _PAGE:
+            x, y, shelf = _EDGE, y + shelf, 0
+        for across, column in enumerate(columns):
+            top = (tallest - len(column)) * (_HEIGHT + _DOWN) // 2
+            for down, path in enumerate(column):
+                places[path] = x + across * (_WIDTH + _ACROSS), y + top + down * (_HEIGHT + _DOWN)
+        x += width - _ACROSS + _APART
+        shelf = max(shelf, tallest * (_HEIGHT + _DOWN))
     return places
+
+
+def _programs(files: dict[str, File]) -> list[dict[str, File]]:
+    """Return the files that imports connect, in either direction."""
+    neighbours: dict[str, set[str]] = {path: set() for path in files}
+    for path, file in files.items():
+        for target in file.targets:
+            if target in files:
+                neighbours[path].add(target)
+                neighbours[target].add(path)
+    found: list[dict[str, File]] = []
+    done: set[str] = set()
+    for path in files:
+        queue, program = [path], set()
+        while queue:
+            at = queue.pop()
+            if at not in done:
+                done.add(at)
+                program.add(at)
+                queue += neighbours[at]
+        if program:
+            found.append({path: files[path] for path in files if path in program})
+    return found
 
 
 def _edges(files: Mapping[str, File], places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
@@ -94,17 +132,22 @@ def _curve(start: tuple[int, int], end: tuple[int, int], across: int, down: int)
 
 
 def _box(
-    file: File, after: File | None, corner: tuple[int, int], line_id: Callable[[str, int], str]
+    file: File,
+    after: File | None,
+    corner: tuple[int, int],
+    name_of: Callable[[str], str],
+    id_of: Callable[[str], str],
+    line_id: Callable[[str, int], str],
 ) -> Iterator[str]:
     x, y = corner
     name = _fitting(file.path.rpartition("/")[2], 24)
     bad = " bad" if file.clashes else ""
     yield f'<g class="box{bad}" transform="translate({x} {y})">'
     yield f'<rect class="back" width="{_WIDTH}" height="{_HEIGHT}" rx="8"/>'
-    yield f'<a href="#{line_id(file.path, 1).rpartition(":")[0]}">'
+    yield f'<a href="#{id_of(file.path)}">'
     yield f'<text class="name" x="12" y="21">{escape(name)}</text></a>'
-    yield f"<title>{escape(_visible(file.path))}</title>"
-    modules = _fitting(", ".join(file.modules) or file.path.rpartition("/")[0], 30)
+    yield f"<title>{escape(_visible(name_of(file.path)))}</title>"
+    modules = _fitting(", ".join(file.modules) or name_of(file.path).rpartition("/")[0], 27)
     yield f'<text class="modules" x="12" y="38">{escape(modules)}</text>'
     yield from _bar(file, 50 if after is None else 47, 10 if after is None else 7)
     if after is not None:
@@ -144,7 +187,8 @@ def _port(
     word = "enter the device" if css == "in" else "leave the device"
     y = 30 if css == "in" else 58
     yield f'<a href="#{line_id(file.path, lives[0].span.line)}" '
-    yield f'aria-label="values {word} at {len(lines)} lines of {escape(_visible(file.path))}">'
+    name = escape(_visible(file.path.rpartition("/")[2]))
+    yield f'aria-label="values {word} at {len(lines)} lines of {name}">'
     yield f'<text class="port {css}" x="-6" y="{y}">{sign}{len(lines)}</text></a>'
 
 

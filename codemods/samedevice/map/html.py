@@ -50,9 +50,15 @@ _CONTROL = re.compile(
 )
 
 
-def render(before: View, after: View | None, *, title: str, only: Collection[str] = ()) -> str:
-    """Return the page; `only` names the files whose source is shown, all of them when empty."""
-    page = _Page(before, after, only)
+def render(
+    before: View, after: View | None, *, title: str, root: str = "", only: Collection[str] = ()
+) -> str:
+    """Return the page.
+
+    Files are called by their path under the folder `root`. `only` names the files whose source is
+    shown, all of them when empty.
+    """
+    page = _Page(before, after, root, only)
     body = "\n".join(page.body(title))
     script = _asset("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -105,14 +111,15 @@ def _code(text: str) -> str:
 class _Page:
     """One page while it is made; `data` is what its script needs."""
 
-    def __init__(self, before: View, after: View | None, only: Collection[str]) -> None:
+    def __init__(self, before: View, after: View | None, root: str, only: Collection[str]) -> None:
         self.before = before
         self.after = after
+        self._root = root.replace("\\", "/").rstrip("/") + "/"
         self.only = only
         self.paths = list(dict.fromkeys([*before.files, *(after.files if after else ())]))
         self._infos: dict[tuple[Any, ...], int] = {}
         self.data: dict[str, Any] = {
-            "files": [[_visible(path), _id(path)] for path in self.paths],
+            "files": [[_visible(self._name(path)), self._id(path)] for path in self.paths],
             "infos": [],
             "clashes": [],
         }
@@ -210,7 +217,13 @@ class _Page:
         if len(files) > 1:
             side = "b" if self.after is None else "a"
             after = self.after.files if self.after else {}
-            yield graph.draw(files, after, lambda path, line: self._line_id(path, line, side))
+            yield graph.draw(
+                files,
+                after,
+                self._name,
+                self._id,
+                lambda path, line: self._line_id(path, line, side),
+            )
         yield '<div class="scroll"><table class="files"><caption class="hidden">'
         yield "Files with the number of values in each place</caption><thead><tr>"
         yield '<th scope="col">file</th><th scope="col">modules</th>'
@@ -221,7 +234,8 @@ class _Page:
         for path, file in files.items():
             now = self.after.files.get(path) if self.after else None
             counts, later = file.counts, now.counts if now is not None else None
-            yield f'<tr><th scope="row"><a href="#{_id(path)}">{_text(path)}</a></th>'
+            link = f'<a href="#{self._id(path)}">{_text(self._name(path))}</a>'
+            yield f'<tr><th scope="row">{link}</th>'
             yield f"<td>{_listed(_text(name) for name in file.modules)}</td>"
             for place in _LEGEND:
                 yield f'<td class="number {CLASSES[place]}">{_change(counts, later, place)}</td>'
@@ -295,7 +309,7 @@ class _Page:
         if hidden:
             yield f'<details class="rest"><summary>{_count(len(hidden), "file")} without tensors'
             yield "</summary><ul>"
-            yield from (f"<li><code>{_text(path)}</code></li>" for path in hidden)
+            yield from (f"<li><code>{_text(self._name(path))}</code></li>" for path in hidden)
             yield "</ul></details>"
         if errors:
             yield '<section class="rest"><h2>Not on the map</h2><ul>'
@@ -332,12 +346,12 @@ class _Page:
         new = self.after.files.get(path) if self.after else None
         about = [c for c in clashes if path in _paths(c)]
         classes = "file bad" if about else "file"
-        yield f'<article class="{classes}" id="{_id(path)}">'
+        yield f'<article class="{classes}" id="{self._id(path)}">'
         shown = old or new
         assert shown is not None
-        folder, _, name = path.rpartition("/")
+        folder, _, name = self._name(path).rpartition("/")
         prefix = f'<span class="folder">{_text(folder)}/</span>' if folder else ""
-        yield f'<h2 class="path"><a href="#{_id(path)}">{prefix}{_text(name)}</a> '
+        yield f'<h2 class="path"><a href="#{self._id(path)}">{prefix}{_text(name)}</a> '
         yield from self._tally(shown)
         if self.after and old is None:
             yield '<span class="new">new</span>'
@@ -384,7 +398,7 @@ class _Page:
         if rows is not None and isinstance(rows, _Rows):
             changed = rows.changed
         name = "before" if side == "b" else "after"
-        label = f"{file.path}, {name}" if self.after else file.path
+        label = self._name(file.path) + (f", {name}" if self.after else "")
         yield (
             f'<div class="pane {side}" role="region" tabindex="0" '
             f'aria-label="{_text(label)}"><div class="code" style="--w:{width}">'
@@ -417,10 +431,10 @@ class _Page:
                     f'aria-label="finding {bolt + 1}">\u26a1</a>' if bolt is not None else ""
                 )  # fmt: skip
                 anchor = self._line_id(file.path, number, side)
-                code = self._marked(line, marks.get(number, ()), tokens.get(number, ()))
+                code = self._marked(line, marks.get(number, ()), tokens.get(number, ()), side)
                 yield (
-                    f'<div class="{classes}" id="{anchor}">{flag}<a class="n" href="#{anchor}" '
-                    f'tabindex="-1">{shown}</a><code>{code}</code></div>'
+                    f'<div class="{classes}" id="{anchor}">{flag}<b class=n>{shown}</b>'
+                    f"<code>{code}</code></div>"
                 )
             yield "</div>"
         yield "</div></div>"
@@ -442,7 +456,7 @@ class _Page:
         return flags, key
 
     def _marked(
-        self, line: str, lives: Sequence[Life], tokens: Sequence[tuple[int, int, str]]
+        self, line: str, lives: Sequence[Life], tokens: Sequence[tuple[int, int, str]], side: str
     ) -> str:
         """Return a line of code with its values and tokens marked."""
         ranges = [
@@ -453,7 +467,7 @@ class _Page:
         out: list[str] = []
         for start, end, index in pieces(line, ranges):
             if index >= 0:
-                out.append(self._value(lives[index], _code(line[start:end])))
+                out.append(self._value(lives[index], _code(line[start:end]), side))
                 continue
             at = start
             for left, right, name in tokens:
@@ -465,7 +479,7 @@ class _Page:
             out.append(_code(line[at:end]))
         return "".join(out)
 
-    def _value(self, life: Life, code: str) -> str:
+    def _value(self, life: Life, code: str, side: str) -> str:
         classes = f"v {CLASSES[life.place]}"
         if life.kind in ("moved", "read"):
             classes += " m"
@@ -474,13 +488,13 @@ class _Page:
         if life.wanted is not None and life.kind not in ("tensor", "tensors", "module"):
             classes += " w"
         return (
-            f'<span class="{classes}" role=button tabindex=-1 data-i={self._info(life)}>'
+            f'<span class="{classes}" role=button tabindex=-1 data-i={self._info(life, side)}>'
             f"{code}</span>"
         )
 
-    def _info(self, life: Life) -> int:
+    def _info(self, life: Life, side: str) -> int:
         """Return the number of what is said about a value; equal ones share it."""
-        key = (life.kind, life.place, life.wanted, life.device, life.varies, life.chain,
+        key = (side, life.kind, life.place, life.wanted, life.device, life.varies, life.chain,
                life.before)  # fmt: skip
         known = self._infos.get(key)
         if known is None:
@@ -492,30 +506,34 @@ class _Page:
                 life.device,
                 int(life.varies),
                 CLASSES[life.before] if life.before is not None else "",
-                [self._step(step) for step in life.chain],
+                [self._event(event, side) for event in life.chain],
             ])  # fmt: skip
         return known
 
-    def _step(self, step: Event) -> list[Any]:
-        code = " ".join(step.code.split())
+    def _event(self, event: Event, side: str) -> list[Any]:
+        view = self.after if side == "a" and self.after is not None else self.before
+        code = " ".join(event.code.split())
         return [
-            step.what, CLASSES[step.place], self.paths.index(step.path), step.span.line,
+            event.what, CLASSES[event.place], self.paths.index(event.path), event.span.line,
+            _label(view.files[event.path].source, event.span.line),
             code if len(code) <= 90 else code[:89] + "\u2026",
         ]  # fmt: skip
 
     # -- places in the page -----------------------------------------------------------------
 
     def _line_id(self, path: str, line: int, side: str = "b") -> str:
-        return f"{'after:' if side == 'a' else ''}{_id(path)}:{line}"
+        return f"{'after:' if side == 'a' else ''}{self._id(path)}:{line}"
+
+    def _name(self, path: str) -> str:
+        return path.removeprefix(self._root).removeprefix("./")
+
+    def _id(self, path: str) -> str:
+        """Return the id of a file: its name, as an address may have it."""
+        return quote(self._name(path), safe="/~", errors="surrogatepass")
 
     def _link(self, path: str, span: Span) -> str:
-        label = f"{_text(path)}:{_label(self.before.files[path].source, span.line)}"
+        label = f"{_text(self._name(path))}:{_label(self.before.files[path].source, span.line)}"
         return f'<a class="at" href="#{self._line_id(path, span.line)}">{label}</a>'
-
-
-def _id(path: str) -> str:
-    """Return the id of a file: its path, as an address may have it."""
-    return quote(path, safe="/~", errors="surrogatepass")
 
 
 def _paths(clash: Clash) -> set[str]:

@@ -48,21 +48,16 @@
     if (wanted) card.append(element("p", "want", "⚡ It has to be " + WORDS[wanted] + "."));
     if (chain.length) {
       const list = element("ol");
-      for (const [what, where, file, line, code] of chain) {
+      for (const [what, where, file, line, label, code] of chain) {
         const step = element("li", where);
         const after = mark.closest(".pane.a") ? "after:" : "";
-        const link = element("a", "at", path(file) + ":" + label(after + id(file, line), line));
+        const link = element("a", "at", path(file) + ":" + label);
         link.href = "#" + after + id(file, line);
         step.append(element("span", "", what + " "), link, element("code", "", code));
         list.append(step);
       }
       card.append(list);
     }
-  }
-
-  function label(lineId, line) {
-    const number = $(lineId)?.querySelector(".n")?.textContent;
-    return number && number !== String(line) ? number : line;
   }
 
   function open(mark) {
@@ -103,6 +98,7 @@
     }
   });
   document.addEventListener("click", (event) => {
+    if (event.target.matches?.(".n")) location.hash = event.target.parentElement.id;
     const mark = event.target.closest?.("[data-i]");
     if (mark) {
       clearTimeout(leaving);
@@ -126,8 +122,9 @@
     const on = document.activeElement;
     if (event.key === "Escape" && shown) {
       const back = shown;
+      const inside = card.contains(on);
+      if (inside) back.focus(); // which opens it again
       close();
-      if (card.contains(on)) back.focus();
       return;
     }
     if (on?.matches("[data-i]")) {
@@ -228,7 +225,7 @@
   $("previous")?.addEventListener("click", () => step(-1));
   all(".clashes .show").forEach((button) => button.addEventListener("click", () => {
     const line = go(Number(button.closest("li").dataset.clash));
-    line?.querySelector(".flag, .n")?.focus({ preventScroll: true });
+    line?.querySelector(".flag, [data-i]")?.focus({ preventScroll: true });
   }));
 
   // Only clashes with an end in view are drawn, in the margin of the code: from the lines where the
@@ -287,14 +284,14 @@
         const x = from.x + 24;
         const place = end[3];
         if (Math.abs(from.y - to.y) < 4) {
-          group.append(shape("circle", { class: place, cx: x + 2, cy: from.y, r: 3 }));
+          group.append(shape("circle", { class: place, cx: x + 4, cy: from.y, r: 3 }));
           continue;
         }
         const turn = Math.min(10, Math.abs(to.y - from.y) / 2) * Math.sign(to.y - from.y);
         const left = x - depth + 2;
         group.append(shape("circle", { class: place, cx: x, cy: from.y, r: 3 }));
-        group.append(shape("path", { class: place, d: `M${x} ${from.y}Q${left} ${from.y} ${left} ${from.y + turn}V${to.y - turn}Q${left} ${to.y} ${to.x + 22} ${to.y}` }));
-        group.append(shape("path", { class: "tip " + place, d: `M${to.x + 26} ${to.y}l-7 -4v8z` }));
+        group.append(shape("path", { class: place, d: `M${x} ${from.y}Q${left} ${from.y} ${left} ${from.y + turn}V${to.y - turn}Q${left} ${to.y} ${to.x + 15} ${to.y}` }));
+        group.append(shape("path", { class: "tip " + place, d: `M${to.x + 22} ${to.y}l-8 -4v8z` }));
       }
       arrows.append(group);
     }
@@ -304,6 +301,8 @@
     if (!scheduled) requestAnimationFrame(paint);
     scheduled = true;
   }
+  const bar = document.querySelector("header");
+  new ResizeObserver(() => root.style.setProperty("--bar", bar.offsetHeight + "px")).observe(bar);
   addEventListener("resize", draw);
   document.addEventListener("scroll", (event) => { if (event.target !== document) draw(); }, true);
   new ResizeObserver(draw).observe($("main"));

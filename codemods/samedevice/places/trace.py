@@ -509,9 +509,32 @@ class Trace:
         if node is None:
             members = _members(value)
             return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, members))
-        if isinstance(value, Obj | Device) or node.find().sure:
+        if isinstance(value, Obj | Device) or self._is_tensor(node.find()):
             return True
         return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
+
+    def _is_tensor(self, root: Node) -> bool:
+        """Tell whether a value is a tensor: it is used with one, or asked for its device."""
+        if root.sure or root in self._tensors:
+            return True
+        others = (
+            (meet.right if meet.left.find() is root else meet.left).find() for meet in root.meets
+        )
+        return any(other.sure or other in self._tensors for other in others)
+
+    @cached_property
+    def _tensors(self) -> set[Node]:
+        """What is a tensor although the inference, for which use is no proof, is not sure."""
+        found = {
+            site.node.find()
+            for site in self._tracer.sites
+            if site.node is not None and (site.kind in _ON_HOST or site.kind == "placed")
+            if site.kind not in ("batch", "module")
+        }
+        for value, (_, parts) in self._tracer.births.items():
+            if isinstance(value, Device):
+                found.update(part.node.find() for part in parts if isinstance(part, Tensor))
+        return found
 
 
 def trace(project: Project, program: frozenset[str] | None = None) -> Trace:

@@ -1,0 +1,237 @@
+"""What the page does, in a headless Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from samedevice import map as map_
+from samedevice import source
+from samedevice.config import Config
+from samedevice.migrate import migrate
+from samedevice.project import Project
+
+from .browser import Browser, find
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "projects"
+PROGRAM = find()
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium or Chrome here")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The map of a program of three files, before and after its repair."""
+    root = FIXTURES / "trainer_class" / "before"
+    before = Project(map(source.read, sorted(root.glob("*.py"))))
+    after = before.like(migrate(before, Config()).sources.values())
+    path = tmp_path_factory.mktemp("map") / "map.html"
+    path.write_text(map_.page(before, Config(), after=after, root=str(root)), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    assert PROGRAM is not None
+    with Browser(PROGRAM) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(chromium: Browser, file: Path) -> Iterator[Browser]:
+    """The page as it is when it is opened; it may ask for nothing and must not stumble."""
+    chromium.size(1400, 900)
+    chromium.media()
+    chromium.problems.clear()
+    chromium.open(file)
+    chromium.js("localStorage.clear()")
+    yield chromium
+    assert chromium.requests == [file.resolve().as_uri()]
+    assert chromium.problems == []
+
+
+def mark(line: str, text: str) -> str:
+    """Return JavaScript for the value `text` in a line."""
+    return (
+        f"[...document.getElementById('{line}').querySelectorAll('[data-i]')]"
+        f".find(mark => mark.textContent === '{text}')"
+    )
+
+
+CARD = "document.getElementById('card')"
+
+
+def test_hovering_a_value_tells_its_place_and_the_sites_behind_it(browser: Browser) -> None:
+    browser.js(f"{mark('trainer.py:48', 'self.model')}.setAttribute('id', 'it')")
+    assert browser.js(f"{CARD}.hidden")
+    browser.hover("#it")
+    text = browser.js(f"{CARD}.innerText")
+    assert text.startswith("central self.model module, on the project’s device")
+    assert [text.index(site) for site in ("main.py:13", "trainer.py:12")]
+    assert browser.js("document.getElementById('it').getAttribute('aria-describedby')") == "card"
+    link = f"[...{CARD}.querySelectorAll('a')].find(a => a.textContent === 'main.py:13')"
+    browser.js(f"{link}.click()")
+    assert browser.js("location.hash") == "#main.py:13"
+
+
+def test_the_keyboard_goes_from_value_to_value(browser: Browser) -> None:
+    browser.js("document.querySelector('[id=\"trainer.py\"] .pane').focus()")
+    browser.key("Enter")
+    first = browser.js("document.activeElement.textContent")
+    assert first == "model"
+    assert not browser.js(f"{CARD}.hidden")
+    browser.key("ArrowRight")
+    assert browser.js("document.activeElement.textContent") == "device"
+    browser.key("ArrowDown")
+    assert browser.js("document.activeElement.closest('.l').id") == "trainer.py:11"
+    browser.key("Enter")
+    assert browser.js(f"{CARD}.contains(document.activeElement)")
+    browser.key("Escape")
+    assert browser.js(f"{CARD}.hidden")
+    assert browser.js("document.activeElement.closest('.l').id") == "trainer.py:11"
+
+
+def test_arrows_lead_from_both_origins_to_where_they_meet(browser: Browser) -> None:
+    browser.js("document.getElementById('next').click()")
+    browser.js("document.getElementById('next').click()")
+    browser.settle()
+    ends = browser.js(
+        "[...document.querySelectorAll('#arrows .on circle')].map(c => c.classList[0])"
+    )
+    assert sorted(ends) == ["c", "h"]
+    tip = browser.js("document.querySelector('#arrows .on .tip').getBoundingClientRect().top")
+    line = "document.getElementById('trainer.py:48').getBoundingClientRect()"
+    assert browser.js(f"{line}.top") < tip < browser.js(f"{line}.bottom")
+    assert browser.js("document.querySelector('li.on').id") == "finding-2"
+    count = "document.querySelectorAll('#arrows g').length"
+    browser.js("window.scrollTo({top: 0, behavior: 'instant'})")
+    assert browser.js(count) == 1  # and no others, far from view
+
+
+def test_only_findings(browser: Browser) -> None:
+    shown = "[...document.querySelectorAll('.l')].filter(l => l.offsetParent).length"
+    everything = browser.js(shown)
+    browser.js("document.getElementById('only').click()")
+    assert 0 < browser.js(shown) < everything / 2
+    assert browser.js("document.getElementById('trainer.py:47').offsetParent !== null")
+    assert browser.js("document.getElementById('main.py').offsetParent === null")
+    browser.js("location.hash = '#main.py:5'")
+    browser.settle()
+    assert browser.js("document.getElementById('main.py:5').offsetParent !== null")
+
+
+def test_colours_can_be_put_away(browser: Browser) -> None:
+    colour = f"getComputedStyle({mark('trainer.py:47', 'x')}).color"
+    plain = "getComputedStyle(document.querySelector('.code')).color"
+    assert browser.js(colour) != browser.js(plain)
+    browser.js("document.querySelector('.key.h').click()")
+    assert browser.js(colour) == browser.js(plain)
+    assert browser.js("document.querySelector('.key.h').getAttribute('aria-pressed')") == "false"
+
+
+def test_places_differ_by_more_than_their_colour(browser: Browser) -> None:
+    styles = browser.js(
+        "['h', 'c', 'x', 'f', 'u'].map(p => getComputedStyle("
+        "document.querySelector('.key .v.' + p)).textDecorationStyle)"
+    )
+    assert len(set(styles)) == 5
+    browser.js("document.getElementById('letters').click()")
+    letter = f"getComputedStyle({mark('trainer.py:47', 'x')}, '::after').content"
+    assert browser.js(letter) == '"H"'
+
+
+def test_light_and_dark(browser: Browser, file: Path) -> None:
+    page = "getComputedStyle(document.body).backgroundColor"
+    light = browser.js(page)
+    browser.media("dark")
+    dark = browser.js(page)
+    assert dark != light
+    browser.js("document.getElementById('theme').click()")
+    assert browser.js(page) == light
+    browser.open(file)
+    assert browser.js(page) == light  # remembered
+
+
+def test_contrast_is_enough_to_read(browser: Browser) -> None:
+    measure = """(() => {
+      const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+      const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1); return canvas.getImageData(0, 0, 1, 1).data };
+      const light = (c) => [...c].slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92
+        : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+      return [...document.querySelectorAll('.key .v')].map(v => {
+        const ink = light(rgb(getComputedStyle(v).color));
+        let back = getComputedStyle(v).backgroundColor;
+        if (back === 'rgba(0, 0, 0, 0)') back = getComputedStyle(document.body).backgroundColor;
+        const paper = light(rgb(back));
+        return (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05) }) })()"""
+    for scheme in ("light", "dark"):
+        browser.media(scheme)
+        assert min(browser.js(measure)) >= 4.5  # WCAG AA
+
+
+def test_sides(browser: Browser) -> None:
+    seen = "['b', 'a'].map(s => document.querySelector('.pane.' + s).offsetParent !== null)"
+    assert browser.js(seen) == [True, True]
+    for side, expected in (("before", [True, False]), ("after", [False, True])):
+        browser.js(f"document.querySelector('input[value={side}]').click()")
+        assert browser.js(seen) == expected
+
+
+def test_a_link_to_a_line(browser: Browser, file: Path) -> None:
+    browser.open(file, "#trainer.py:48")
+    box = "document.getElementById('trainer.py:48').getBoundingClientRect()"
+    browser.js("new Promise(done => setTimeout(done, 300))")
+    assert 0 < browser.js(f"{box}.top") < 900
+
+
+def test_print_shows_all_code_and_no_tools(browser: Browser) -> None:
+    browser.media(media="print")
+    assert browser.js("getComputedStyle(document.querySelector('.tools')).display") == "none"
+    assert (
+        browser.js("getComputedStyle(document.querySelector('.l code')).whiteSpace") == "pre-wrap"
+    )
+    letter = f"getComputedStyle({mark('trainer.py:47', 'x')}, '::after').content"
+    assert browser.js(letter) == '"H"'
+
+
+def test_narrow_windows_need_no_sideways_scrolling(browser: Browser) -> None:
+    browser.size(380, 800)
+    browser.settle()
+    assert browser.js("document.documentElement.scrollWidth") <= 380
+
+
+def test_names_and_roles_for_screen_readers(browser: Browser) -> None:
+    nameless = (
+        "[...document.querySelectorAll('button, a[href], [role=button], [role=region], input')]"
+        ".filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() ||"
+        " e.closest('label')?.textContent.trim())).length"
+    )
+    assert browser.js(nameless) == 0
+    repeated = (
+        "(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);"
+        "return ids.length - new Set(ids).size })()"
+    )
+    assert browser.js(repeated) == 0
+    broken = (
+        "[...document.querySelectorAll('a[href^=\"#\"]')]"
+        ".map(a => a.getAttribute('href').slice(1)).filter(id => !document.getElementById(id))"
+    )
+    assert browser.js(broken) == []
+
+
+def test_five_thousand_lines(chromium: Browser, tmp_path: Path) -> None:
+    lines = ["import torch", "device = torch.device('cuda')", "w = torch.ones(3, device=device)"]
+    for at in range(833):
+        lines += [f"def f_{at}(t):", f"    z = torch.zeros({at})", "    return t + z + w", ""]
+        lines += [f"f_{at}(w)", ""]
+    path = tmp_path / "map.html"
+    program = Project([source.from_text("\n".join(lines), "long.py")])
+    path.write_text(map_.page(program, Config()), "utf-8")
+    chromium.size(1400, 900)
+    chromium.open(path, "#long.py:4000")
+    chromium.js("new Promise(done => setTimeout(done, 300))")
+    box = chromium.js("document.getElementById('long.py:4000').getBoundingClientRect().top")
+    assert 0 < box < 900
+    assert chromium.js("performance.now()") < 10_000
+    assert 0 < chromium.js("document.querySelectorAll('#arrows g').length") < 60  # of 833
