@@ -57,7 +57,7 @@ def test_check_tells_what_fix_could_do() -> None:
 
 
 def test_check_of_clean_code() -> None:
-    write(a="x = 1\n", b="remark()\n")
+    write(a="x = 1\n", b="import torch\nremark()\n")
     result = samedevice("check")
     assert result.exit_code == 0
     assert "note [remark]" in result.stdout
@@ -298,7 +298,7 @@ def test_a_fault_of_our_own_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from samedevice import places
 
     write(a=ZEROS)
-    monkeypatch.setattr(places, "infer", lambda project: 1 / 0)
+    monkeypatch.setattr(places, "infer", lambda *_: 1 / 0)
     result = samedevice("check")
     assert result.exit_code == 2
     assert "this is a fault in samedevice" in result.stderr

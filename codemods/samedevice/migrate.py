@@ -20,6 +20,7 @@ from .project import Project
 from .source import Source, SourceError
 
 ROUNDS = 10
+_RESTLESS = f"its changes did not come to rest in {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
@@ -100,11 +101,37 @@ def migrate(
 ) -> Outcome:
     """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
 
-    Findings whose `key` is in `declined` are left. Raises `ConfigError` as `check` does.
+    Findings whose `key` is in `declined` are left, and so are the lines whose fixes bring each
+    other back, round after round. Raises `ConfigError` as `check` does.
     """
+    restless: set[tuple[str, int]] = set()
+    while True:
+        outcome, again = _migrate(project, config, declined, restless, step)
+        if again <= restless:
+            break
+        restless |= again
+    for finding in outcome.remaining:
+        if finding.fix is not None and _line(outcome.before(finding)) in restless:
+            outcome.refused.setdefault(key(finding), _RESTLESS)
+    return outcome
+
+
+def _line(finding: Finding) -> tuple[str, int]:
+    return finding.path, finding.span.line
+
+
+def _migrate(
+    project: Project,
+    config: Config,
+    declined: Container[Key],
+    restless: Container[tuple[str, int]],
+    step: Step,
+) -> tuple[Outcome, set[tuple[str, int]]]:
+    """Return the outcome, and the lines that were fixed in each of the last two rounds."""
     original = project
     applied: list[Finding] = []
     found: list[Finding] = []
+    last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
         findings = check(project, config, step)
         if rounds == 0:
@@ -118,12 +145,13 @@ def migrate(
                 if finding.fix is not None
                 and (finding.fix.safe or config.unsafe)
                 and key(back.finding(finding)) not in declined
+                and _line(back.finding(finding)) not in restless
             ],
             config,
         )
         if not result.sources:
             idle = {key(finding): "its fix would change nothing" for finding in result.applied}
-            return Outcome(
+            outcome = Outcome(
                 changes=_changes(original.sources, project.sources, applied),
                 remaining=findings,
                 refused=result.refused | idle,
@@ -133,11 +161,13 @@ def migrate(
                 rounds=rounds,
                 found=found,
             )
+            return outcome, set()
+        last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
             project = project.like({**project.sources, **result.sources}.values())
     settled = _settled(original, project, applied, set(result.sources), config)
-    return replace(settled, found=found)
+    return replace(settled, found=found), last[-1] & last[-2]
 
 
 def once(
@@ -295,9 +325,8 @@ def _settled(
     kept_sources = (source for source in sources.values() if source is not None)
     project = project.like(kept_sources)
     applied = [finding for finding in applied if not kept & set(_paths(finding))]
-    why = f"its changes did not come to rest in {ROUNDS} rounds"
     errors = [
-        SourceError(path, f"{why}; it was left as it is")
+        SourceError(path, f"{_RESTLESS}; it was left as it is")
         for path in sorted(restless)
         if path in original.sources
     ]
@@ -305,7 +334,7 @@ def _settled(
     return Outcome(
         changes=_changes(original.sources, project.sources, applied),
         remaining=remaining,
-        refused={key(finding): why for finding in remaining if kept & set(_paths(finding))},
+        refused={key(finding): _RESTLESS for finding in remaining if kept & set(_paths(finding))},
         errors=[*original.errors, *errors],
         originals=original.sources,
         sources=project.sources,
