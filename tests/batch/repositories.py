@@ -1,7 +1,7 @@
 """Git repositories to migrate: ordinary ones, and ones that mean harm.
 
-Each of `HOSTILE` makes a checkout in a folder. It tries to touch `trap`, a path outside of it, or to
-take the run down; what the run has to say of it is returned.
+Each of `HOSTILE` makes a checkout in a folder. It tries to touch `trap`, a path outside of it, or
+to take the run down; what the run has to say of it is returned.
 """
 
 from __future__ import annotations
@@ -83,12 +83,30 @@ def _script(path: Path, trap: Path) -> None:
 def hooks(folder: Path, trap: Path) -> str:
     """Every hook that git knows."""
     make(folder, {"main.py": FIXABLE})
-    for name in (
-        "applypatch-msg fsmonitor-watchman post-applypatch post-checkout post-commit "
-        "post-index-change post-merge post-receive post-rewrite post-update pre-applypatch "
-        "pre-auto-gc pre-commit pre-push pre-receive pre-rebase prepare-commit-msg "
-        "proc-receive push-to-checkout reference-transaction sendemail-validate update"
-    ).split():
+    for name in [
+        "applypatch-msg",
+        "fsmonitor-watchman",
+        "post-applypatch",
+        "post-checkout",
+        "post-commit",
+        "post-index-change",
+        "post-merge",
+        "post-receive",
+        "post-rewrite",
+        "post-update",
+        "pre-applypatch",
+        "pre-auto-gc",
+        "pre-commit",
+        "pre-push",
+        "pre-receive",
+        "pre-rebase",
+        "prepare-commit-msg",
+        "proc-receive",
+        "push-to-checkout",
+        "reference-transaction",
+        "sendemail-validate",
+        "update",
+    ]:
         _script(folder / ".git" / "hooks" / name, trap)
     return "migrated"
 
@@ -99,12 +117,25 @@ def programs_in_its_settings(folder: Path, trap: Path) -> str:
     make(folder, {"main.py": FIXABLE, ".gitattributes": attributes})
     script = folder / ".git" / "evil"
     _script(script, trap)
-    for key in (
-        "core.fsmonitor core.sshCommand core.pager core.editor core.askPass core.gitProxy "
-        "filter.evil.clean filter.evil.smudge filter.evil.process diff.external diff.evil.command "
-        "diff.evil.textconv merge.evil.driver credential.helper gpg.program sequence.editor "
-        "uploadpack.packObjectsHook"
-    ).split():
+    for key in [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.editor",
+        "core.askPass",
+        "core.gitProxy",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "merge.evil.driver",
+        "credential.helper",
+        "gpg.program",
+        "sequence.editor",
+        "uploadpack.packObjectsHook",
+    ]:
         git(folder, "config", key, str(script))
     for key, value in (
         ("core.hooksPath", str(folder / ".git")),

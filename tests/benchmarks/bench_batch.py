@@ -247,7 +247,7 @@ def speed(folder: Path, rounds: int) -> None:
     count = len(os.listdir(root))
     seconds: dict[int, list[float]] = {1: [], 2: []}
     print(f"\n{count} repositories, {os.cpu_count()} cores\n")
-    print("| at a time | seconds | repositories per minute | load before |\n| --- | --- | --- | --- |")
+    print("| at a time | seconds | per minute | load before |\n| --- | --- | --- | --- |")
     for _ in range(rounds):
         for jobs in seconds:
             load = os.getloadavg()[0]
@@ -325,8 +325,11 @@ def real(folder: Path, mirrors: Path) -> None:
         found, fixed, left = (sum(record[key].values()) for key in ("found", "fixed", "left"))
         seconds = sum(value for key, value in record["seconds"].items() if key != "infer")
         name = record["repository"]["name"]
-        print(f"| {name} | {record['outcome']} | {record['files']} | {record['lines']:,} | {found} "
-              f"| {fixed} | {left} | {record['added']} | {record['removed']} | {seconds:.1f} |")  # fmt: skip
+        cells = [
+            name, record["outcome"], record["files"], f"{record['lines']:,}", found, fixed, left,
+            record["added"], record["removed"], f"{seconds:.1f}",
+        ]  # fmt: skip
+        print("|", " | ".join(map(str, cells)), "|")
     print(f"\nexit code {process.returncode}: `{said.decode().strip().splitlines()[0]}`")
     total = [sum(record["seconds"].get(key, 0) for record in records)
              for key in ("clone", "fix", "prove", "commit")]  # fmt: skip

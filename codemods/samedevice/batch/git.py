@@ -28,7 +28,6 @@ PROTOCOLS = ("https", "ssh")
 """What is spoken without being asked for; also "http", "git" and "file"."""
 
 _PASSED_ON = [
-    sandbox.MARK,
     "PATH",
     "SSH_AUTH_SOCK",
     "SSL_CERT_FILE",
@@ -137,7 +136,10 @@ class Entry:
 
 
 class Git:
-    """git in one folder. `allow` are the protocols that it may speak."""
+    """git in one folder. `allow` are the protocols that it may speak.
+
+    With `marked`, its processes end with the run (`sandbox.end_marked`).
+    """
 
     def __init__(
         self,
@@ -146,17 +148,21 @@ class Git:
         allow: Collection[str] = PROTOCOLS,
         credentials: Credentials = NO_CREDENTIALS,
         settings: Mapping[str, str] | None = None,
+        marked: bool = True,
     ) -> None:
         self.folder = folder
         self.credentials = credentials
         self._allow = tuple(allow)
         self._settings = dict(settings or {})
+        self._marked = marked
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which git is started: nothing of the user's but the network."""
         settings = _SETTINGS | {f"protocol.{name}.allow": "always" for name in self._allow}
         settings |= self._settings | self.credentials.settings()
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        if self._marked and sandbox.MARK in os.environ:
+            environment[sandbox.MARK] = os.environ[sandbox.MARK]
         environment |= {
             "HOME": os.devnull,
             "LC_ALL": "C",
@@ -470,14 +476,15 @@ def checkout(folder: Path) -> Git:
 
     Raises `GitError` when it is none.
     """
-    plain = Git(folder, allow=("file",))
+    plain = Git(folder, allow=("file",), marked=False)
     told = plain("config", "--includes", "--list", "--name-only", "-z")
     # Everything else that could name a program is overridden for all repositories.
     programs = re.compile(r"filter\..+\.(clean|smudge|process|required)", re.DOTALL)
     names = {os.fsdecode(name) for name in told.split(b"\0") if name}
     off = {name: "" for name in names if programs.fullmatch(name)}
     off |= {name: "false" for name in off if name.endswith(".required")}
-    return Git(folder, allow=("file",), settings=off)
+    # Never ended from outside: a lock that it left would stay in the user's repository.
+    return Git(folder, allow=("file",), settings=off, marked=False)
 
 
 def beside(
