@@ -744,7 +744,20 @@ def prove(
         data=data or (),
         report=report,
         html=html,
+        beside=lambda page: _map_beside(before, after, page),
     )
+
+
+def _map_beside(before: str, after: str, page: Path) -> str:
+    """Write the map of a change next to the page of its proof; what cannot be read has none."""
+    from .config import ConfigError
+    from .map import commands
+    from .source import SourceError
+
+    try:
+        return commands.beside(before, after, page)
+    except (ConfigError, SourceError, OSError):
+        return ""
 
 
 @app.command(name="map", short_help="Draw where every tensor lives, as one HTML page.")

@@ -248,3 +248,16 @@ def test_mistakes(
     code, err, _ = run(*args)
     assert code == 2
     assert err.startswith(message)
+
+
+def test_a_proof_links_to_the_map_of_its_change(tmp_path: Path) -> None:
+    from samedevice.map.commands import beside
+
+    for name, device in (("old", ""), ("new", ", device=device")):
+        (tmp_path / name).mkdir()
+        code = CLASHING.replace("(2, 3)", f"(2, 3{device})")
+        (tmp_path / name / "main.py").write_text(code)
+    name = beside(str(tmp_path / "old"), str(tmp_path / "new"), tmp_path / "proof.html")
+    assert name == "proof.map.html"
+    marks = Marks((tmp_path / name).read_text("utf-8")).lines
+    assert marks["main.py:6"][0][1] == "v h" and marks["after:main.py:6"][0][1] == "v c"

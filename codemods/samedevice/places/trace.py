@@ -268,6 +268,8 @@ class Trace:
             if named:
                 return self.place(named[-1])
         if isinstance(value, Obj):
+            if value.family == "module" and not value.stateful:
+                return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
             return inferred if _moves(value) else Place.HOST
         if site is not None and (site.kind in _ON_HOST or site.kind in _MADE):
             return Place.HOST if site.kind in _ON_HOST else inferred
@@ -499,6 +501,8 @@ class Trace:
         """Return where a value has to be, if that is not where it is."""
         node = _node(value)
         inferred = self.solution.place(node)
+        if isinstance(value, Obj) and place is Place.FOLLOWS:
+            return None
         if inferred is place or inferred is Place.UNKNOWN or node is None:
             return Place.CENTRAL if self.solution.clashing(node) else None
         return inferred

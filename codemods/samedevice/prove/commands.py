@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -85,11 +85,13 @@ def prove(
     data: Sequence[str] = (),
     report: Path | None = None,
     html: Path | None = None,
+    beside: Callable[[Path], str] = lambda page: "",
 ) -> int:
     """Run BEFORE and AFTER in copies, compare, and print one table.
 
     `entry` is the program, as a command line in one string. `ignore` names what outputs may differ
     in (`prove.compare`). `report` is a file for JSON, "-" for stdout; `html` one for the page.
+    `beside` may write a map of the change next to that page and returns its name.
     """
     from samedevice.prove.compare import IGNORABLE, Ignored
     from samedevice.prove.display import console
@@ -120,7 +122,7 @@ def prove(
         if html is not None:
             from samedevice.prove.page import render
 
-            _write_text(html, render(proof))
+            _write_text(html, render(proof, beside(html) if str(html) != "-" else ""))
     except ProgramError as error:
         return _refuse(error)
     except KeyboardInterrupt:

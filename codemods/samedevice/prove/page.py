@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from html import escape
+from urllib.parse import quote
 
 from samedevice.prove.clash import Clash
 from samedevice.prove.display import describe_losses
@@ -45,8 +46,8 @@ summary { cursor: pointer; padding: .3rem 0 } .number { text-align: right }
 _SIGNS = {"passed": "✓", "failed": "✗", "skipped": "–", "noted": "•"}
 
 
-def render(proof: Proof) -> str:
-    """Return the page."""
+def render(proof: Proof, map: str = "") -> str:
+    """Return the page, with a link to the map of the change if there is one."""
     verdict = "passed" if proof.passed else "failed"
     parts = [
         "<!doctype html>",
@@ -58,6 +59,7 @@ def render(proof: Proof) -> str:
         f"<code>{escape(proof.program)}</code></h1>",
         f"<p>before: <code>{escape(proof.before)}</code> · "
         f"after: <code>{escape(proof.after)}</code></p>",
+        _link(map),
         "<h2>What was shown</h2>",
         '<table class="lines">',
         *(_check(check) for check in proof.checks),
@@ -69,6 +71,13 @@ def render(proof: Proof) -> str:
         "</html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _link(map: str) -> str:
+    if not map:
+        return ""
+    href = escape(quote(map))
+    return f'<p><a href="{href}">Where every tensor lives, before and after</a></p>'
 
 
 def _check(check: Check) -> str:
