@@ -1,5 +1,7 @@
 """GitHub's and GitLab's REST APIs on loopback: what a batch asks of them, with memory.
 
+Over real repositories (`Forge.serve`) it speaks git's protocol, too, and its branches are theirs.
+
 The shapes and the rules (422 and 409 for a second request of one branch, paging by the Link
 header, what counts as a state) are those of the two APIs' documentation. Answers are made from
 `Forge`'s state, so a client that asks wrongly is told so.
@@ -8,12 +10,15 @@ header, what counts as a state) are those of the two APIs' documentation. Answer
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -39,6 +44,36 @@ class Request:
     teams: list[str] = field(default_factory=list)
 
 
+class Branches(MutableMapping[str, str]):
+    """The branches of a bare repository and their commits."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def _git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self._path), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def _all(self) -> dict[str, str]:
+        listed = self._git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")
+        return dict(line.split(" ") for line in listed.splitlines())
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __setitem__(self, name: str, commit: str) -> None:
+        self._git("update-ref", f"refs/heads/{name}", commit)
+
+    def __delitem__(self, name: str) -> None:
+        self._git("update-ref", "-d", f"refs/heads/{name}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 @dataclass
 class Forge:
     """The state that tests set up and look at.
@@ -48,12 +83,21 @@ class Forge:
     """
 
     url: str = ""
-    branches: dict[str, dict[str, str]] = field(default_factory=dict)
+    branches: dict[str, MutableMapping[str, str]] = field(default_factory=dict)
     flags: dict[str, dict[str, Any]] = field(default_factory=dict)
     users: tuple[str, ...] = ("ann", "bob")
     requests: list[Request] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     trouble: Callable[[str, str], tuple[int, dict[str, str], Any] | None] = lambda when, what: None
+
+    root: Path | None = None
+
+    def serve(self, root: Path) -> None:
+        """Serve the bare repositories group/name.git under `root`."""
+        self.root = root
+        for path in sorted(root.glob("*/*.git")):
+            subprocess.run(["git", "-C", path, "config", "http.receivepack", "true"], check=True)
+            self.branches[f"{path.parent.name}/{path.stem}"] = Branches(path)
 
     @property
     def api(self) -> str:
@@ -91,6 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(size)
         address = urlsplit(self.path)
         what = f"{self.command} {address.path}"
+        if self.forge.root is not None and ".git/" in address.path:
+            self._git(address.path, address.query, raw)
+            return
         self.forge.log.append(what)
         trouble = self.forge.trouble("before", what)
         if trouble is None:
@@ -107,6 +154,34 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
+
+    def _git(self, path: str, query: str, data: bytes) -> None:
+        """Answer git as git's own server does."""
+        backend = subprocess.run(
+            ["git", "http-backend"],
+            input=data,
+            capture_output=True,
+            env={
+                "PATH": os.environ["PATH"],
+                "GIT_PROJECT_ROOT": str(self.forge.root),
+                "GIT_HTTP_EXPORT_ALL": "1",
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "REQUEST_METHOD": self.command,
+                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                "CONTENT_LENGTH": str(len(data)),
+                "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+                "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            },
+        )
+        head, _, body = backend.stdout.partition(b"\r\n\r\n")
+        fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(fields.pop("Status", "200").split()[0]))
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def _routed(self, path: str, query: str, data: dict[str, Any]) -> Answer:
         if self.token(self.headers) not in ("", TOKEN):
