@@ -319,6 +319,8 @@ class _Eraser:
             if self.is_device(value) or self._asks(value):
                 return []
             if self._legacy and _dtype_of_type(value):
+            if self._only and isinstance(value, ast.IfExp) and self._is_predicate(value.test):
+                return self._assignment(_like(node, value=value.body))
                 return []
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if all(map(self.is_device, targets)) and self._may_go(self.expression(value)):

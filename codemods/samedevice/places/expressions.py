@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 #: One argument of a call: its value and where it is written.
 Arg = tuple[Value, Spot]
 
-_DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
@@ -718,7 +718,7 @@ class Expressions:
             equal = isinstance(node.ops[0], ast.Eq)
             if other.value == "cpu":
                 return Flag(not equal)
-            if _DEVICE.fullmatch(other.value):
+            if DEVICE.fullmatch(other.value):
                 return Flag(equal)
         return SCALAR
 
@@ -737,7 +737,7 @@ class Expressions:
         if text is not None and len(values) == 1:
             if text.startswith("cpu"):
                 return Flag(not equal)
-            if _DEVICE.fullmatch(text):
+            if DEVICE.fullmatch(text):
                 return Flag(equal)
         return SCALAR
 
@@ -762,7 +762,7 @@ class Expressions:
                 # `True if torch.cuda.is_available() else False`
                 return Flag(value.value, asks=test.asks, choice=test.choice)
             if isinstance(value, Const) and isinstance(value.value, str):
-                match = _DEVICE.fullmatch(value.value)
+                match = DEVICE.fullmatch(value.value)
                 if match and isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda":
                     owner = self.eval(node.test.value, scope)
                     if isinstance(owner, Tensor):
@@ -791,7 +791,7 @@ class Expressions:
         """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
         texts = [v.value for v in (left, right) if isinstance(v, Const)]
         if len(texts) == 2 and all(isinstance(t, str) for t in texts):
-            if any(t == "cpu" for t in texts) and any(_DEVICE.fullmatch(t) for t in texts):
+            if any(t == "cpu" for t in texts) and any(DEVICE.fullmatch(t) for t in texts):
                 node = self.graph.node(spot)
                 self.graph.pin(node, Place.CENTRAL, spot)
                 return Device(node, spot, text=True, resolved=True)

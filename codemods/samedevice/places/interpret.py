@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from samedevice import syntax
 from samedevice.places.choices import Choices
+from samedevice.places.expressions import DEVICE
+from samedevice.places.expressions import parameters
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -801,6 +803,9 @@ class Interpreter(Choices):
                 if one is SCALAR and isinstance(other, Const):
                     return SCALAR
                 return other
+            if isinstance(one, Const) and isinstance(other, Device):
+                if DEVICE.fullmatch(str(one.value)):
+                    return self.either_device(other, one)
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right
         if isinstance(left, Seq) and isinstance(right, Seq):
@@ -817,6 +822,14 @@ class Interpreter(Choices):
             if len(left.items) == len(right.items):
                 pairs = zip(left.items, right.items, strict=True)
                 return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
+    def either_device(self, device: Device, otherwise: Const) -> Device:
+        """Return a device that is named by a text where a branch was not taken."""
+        made = Device(
+            device.node, device.spot, text=device.text, resolved=device.resolved, rank=device.rank
+        )
+        made.otherwise = otherwise
+        return made
+
             return left if len(left.items) >= len(right.items) else right
         element = right.element
         for member in left.members():

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
-from samedevice.places.expressions import _DEVICE, RANKS, Arg, Expressions
+from samedevice.places.expressions import DEVICE, RANKS, Arg, Expressions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -88,6 +88,9 @@ class Library(Expressions):
         """
         match value:
             case Device():
+                other = value.otherwise
+                if other is not None:
+                    self.device_literal(other.value, other, spot, scope)
                 return value
             case Rank():
                 return self.of_rank(value, spot)
@@ -114,7 +117,9 @@ class Library(Expressions):
             known = sure or self._speaks_of_device(spot.node)
             known = known and not self._of_something(spot.node)
             self.graph.pin(node, Place.CENTRAL if known else Place.UNKNOWN, spot)
-            return Device(node, spot, resolved=True)
+            found = Device(node, spot, resolved=True)
+            found.counted = value is SCALAR
+            return found
         return None
 
     def undefined(self, spot: Spot, scope: Scope) -> None:
@@ -162,7 +167,7 @@ class Library(Expressions):
             return known
         node = self.graph.node(origin)
         found = Device(node, origin, text=True)
-        match = _DEVICE.fullmatch(text)
+        match = DEVICE.fullmatch(text)
         if match:
             if match[2] and int(match[2]) > 0:
                 self.graph.pin(node, Place.FIXED, origin, text)
@@ -383,7 +388,7 @@ class Library(Expressions):
             return NONE
         index = args[1:2] or ([kwargs["index"]] if "index" in kwargs else [])
         if last == "device" and first is not None and index:
-            if isinstance(first[0], Const) and _DEVICE.fullmatch(str(first[0].value)):
+            if isinstance(first[0], Const) and DEVICE.fullmatch(str(first[0].value)):
                 if not isinstance(index[0][0], Const) and isinstance(spot.node, ast.expr):
                     return self.indexed(spot.node, index[0][0], scope, text=False)
         if last == "device" and first is not None:
@@ -555,6 +560,10 @@ class Library(Expressions):
             return inner
         made = Obj("module", name, fact=fact, node=self.graph.node(spot))
         made.stateful = fact.state
+        spread = kwargs.get("device_map")
+        if spread is not None and spread[0] is not NONE and made.node is not None:
+            made.moves.append(spot)  # its library puts its layers where there is room
+            self.graph.pin(made.node, Place.UNKNOWN, spot)
         made.site = self.site("module", spot, made.node, scope, name)
         made.site.detail["object"] = made
         if self.default_device and made.node is not None:

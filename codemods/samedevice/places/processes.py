@@ -18,8 +18,10 @@ _NAMES = ("device", "process_device", "rank_device")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def definition(solution: Solution, code: str, rank: Rank, site: Site) -> tuple[str, Edit] | None:
-    """Return a name for the device of this process, and the edit that defines it.
+def definition(
+    solution: Solution, code: str, rank: Rank, site: Site
+) -> tuple[str, tuple[Edit, ...]] | None:
+    """Return a name for the device of this process, and the edits that define it.
 
     `code` is what the number of the process is called at `site`. None where the number may stand
     for no process, and where no definition would come before the site in every run.
@@ -28,6 +30,9 @@ def definition(solution: Solution, code: str, rank: Rank, site: Site) -> tuple[s
     if rank.device is None or rank.absent or not torch:
         return None
     holder, _, attr = code.rpartition(".")
+    if "device" in code and not holder:
+        handed = _handed(solution, code, site)
+        return (code, handed) if handed else None
     if not holder:
         found = _of_name(solution, code, site)
     elif holder == "self":
@@ -43,7 +48,33 @@ def definition(solution: Solution, code: str, rank: Rank, site: Site) -> tuple[s
         kind = f"{torch}.accelerator.current_accelerator()"
         where = f'f"{{{kind}}}:{{{index}}}" if {torch}.accelerator.is_available() else "cpu"'
     text = f"{target} = {torch}.device({where})"
-    return name, Edit(path, solution.span(Spot(path, statement)), verb, (("code", text),))
+    return name, (Edit(path, solution.span(Spot(path, statement)), verb, (("code", text),)),)
+
+
+def _handed(solution: Solution, code: str, site: Site) -> tuple[Edit, ...]:
+    """Return the edits that hand a parameter for a device what it is for, in place of a number."""
+    func = site.scope.func
+    if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+        return ()
+    spec = func.node.args
+    names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+    edits: list[Edit] = []
+    for scope in solution.interpreter.all_scopes.get(func.node, ()):
+        call = scope.call.node if scope.call is not None else None
+        if scope.call is None or not isinstance(call, ast.Call):
+            return ()
+        given = next((k.value for k in call.keywords if k.arg == code), None)
+        if given is None and code in names and len(call.args) > names.index(code):
+            given = call.args[names.index(code)]
+        own = solution.site_at(scope.call)
+        name = solution.of_process(own) if own is not None and given is not None else None
+        if name is None or given is None or name.code == code and not name.edits:
+            return ()
+        if ast.unparse(call.func).rpartition(".")[2] != func.node.name:
+            return ()
+        place = solution.span(Spot(scope.call.path, given))
+        edits += [*name.edits, Edit(scope.call.path, place, "replace", (("code", name.code),))]
+    return tuple(dict.fromkeys(edits))
 
 
 #: Name at the site, index and name at the definition, and where that stands.

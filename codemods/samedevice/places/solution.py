@@ -31,7 +31,17 @@ from samedevice.project import Project
 from samedevice.syntax import Parents
 
 #: Libraries that own a program's devices: what they run is left alone.
-_OWNERS = frozenset(("accelerate", "lightning", "pytorch_lightning"))
+_OWNERS = frozenset(
+    (
+        "accelerate", "colossalai", "composer", "deepspeed", "fairscale", "lightning", "megatron",
+        "pytorch_lightning",
+    )
+)  # fmt: skip
+#: What spreads one model over several devices, in torch itself.
+_SPREADERS = (
+    "torch.distributed.fsdp", "torch.distributed._composable", "torch.distributed.pipelining",
+    "torch.distributed.tensor", "torch.distributed._tensor",
+)  # fmt: skip
 #: Calls to other processes: where their results are cannot be known here.
 _REMOTE = "torch.distributed.rpc"
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
@@ -114,7 +124,25 @@ class Solution:
                 for program, groups in numbered.items()
                 if len({group.first.name for group in groups}) > 1
             }
+            self._spread.update(self._by_computed_numbers())
         return self._spread
+
+    def _by_computed_numbers(self) -> dict[frozenset[str], list[SiteGroup]]:
+        """Return the programs with a class or function that goes to two GPUs that it computed."""
+        homes: dict[ast.AST, dict[str, SiteGroup]] = {}
+        for kind in ("move", "module-move", "placed"):
+            for group in self._groups.get(kind, ()):
+                device, func = group.first.detail["device"], group.first.scope.func
+                if device is None or not device.counted or func is None or device.spot is None:
+                    continue
+                home = func.cls.node if func.cls is not None else func.node
+                homes.setdefault(home, {}).setdefault(ast.unparse(device.spot.node), group)
+        return {
+            self.program(group.spot.path): list(groups.values())
+            for groups in homes.values()
+            if len(groups) > 1
+            for group in groups.values()
+        }
 
     def _settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
@@ -213,6 +241,28 @@ class Solution:
                     found.add(root)
                     queue.append(root)
         return found
+
+    def release(self) -> None:
+        """Take the solution apart, so that its memory is free at once: it is of no use then.
+
+        Its parts refer to each other, and would wait for the collection of garbage otherwise.
+        """
+        interpreter = self.interpreter
+        for scopes in (interpreter.files.values(), *interpreter.all_scopes.values()):
+            for scope in scopes:
+                scope.names.clear()
+                del scope.globals
+        for klass in interpreter.classes:
+            klass.names.clear()
+            klass.symbolic = None
+        for made in interpreter.modules:
+            made.attrs.clear()
+            made.parent = made.copied_from = None
+        for site in interpreter.sites:
+            site.detail.clear()
+        self.graph.release()
+        vars(interpreter).clear()
+        vars(self).clear()
 
     # -- questions --------------------------------------------------------------------------
 
@@ -328,23 +378,24 @@ class Solution:
     def owned(self, path: str) -> bool:
         """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
         known = self._owned.get(path)
-        if known is None and self.program(path) in self.model_parallel():
-            known = self._owned[path] = True
         if known is None:
-            tree = self.project.tree(path)
-            known = False
-            for node in tree.body if tree is not None else ():
-                names: list[str] = []
-                if isinstance(node, ast.Import):
-                    names = [alias.name for alias in node.names]
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    names = [node.module]
-                if any(
-                    name.split(".")[0] in _OWNERS or name.startswith(_REMOTE) for name in names
-                ):
-                    known = True
-            self._owned[path] = known
+            spread = self.program(path) in self.model_parallel()
+            known = self._owned[path] = spread or self.owner(path) is not None
         return known
+
+    def owner(self, path: str) -> tuple[str, ast.stmt] | None:
+        """Return the library that decides the devices of a file, and the file's import of it."""
+        tree = self.project.tree(path)
+        for node in tree.body if tree is not None else ():
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            for name in names:
+                if name.split(".")[0] in _OWNERS or name.startswith((_REMOTE, *_SPREADERS)):
+                    return name, node
+        return None
 
     def clashes(self) -> Iterator[tuple[Clash, Spot]]:
         """Return the values that are firmly elsewhere and enter an operation on the device.
@@ -397,6 +448,8 @@ class Solution:
         root = node.find()
         seen: set[ast.AST] = set()
         while function is not None and function not in seen:
+            if not _is_parameter(spot.node, function):
+                break  # it is made here, and only lives where some argument does
             seen.add(function)
             for passed, where, caller in self.interpreter.arguments.get(function, ()):
                 if passed.find() is root and isinstance(where.node, ast.expr):
@@ -484,6 +537,8 @@ class Solution:
                         certain.add(name)
                     if site.node is not None and self._adjacent(site.node, root):
                         near.append(name)
+            unknown = [n for n, value in site.scope.names.items() if value is UNKNOWN]
+            names += [n for n in unknown if n not in names]  # what others hand in tells
             common = names if common is None else [n for n in common if n in names]
         usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
         spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
@@ -613,7 +668,7 @@ class Solution:
         for code, rank in sorted(ranks.items(), key=lambda pair: not pair[0].startswith("self.")):
             found = processes.definition(self, code, rank, site)
             if found is not None:
-                return Name(found[0], edits=(found[1],))
+                return Name(found[0], edits=found[1])
         return None
 
     def offered(self, path: str) -> bool:
@@ -971,6 +1026,22 @@ class Solution:
         for other in sorted(self.program(path)):
             if path in self._reach(other) and not self._imported(other):
                 yield posixpath.dirname(posixpath.normpath(other))
+
+
+def _is_parameter(node: ast.AST, function: ast.AST) -> bool:
+    """Tell whether an expression is a parameter of a function, or some part or view of one."""
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case _:
+                return False
+    spec = getattr(function, "args", None)
+    return spec is not None and any(
+        isinstance(part, ast.arg) and part.arg == node.id for part in ast.walk(spec)
+    )
 
 
 def _optional(scope: Scope) -> set[str]:

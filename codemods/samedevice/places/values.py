@@ -121,9 +121,13 @@ class Device(Value):
     is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `pending`: it is not
     written yet: a name for it may be defined by this code, after this statement. `partial`: its
     name is bound in one branch only. `rank`: the number of the process that is its index.
+    `otherwise`: what it is where a branch was not taken, a text that names another. `counted`: it
+    is some number that the program computed.
     """
 
-    __slots__ = ("node", "partial", "pending", "rank", "resolved", "spot", "text")
+    __slots__ = (
+        "counted", "node", "otherwise", "partial", "pending", "rank", "resolved", "spot", "text",
+    )  # fmt: skip
 
     def __init__(
         self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False,
@@ -136,6 +140,8 @@ class Device(Value):
         self.pending: Pending | None = None
         self.partial = False
         self.rank = rank
+        self.otherwise: Const | None = None
+        self.counted = False
 
 
 class Tensor(Value):

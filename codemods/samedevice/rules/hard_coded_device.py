@@ -98,7 +98,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
 
 
 def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
-    names = " and ".join(sorted({group.first.name for group in groups}))
+    names = " and ".join(sorted({_number(group) for group in groups}))
     first = finding(
         solution, RULE, groups[0].spot,
         f"{names} are named side by side: a model spread over GPUs on purpose is left as it is",
@@ -108,6 +108,14 @@ def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
 
 
 def _accelerator(group: SiteGroup) -> bool:
+def _number(group: SiteGroup) -> str:
+    """Return what names a GPU: `cuda:1`, or the number that the program computed."""
+    device = group.first.detail.get("device")
+    if isinstance(device, Device) and device.spot is not None:
+        return ast.unparse(device.spot.node)
+    return group.first.name
+
+
     root = group.first.node.find() if group.first.node is not None else None
     return root is not None and root.pin is Place.CENTRAL
 

@@ -22,7 +22,8 @@ becomes
         Net().to(device), device_ids=[rank] if device.type == "cuda" else None
     )
 
-A program is changed as a whole or not at all.
+A program is changed as a whole or not at all. What Accelerate, Lightning, DeepSpeed or torch's own
+FSDP and pipelines place is left to them.
 
 Fix safety: safe. On a CPU-only machine the program could not run before. Where it started no
 process there, one is started with `--unsafe`.
@@ -50,16 +51,31 @@ _NO_NAME = "nothing in reach says which process this is"
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report what ties the processes of a program to CUDA."""
+    spread = set()
+    for path in solution.files():
+        owner = solution.owner(path)
+        if owner is not None:
+            spread.add(solution.program(path))
+            yield _owned(solution, path, *owner)
     tied = _Tied(solution)
-    found = list(tied.findings())
+    found = [each for each in tied.findings() if solution.program(each.path) not in spread]
     stuck = {solution.program(f.path) for f in found if f.fix is None and f.level != "note"}
     for each in found:
         if each.fix is not None and solution.program(each.path) in stuck:
             each = replace(each, fix=None, unfixed=_HALF)
         yield each
     for group in solution.groups("process"):
-        if group.first.name == "spawn":
+        if group.first.name == "spawn" and solution.program(group.spot.path) not in spread:
             yield from _none_started(solution, group)
+
+
+def _owned(solution: Solution, path: str, name: str, statement: ast.stmt) -> Finding:
+    noted = finding(
+        solution, RULE, Spot(path, statement),
+        f"{name} decides where the models and batches of this file are: left as it is",
+        None, unfixed="that is its job",
+    )  # fmt: skip
+    return replace(noted, level="note")
 
 
 @dataclass(frozen=True)
