@@ -28,6 +28,8 @@ from samedevice.places.values import (
 
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
+#: Tests about devices.
+_SPEAKS = re.compile(r"(?i)cuda|gpu|device")
 #: Names of switches that a user edits in the program.
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
@@ -44,6 +46,19 @@ class Choices(Calls):
             if isinstance(target, ast.Name) and _SWITCH.fullmatch(target.id):
                 return Flag(asks=False, choice=True)
         return value
+
+    def undecided(self, node: ast.If, scope: Scope) -> None:
+        """Note a branch that moves behind a test that is chosen in a way not known."""
+        if not _SPEAKS.search(ast.unparse(node.test)):
+            return
+        moves = any(
+            isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "cuda"
+            for part in node.body
+            for n in syntax.walk(part)
+        )
+        if moves:
+            self.offers.append(Spot(scope.path, node))
+            self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
 
     def offer(
         self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt

@@ -51,6 +51,8 @@ DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
 )
+#: The number of GPUs asks whether there are any.
+_COUNTED = re.compile(r"(\w+\.)*device_count\(\) (> 0|>= 1|!= 0)")
 #: A device's name before its index is put in.
 INDEXED = re.compile(r"(cuda|xpu|mps|npu|hpu|mlu|musa):(%d|%s|%i|\{0?(?::d)?\})?")
 #: Where launchers (torchrun, SLURM, Open MPI, Intel MPI) tell a process its number.
@@ -165,7 +167,7 @@ class Expressions:
 
     def snapshot(self, site: Site, scope: Scope) -> None:
         """Remember by which expressions the code at a site could name a device."""
-        site.devices, site.tensors = [], []
+        site.devices, site.tensors, site.unknown = [], [], []
         level: Scope | None = scope
         seen: set[str] = set()
         while level is not None:
@@ -175,7 +177,7 @@ class Expressions:
 
     def _names_of(self, level: Scope, site: Site, seen: set[str]) -> None:
         func = level.func.node if level.func is not None else None
-        parameters = _parameters(func) if func is not None else ()
+        given = parameters(func) if func is not None else ()
         nameless = _NAMELESS if self.class_devices else _NAMELESS_TOO
         for name, value in level.names.items():
             if type(value) in nameless or name in seen:
@@ -189,9 +191,11 @@ class Expressions:
             elif isinstance(value, Tensor):
                 if value.names_device:
                     site.devices.append((name, Device(value.node), level.outer is None))
-                elif name in parameters:
+                elif name in given:
                     site.tensors.append((name, value.node))
-            elif isinstance(value, Seq) and name in parameters:
+            elif value is UNKNOWN and name in given:
+                site.unknown.append(name)
+            elif isinstance(value, Seq) and name in given:
                 member = next(iter(value.members()), None)
                 if isinstance(member, Tensor):
                     site.tensors.append((f"{name}[0]", member.node))
@@ -679,6 +683,12 @@ class Expressions:
             right = values[0]
             if isinstance(left, Option) or isinstance(right, Option):
                 return self.compare_option(node, left, right, scope)
+            if isinstance(right, Const) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+                if isinstance(left, Flag) and right.value in (0, 1):  # `args.cuda == 1`
+                    same = bool(right.value) == isinstance(node.ops[0], ast.Eq)
+                    return Flag(left.positive == same, asks=left.asks, choice=left.choice)
+            if _COUNTED.fullmatch(ast.unparse(node)):
+                return Flag()
             if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
                 positive = isinstance(node.ops[0], ast.Is)
                 if isinstance(right, Const) and right.value is None:
@@ -1019,7 +1029,8 @@ class Expressions:
         return Tensor(owner.node, site=None)
 
 
-def _parameters(func: ast.AST) -> frozenset[str]:
+def parameters(func: ast.AST) -> frozenset[str]:
+    """Return the names of a function's parameters, without those for the rest."""
     if not isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return frozenset()
     args = func.args

@@ -179,6 +179,13 @@ class Graph:
         base.find().indexed_by.append(made)
         index.find().indexes.append(made)
 
+    def release(self) -> None:
+        """Take the graph apart: it is of no use then, and its memory is free."""
+        for node in self.nodes:
+            for name in Node.__slots__:
+                setattr(node, name, None)
+        self.nodes, self.clashes = [], []
+
     def solve(self) -> None:
         """Find the place of every node, and every clash. May be called again after more pins."""
         self.clashes = []

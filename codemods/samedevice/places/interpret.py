@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from samedevice import syntax
 from samedevice.places.choices import Choices
-from samedevice.places.expressions import DEVICE
-from samedevice.places.expressions import parameters
+from samedevice.places.expressions import DEVICE, parameters
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -302,6 +301,8 @@ class Interpreter(Choices):
     def exec_If(self, node: ast.If, scope: Scope) -> bool:
         test = self.eval(node.test, scope)
         known = None if self.is_switch(node.test, test) else self.truth(test)
+        if known is None and not isinstance(test, Flag):
+            self.undecided(node, scope)
         if isinstance(test, Flag):
             if test.choice:
                 self.offers.append(Spot(scope.path, node))
@@ -748,7 +749,11 @@ class Interpreter(Choices):
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
             if isinstance(value, Tensor):
                 self.graph.store(value.node, owner.node)
-        elif owner is ARRAY:
+        elif owner is ARRAY and not (
+            isinstance(owner_node, ast.Name)
+            and scope.func is not None
+            and owner_node.id in parameters(scope.func.node)  # another caller's may be a tensor
+        ):
             spot = Spot(scope.path, getattr(stmt, "value", stmt))
             self.demand_host(value, spot, scope, "numpy")
         elif isinstance(owner, Obj) and owner.family == "module" and isinstance(value, Obj):
@@ -797,15 +802,15 @@ class Interpreter(Choices):
                 if one.site is not None and one.site.kind == "load" and other.family != "module":
                     one.site.detail["made"] = other  # a file keeps what is made otherwise
                     return other
+            if isinstance(one, Const) and isinstance(other, Device):
+                if DEVICE.fullmatch(str(one.value)):
+                    return self.either_device(other, one)
             if isinstance(one, Const | Flag) and isinstance(other, Const):
                 return one if isinstance(one, Flag) else self.join_constants(left, right)
             if one is UNKNOWN or one is SCALAR or isinstance(one, Const):
                 if one is SCALAR and isinstance(other, Const):
                     return SCALAR
                 return other
-            if isinstance(one, Const) and isinstance(other, Device):
-                if DEVICE.fullmatch(str(one.value)):
-                    return self.either_device(other, one)
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right
         if isinstance(left, Seq) and isinstance(right, Seq):
@@ -816,12 +821,6 @@ class Interpreter(Choices):
                 return joined_seq
         return left
 
-    def join_sequences(self, left: Seq, right: Seq) -> Seq:
-        """Join member by member where both have as many, else all members into one."""
-        if left.items is not None and right.items is not None:
-            if len(left.items) == len(right.items):
-                pairs = zip(left.items, right.items, strict=True)
-                return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
     def either_device(self, device: Device, otherwise: Const) -> Device:
         """Return a device that is named by a text where a branch was not taken."""
         made = Device(
@@ -830,6 +829,12 @@ class Interpreter(Choices):
         made.otherwise = otherwise
         return made
 
+    def join_sequences(self, left: Seq, right: Seq) -> Seq:
+        """Join member by member where both have as many, else all members into one."""
+        if left.items is not None and right.items is not None:
+            if len(left.items) == len(right.items):
+                pairs = zip(left.items, right.items, strict=True)
+                return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
             return left if len(left.items) >= len(right.items) else right
         element = right.element
         for member in left.members():

@@ -1273,6 +1273,18 @@ class Library(Expressions):
 
     call_copy_copy = call_copy_deepcopy
 
+    def call_types_SimpleNamespace(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Settings by name."""
+        made = Obj("namespace")
+        for name, (value, where) in kwargs.items():
+            made.attrs[name] = value
+            self.stored_literals.add(where.node)
+        return made
+
+    call_argparse_Namespace = call_types_SimpleNamespace
+
     def call_argparse_ArgumentParser(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
@@ -1299,7 +1311,11 @@ class Library(Expressions):
             switch = action is not None or (
                 default is not None
                 and isinstance(default[0], Const)
-                and isinstance(default[0].value, bool)
+                and (
+                    isinstance(default[0].value, bool)
+                    or default[0].value in (0, 1)
+                    and re.fullmatch(r"(use_)?cuda|use_gpu", destination) is not None
+                )
             )
             if destination == "local_rank":  # what torch.distributed.launch passes
                 value = Rank(absent=self.negative(default))

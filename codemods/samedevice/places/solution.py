@@ -537,8 +537,7 @@ class Solution:
                         certain.add(name)
                     if site.node is not None and self._adjacent(site.node, root):
                         near.append(name)
-            unknown = [n for n, value in site.scope.names.items() if value is UNKNOWN]
-            names += [n for n in unknown if n not in names]  # what others hand in tells
+            names += site.unknown  # what other callers hand in tells
             common = names if common is None else [n for n in common if n in names]
         usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
         spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
@@ -550,8 +549,8 @@ class Solution:
         """Tell whether some evaluation of a place has a name for what is no tensor."""
         return any(
             name in site.scope.names
+            and name not in site.unknown
             and all(name != tensor for tensor, _ in site.tensors)
-            and site.scope.names[name] is not UNKNOWN
             for site in group.sites
         )
 

@@ -416,6 +416,7 @@ class Site:
     detail: dict[str, Any] = field(default_factory=dict)
     devices: list[tuple[str, Value, bool]] = field(default_factory=list)
     tensors: list[tuple[str, Node]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
     constructing: bool = False
     hosted: bool = False
     order: int = 0

@@ -77,8 +77,8 @@ class _Branches:
         if not isinstance(node, ast.If):
             return
         positive = {site.detail["positive"] for site in group.sites}
-        if len(positive) != 1:
-            return
+        if positive not in ({True}, {False}):
+            return  # a switch that somebody sets to a constant
         taken, other = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for part in taken for n in ast.walk(part) if n in self.moves]
         moves = [n for n in moves if n not in self.done]

@@ -47,7 +47,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _on_purpose(solution, groups)
     for group in solution.groups("literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
-            yield _chosen_cpu(solution, group)
+            if not _chosen(solution, group.spot):
+                yield _chosen_cpu(solution, group)
         elif (
             not group.first.detail["guarded"]
             and _accelerator(group)
@@ -107,7 +108,6 @@ def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
     return replace(first, level="note")
 
 
-def _accelerator(group: SiteGroup) -> bool:
 def _number(group: SiteGroup) -> str:
     """Return what names a GPU: `cuda:1`, or the number that the program computed."""
     device = group.first.detail.get("device")
@@ -116,6 +116,7 @@ def _number(group: SiteGroup) -> str:
     return group.first.name
 
 
+def _accelerator(group: SiteGroup) -> bool:
     root = group.first.node.find() if group.first.node is not None else None
     return root is not None and root.pin is Place.CENTRAL
 

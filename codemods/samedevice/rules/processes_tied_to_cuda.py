@@ -39,7 +39,7 @@ from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Const, Device, Rank, Value
+from samedevice.places.values import Const, Device, Rank, Site, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 
 RULE = "processes-tied-to-cuda"
@@ -150,7 +150,14 @@ class _Tied:
         name = self.solution.of_process(site) if site is not None else None
         if name is None and self.solution.settled(group.spot.path):
             name = self.solution.name_at(group.spot)
+            if name is not None and any("device" in each for each in self._numbers(site)):
+                return None  # a number is handed in where a device is meant
         return name
+
+    def _numbers(self, site: Site | None) -> list[str]:
+        """Return what the code at a place calls the number of its process."""
+        devices = site.devices if site is not None else []
+        return [code for code, value, _ in devices if isinstance(value, Rank)]
 
     def _change(self, kind: str, group: SiteGroup, name: Name) -> Fix | None:
         spot, call = group.spot, group.spot.node

@@ -190,7 +190,17 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
         tree = solution.project.tree(path)
         if tree is None or solution.project.is_package(path):
             continue
-        aliased = [(found, names) for found in _statements(tree) if (names := _aliased(found))]
+        aliased: list[tuple[ast.stmt, set[str]]] = []
+        known: set[str] = set()
+        for statement in _statements(tree):
+            names = _aliased(statement)
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)):
+                    if other in known:
+                        names = {name}  # `Tensor = FloatTensor`
+            if names:
+                known |= names
+                aliased.append((statement, names))
         if not aliased:
             continue
         read = {
