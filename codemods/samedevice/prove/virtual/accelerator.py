@@ -12,7 +12,6 @@ import torch
 from samedevice.prove import virtual
 from samedevice.prove.virtual import (
     bridge,
-    collectives,
     generators,
     hops,
     kernels,
@@ -65,11 +64,10 @@ class Accelerator:
         patches = self._patches
         runtime.install(patches, tuple(generators.DEFAULTS))
         storage.install_storages(patches)
-        storage.install_pinning(patches)
+        storage.install_pinning(patches, self._native.pinning)
         if self.device_type == "cuda":
             storage.install_legacy_types(patches)
             parallel.install(patches)
-            collectives.install(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):
             for name in ("manual_seed", "seed"):

@@ -10,6 +10,7 @@ Either object keeps the memory alive.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -35,6 +36,9 @@ _nowhere = ctypes.create_string_buffer(1)  # an address for tensors without elem
 _as_strided_on_host = torch.ops.aten.as_strided_.default._op
 _set_on_host = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
 _sparse_coo = torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors.default._op_dk
+_sparse_compressed = torch.ops.aten._sparse_compressed_tensor_unsafe.default._op
+_BY_ROWS = frozenset([torch.sparse_csr, torch.sparse_bsr])
+_COMPRESSED = _BY_ROWS | {torch.sparse_csc, torch.sparse_bsc}
 _CPU = torch._C.DispatchKey.CPU
 _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 
@@ -60,7 +64,10 @@ def to_device(host: Tensor, index: int) -> Tensor:
             "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support "
             "float64. Please use float32 instead."
         )
-    capsule = _to_capsule(host)
+    try:
+        capsule = _to_capsule(host)
+    except BufferError:
+        raise lacking(str(host.dtype).removeprefix("torch.")) from None
     address = _pointer(capsule, b"dltensor")
     _int64_at(address + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
     if 0 in shape:
@@ -75,7 +82,7 @@ def to_device(host: Tensor, index: int) -> Tensor:
 def to_host(device: Tensor) -> Tensor:
     """Return a host tensor over the memory of a device tensor: a view in all but name."""
     if device.layout is not _strided:
-        return _sparse_to_host(device)
+        return _sparse(device, to_host)
     capsule = _to_capsule(device)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _HOST
     host = _from_capsule(capsule)
@@ -92,31 +99,42 @@ def to_host(device: Tensor) -> Tensor:
 def _uncommon_to_device(host: Tensor, index: int) -> Tensor:
     if host.is_conj():
         return to_device(host.resolve_conj(), index)
-    if host.layout is not torch.sparse_coo:
-        kind = str(host.layout).removeprefix("torch.")
-        raise NotImplementedError(
-            f"samedevice: the virtual accelerator has dense and sparse COO tensors, not {kind} ones"
-        )
-    indices, values = to_device(host._indices(), index), to_device(host._values(), index)
-    return _sparse_like(host, indices, values)
+    return _sparse(host, lambda part: to_device(part, index))
 
 
-def _sparse_to_host(device: Tensor) -> Tensor:
-    return _sparse_like(device, to_host(device._indices()), to_host(device._values()))
+def lacking(kind: str) -> NotImplementedError:
+    """Return what to raise for a kind of tensor that the accelerator does not have."""
+    return NotImplementedError(f"samedevice: the virtual accelerator has no {kind} tensors")
 
 
-def _sparse_like(model: Tensor, indices: Tensor, values: Tensor) -> Tensor:
+def parts(tensor: Tensor) -> tuple[Tensor, ...]:
+    """Return the dense tensors that a sparse one consists of, its values last.
+
+    Raises NotImplementedError if it is of another kind.
+    """
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    if tensor.layout in _BY_ROWS:
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in _COMPRESSED:
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    raise lacking(str(tensor.layout).removeprefix("torch._"))
+
+
+def _sparse(model: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return a sparse tensor like `model` of its parts as `view` gives them."""
+    moved = [view(part) for part in parts(model)]
+    options = {"dtype": model.dtype, "layout": model.layout, "device": moved[-1].device}
+    if model.layout in _COMPRESSED:
+        return _sparse_compressed(*moved, model.shape, **options)
     return _sparse_coo(
         _SPARSE_CPU,
         model.sparse_dim(),
         model.dense_dim(),
         model.shape,
-        indices,
-        values,
-        dtype=model.dtype,
-        layout=model.layout,
-        device=values.device,
+        *moved,
         is_coalesced=model.is_coalesced(),
+        **options,
     )
 
 

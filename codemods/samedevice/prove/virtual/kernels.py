@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from samedevice.prove.virtual import rules
-from samedevice.prove.virtual.bridge import adopt, to_device, to_host
+from samedevice.prove.virtual.bridge import adopt, lacking, to_device, to_host
 from samedevice.prove.virtual.generators import for_draw
 from samedevice.prove.virtual.state import STATE
 
@@ -28,7 +28,6 @@ Kernel = Callable[..., Any]
 _registered = torch._C._dispatch_get_registrations_for_dispatch_key
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _CPU = torch._C.DispatchKey.CPU
-_SPARSE_CPU = torch._C.DispatchKey.SparseCPU
 _COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd
 _IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
 _aten = torch.ops.aten
@@ -46,7 +45,7 @@ _ALSO = [
     "ones_like",
 ]
 
-# Operations on sparse tensors whose CPU kernels deal with their two dense ones as a whole.
+# Operations on sparse tensors whose CPU kernels deal with the dense ones inside as a whole.
 _SPARSE_STRUCTURE = frozenset(
     [
         "_indices",
@@ -58,6 +57,10 @@ _SPARSE_STRUCTURE = frozenset(
         "_dimI",
         "dense_dim",
         "_dimV",
+        "crow_indices",
+        "col_indices",
+        "ccol_indices",
+        "row_indices",
         "is_coalesced",
         "_coalesced_",
         "empty",
@@ -96,9 +99,7 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
     library = torch.library.Library("aten", "IMPL")
     special = _special_kernels()
     of_build = set(_registered(dispatch_key))
-    names = {
-        name.removeprefix("aten::") for name in _registered("CPU") if name.startswith("aten::")
-    }
+    names = _aten_names("CPU")
     foreach = {name for name in dir(torch._C._VariableFunctions) if name.startswith("_foreach_")}
     for packet in sorted(foreach):
         names.update(
@@ -111,9 +112,15 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
         if op is None:
             continue
         library.impl(name, special.get(name) or _kernel(op), dispatch_key)
-    _register_sparse(library, f"Sparse{dispatch_key}")
+    _register_sparse(library, "Sparse", dispatch_key)
+    _register_sparse(library, "SparseCsr", dispatch_key)
     fallback = torch.library.Library("_", "IMPL")
     fallback.fallback(_fallback, dispatch_key)
+    for kind in ("Quantized", "NestedTensor") if dispatch_key != "MPS" else ():  # has no such keys
+        refuse = _refusal(kind)
+        fallback.fallback(refuse, f"{kind}{dispatch_key}")
+        for name in _aten_names(f"{kind}{dispatch_key}"):
+            library.impl(name, refuse, f"{kind}{dispatch_key}")
     ours = {f"aten::{name}" for name in names | set(special)}
     return [library, fallback, *stand_in(sorted(of_build - ours), dispatch_key)]
 
@@ -148,15 +155,34 @@ def _composite(op: Any, dispatch_key: Any) -> Kernel:
     return functools.partial(op._op_dk, dispatch_key)
 
 
-def _register_sparse(library: torch.library.Library, dispatch_key: str) -> None:
-    """Register the same for sparse tensors: two dense ones, on which the CPU's kernels work."""
-    for name in _registered("SparseCPU"):
-        op = _operation(name.removeprefix("aten::")) if name.startswith("aten::") else None
+def _register_sparse(library: torch.library.Library, kind: str, dispatch_key: str) -> None:
+    """Register the same for sparse tensors: a few dense ones, on which the CPU's kernels work."""
+    host_key = getattr(torch._C.DispatchKey, f"{kind}CPU")
+    names = _aten_names(f"{kind}CPU")
+    for name in names:
+        op = _operation(name)
         if op is not None:
-            short = name.removeprefix("aten::").partition(".")[0]
-            structure = short in _SPARSE_STRUCTURE
-            kernel = _on_cpu(op, _SPARSE_CPU) if structure else _plain_kernel(op)
-            library.impl(name.removeprefix("aten::"), kernel, dispatch_key)
+            structure = name.partition(".")[0] in _SPARSE_STRUCTURE
+            kernel = _on_cpu(op, host_key) if structure else _plain_kernel(op)
+            library.impl(name, kernel, f"{kind}{dispatch_key}")
+    for name in _aten_names(f"{kind}{dispatch_key}") - names:
+        refuse = functools.partial(_fallback, _operation(name))
+        library.impl(name, refuse, f"{kind}{dispatch_key}")
+
+
+def _aten_names(dispatch_key: str) -> set[str]:
+    """Name the operations of torch itself that have a kernel for a key."""
+    names = _registered(dispatch_key)
+    return {name.removeprefix("aten::") for name in names if name.startswith("aten::")}
+
+
+def _refusal(kind: str) -> Kernel:
+    words = {"Quantized": "quantized", "NestedTensor": "nested (strided)"}[kind]
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise lacking(words)
+
+    return refuse
 
 
 def _full_name(packet: str, overload: str) -> str:

@@ -36,7 +36,10 @@ _kept: list[Any] = []  # what C++ points to may never be freed
 
 
 class Registration:
-    """The accelerator as C++ sees it; `undo` takes it back."""
+    """The accelerator as C++ sees it; `undo` takes it back.
+
+    `pinning` is the address of the allocator of pinned memory.
+    """
 
     def __init__(
         self,
@@ -73,8 +76,11 @@ class Registration:
             ours.replace(question, ctypes.c_bool, lambda this: True)
         ours.replace("deviceCount", ctypes.c_int8, lambda this: count())
         ours.point("init", guard["destroyEvent"])
-        # what the host allocates may be called pinned
-        ours.point("getPinnedMemoryAllocator", _address(c10["_ZN3c1015GetCPUAllocatorEv"]))
+        # an allocator of the host that nothing else uses, so that what it gave is known by it
+        allocator = c10["_ZN3c1028GetDefaultMobileCPUAllocatorEv"]
+        allocator.restype = ctypes.c_void_p
+        self.pinning: int = allocator()
+        ours.point("getPinnedMemoryAllocator", _address(allocator))
         ours.replace("getDeviceFromPtr", ctypes.c_uint16, lambda this: number)
         if device_type == "xpu":
             ours.replace("getGlobalIdxFromDevice", ctypes.c_int32, lambda this: 0)

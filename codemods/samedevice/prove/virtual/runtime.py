@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from samedevice.prove.virtual import bridge
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
@@ -157,15 +158,6 @@ class _Properties:
         )
 
 
-def _parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return the dense tensors that hold a tensor's elements."""
-    if tensor.layout is torch.strided:
-        return (tensor,)
-    if tensor.layout is torch.sparse_coo:
-        return tensor._indices(), tensor._values()
-    return ()
-
-
 class _Memory:
     """Device memory in use, found by looking for tensors when it is asked for."""
 
@@ -176,7 +168,8 @@ class _Memory:
         storages: dict[int, int] = {}
         for value in gc.get_objects():
             if isinstance(value, torch.Tensor) and value.get_device() == index:
-                for part in _parts(value):
+                dense = value.layout is torch.strided
+                for part in (value,) if dense else bridge.parts(value):
                     storage = part.untyped_storage()
                     storages[storage.data_ptr()] = max(
                         storage.nbytes(), storages.get(storage.data_ptr(), 0)
@@ -405,6 +398,11 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
     patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
     patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
+    for name in ("CUDAGraph", "MemPool"):
+        absent = type(name, (_Absent,), {})
+        for owner in (torch.cuda, torch.cuda.graphs, torch.cuda.memory):
+            if hasattr(owner, name):
+                patches.set(owner, name, absent)
     patches.set(torch.cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(torch.autograd.profiler, "emit_nvtx", _Ignored)
     _profile_on_host(patches)
@@ -412,6 +410,15 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(cudnn, "is_available", lambda: True)
     patches.set(cudnn, "is_acceptable", lambda tensor: False)
     patches.set(cudnn, "version", lambda: 90100)
+
+
+class _Absent:
+    """A class of `torch.cuda` that the virtual accelerator does not have."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"samedevice: the virtual accelerator has no torch.cuda.{cls.__name__}"
+        )
 
 
 class _Ignored(contextlib.nullcontext[None]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import torch
@@ -37,39 +38,58 @@ def install_legacy_types(patches: Patches) -> None:
         old = getattr(torch.cuda, f"{kind}Tensor", None)
         if host is not None and old is not None:
             patches.set(torch.cuda, f"{kind}Tensor", _legacy_type(kind, host, old))
-    set_type = torch.set_default_tensor_type
+    set_type, construct = torch.set_default_tensor_type, Tensor.__new__
 
     def set_default_tensor_type(t: Any) -> None:
         name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__.rpartition('.')[2]}"
-        if name.startswith("torch.cuda."):
-            set_type(name.replace("torch.cuda.", "torch."))
-            torch.set_default_device(STATE.device_type)
-        else:
-            set_type(t)
-            torch.set_default_device(None)
+        on_device = name.startswith("torch.cuda.")
+        set_type(name.replace("torch.cuda.", "torch.") if on_device else t)
+        torch.set_default_device(STATE.device_type if on_device else None)
+        if on_device:
+            Tensor.__new__ = new
+        elif "__new__" in vars(Tensor):
+            del Tensor.__new__
+
+    @staticmethod  # type: ignore[misc]
+    def new(cls: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """Construct what `torch.Tensor(2, 3)` does, on the device, but for what has a place."""
+        made = construct(cls, *args, **kwargs)
+        placed = kwargs or (args and isinstance(args[0], (Tensor, torch.UntypedStorage)))
+        return made if cls is not Tensor or placed else made.to(STATE.device_type)
 
     patches.set(torch, "set_default_tensor_type", set_default_tensor_type)
 
 
-def install_pinning(patches: Patches) -> None:
-    """Let `pin_memory` say afterwards that memory is pinned, and `record_stream` do nothing."""
+def install_pinning(patches: Patches, allocator: int) -> None:
+    """Let `is_pinned` know what `allocator` gave, and `record_stream` do nothing.
+
+    Raises RuntimeError if the storages of this torch do not say which allocator is theirs.
+    """
+    storage = torch.empty(1, device="cpu", pin_memory=True).untyped_storage()
+    word = ctypes.sizeof(ctypes.c_void_p)
+    offsets = range(0, 16 * word, word)
+    offset = next((at for at in offsets if _word(storage._cdata + at) == allocator), None)
+    if offset is None:
+        raise RuntimeError("the storages of this torch have another form than we know")
     pin, is_pinned = Tensor.pin_memory, Tensor.is_pinned
 
     def pin_memory(self: Tensor, *device: Any) -> Tensor:
         if self.device.type == "cpu" and is_pinned_now(self):
             return self
-        pinned = pin(self, *device)
-        pinned.untyped_storage()._pinned_by_samedevice = True
-        return pinned
+        return pin(self, *device)
 
     def is_pinned_now(self: Tensor, *device: Any) -> bool:
         if self.layout is not torch.strided:
             return bool(is_pinned(self, *device))
-        return hasattr(self.untyped_storage(), "_pinned_by_samedevice")
+        return self.is_cpu and _word(self.untyped_storage()._cdata + offset) == allocator
 
     patches.set(Tensor, "pin_memory", pin_memory)
     patches.set(Tensor, "is_pinned", is_pinned_now)
     patches.set(Tensor, "record_stream", lambda self, stream: None)
+
+
+def _word(address: int) -> int | None:
+    return ctypes.c_void_p.from_address(address).value
 
 
 class _LegacyKind(type):
