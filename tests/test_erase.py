@@ -176,6 +176,13 @@ def test_anything_else_is(before: str, after: str, message: str) -> None:
             "from torch.cuda.amp import GradScaler\ns = GradScaler()",
             "import torch\ns = torch.amp.GradScaler(device.type, enabled=cuda)",
         ),
+        (
+            "cuda-only-api",
+            "backend = 'nccl'\nstart(backend, 'nccl', device_ids=[rank])",
+            "backend = 'nccl' if torch.cuda.is_available() else 'gloo'\n"
+            "start(backend, 'nccl' if device.type == 'cuda' else 'gloo',"
+            " device_ids=[rank] if device.type == 'cuda' else None)",
+        ),
         ("variable", "x = Variable(y.cuda(), volatile=True)", "x = y.to(device)"),
         ("variable", "print(loss.data[0])", "print(loss.item())"),
         ("variable", "f(x)", "with torch.no_grad():\n  f(x)"),
@@ -194,6 +201,7 @@ def test_declared_forms(form: str, before: str, after: str) -> None:
         ("legacy-constructor", "torch.FloatTensor(3)", "torch.empty(3, dtype=torch.float64)"),
         ("legacy-constructor", "x.type(torch.FloatTensor)", "x.double()"),
         ("amp", "with autocast(dtype=a):\n  f()", "with torch.autocast('cpu', dtype=b):\n  f()"),
+        ("cuda-only-api", "start('nccl')", "start('gloo' if device.type == 'cpu' else 'nccl')"),
         ("variable", "x = Variable(y)", "x = z"),
     ],
 )
@@ -238,6 +246,7 @@ FORMS = {
     "tensor-type": "legacy-constructor",
     "amp-tied-to-cuda": "amp",
     "cuda-only-api": "cuda-only-api",
+    "processes-tied-to-cuda": "cuda-only-api",
     "legacy-autograd": "variable",
 }
 

@@ -30,6 +30,7 @@ _HELPERS = re.compile(
     r"(?i)_*(?:to_?(?:device|cuda|gpu|var)|(?:move|send|batch|put)_?(?:to|on)(?:_?(?:device|gpu|cuda))?"
     r"|cuda|gpu)\Z"
 )
+_INDEX_NAME = re.compile(r"(?i).*(rank|gpu|cuda|index)")
 _BACKENDS = frozenset({"cuda", "accelerator", "xpu", "mps", "npu", "hpu"})
 _CONTAINERS = {
     "ModuleList": ast.List,
@@ -231,7 +232,9 @@ class _Eraser:
             case ast.Call(func=func):
                 name = _last_name(func)
                 return name in self._names | {"current_accelerator"} or (
-                    self._is_device_name(name) and not _HELPERS.match(name)
+                    self._is_device_name(name)
+                    and not _HELPERS.match(name)
+                    and not name.endswith("mesh")
                 )
             case ast.IfExp(body=ast.Constant(value=int()), orelse=orelse):
                 return self.is_device(orelse)  # `0 if torch.cuda.is_available() else "cpu"`
@@ -783,6 +786,8 @@ def _is_device_or_index(one: ast.AST, other: ast.AST) -> bool:
     return False
 
 
+        case (ast.Name(id=name), ast.Name() | ast.Attribute()):
+            return name == _DEVICE and _INDEX_NAME.match(_last_name(other)) is not None
 def _without_devices(args: list[ast.expr]) -> list[ast.expr]:
     return [arg for arg in args if not (isinstance(arg, ast.Name) and arg.id == _DEVICE)]
 
