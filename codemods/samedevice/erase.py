@@ -136,9 +136,12 @@ def _type_names(tree: ast.Module) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
+            dtypes = {_dtype_of_type(node.value)}
+            if isinstance(node.value, ast.Name):  # `Tensor = FloatTensor`
+                dtypes = found.get(node.value.id, {""})
             for target in node.targets:
                 if isinstance(target, ast.Name):
-                    found.setdefault(target.id, set()).add(_dtype_of_type(node.value))
+                    found.setdefault(target.id, set()).update(dtypes)
         elif isinstance(node, ast.arg):
             found.setdefault(node.arg, set()).add("")
     return {
@@ -319,11 +322,11 @@ class _Eraser:
     def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.stmt]:
         value = node.value
         if value is not None and not isinstance(node, ast.AugAssign):
-            if self.is_device(value) or self._asks(value):
-                return []
-            if self._legacy and _dtype_of_type(value):
             if self._only and isinstance(value, ast.IfExp) and self._is_predicate(value.test):
                 return self._assignment(_like(node, value=value.body))
+            if self.is_device(value) or self._asks(value):
+                return []
+            if self._legacy and (_dtype_of_type(value) or _last_name(value) in self._types):
                 return []
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if all(map(self.is_device, targets)) and self._may_go(self.expression(value)):
@@ -783,11 +786,11 @@ def _is_device_or_index(one: ast.AST, other: ast.AST) -> bool:
     match one, other:
         case (ast.Name(id=name), ast.Constant(value=int(index))):
             return name == _DEVICE and not isinstance(index, bool)
+        case (ast.Name(id=name), ast.Name() | ast.Attribute()):
+            return name == _DEVICE and _INDEX_NAME.match(_last_name(other)) is not None
     return False
 
 
-        case (ast.Name(id=name), ast.Name() | ast.Attribute()):
-            return name == _DEVICE and _INDEX_NAME.match(_last_name(other)) is not None
 def _without_devices(args: list[ast.expr]) -> list[ast.expr]:
     return [arg for arg in args if not (isinstance(arg, ast.Name) and arg.id == _DEVICE)]
 

@@ -103,7 +103,8 @@ class Fix:
     is not, `reason` says why.
 
     `erasure` names what the fix changes beside device handling ("legacy-constructor", ...; see
-    `erase.DECLARED`), which the rewrite's proof then leaves out of account.
+    `erase.DECLARED`), which the rewrite's proof then leaves out of account. `types` are names that
+    stand for tensor types of PyTorch 0.x in the file, each with its dtype ("float32").
     """
 
     edits: tuple[Edit, ...]
@@ -112,6 +113,7 @@ class Fix:
     imports: tuple[Import, ...] = ()
     resolvers: tuple[Resolver, ...] = ()
     erasure: str = ""
+    types: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,10 @@ class _Rewriter:
         names = {item.name for fix in fixes for item in fix.resolvers}
         imports = {item.name or item.module for fix in fixes for item in fix.imports}
         declared = {fix.erasure for fix in fixes if fix.erasure}
-        difference = equivalent(before, after, names=names, imports=imports, declared=declared)
+        types = dict(pair for fix in fixes for pair in fix.types)
+        difference = equivalent(
+            before, after, names=names, imports=imports, declared=declared, types=types
+        )
         return difference and f"more than device handling would change: {difference}"
 
     def _new_files(self, fixes: Iterable[Fix]) -> tuple[tuple[str, str], ...]:
