@@ -57,13 +57,18 @@ class Memory:
         """Remember what was found in a program and, for the last few, why."""
         sources = {path: solution.project.sources[path] for path in program}
         self._known[program] = sources, found
-        self._solutions.pop(program, None)
+        old = self._solutions.pop(program, None)
         self._solutions[program] = solution
-        if len(self._solutions) > _SOLUTIONS:
-            del self._solutions[next(iter(self._solutions))]
+        if old is None and len(self._solutions) > _SOLUTIONS:
+            old = self._solutions.pop(next(iter(self._solutions)))
+        if old is not None:
+            old.release()
 
     def solution(self, project: Project, program: frozenset[str]) -> Solution:
-        """Return where everything in a program lives, inferred if it is not known any more."""
+        """Return where everything in a program lives, inferred if it is not known any more.
+
+        It is good until the next `check`.
+        """
         known = self._solutions.get(program)
         if known is None or any(
             known.project.sources[path] is not project.sources[path] for path in program

@@ -7,6 +7,11 @@ those of the protocol, `protocol` holds a session, which `sessions` (what the ed
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import os
+import sys
+
 from . import actions, questions, sessions
 from .protocol import Server
 
@@ -15,10 +20,13 @@ __all__ = ["Server", "serve"]
 
 def serve(port: int | None = None) -> None:
     """Serve one editor on standard input and output, or on `port` of this machine."""
+    gc.disable()  # a session collects between two changes, not during one
     server = Server()
     for features in (sessions, questions, actions):
         features.register(server)
     if port is None:
-        server.start_io()
+        messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+        with contextlib.redirect_stdout(sys.stderr):  # only messages go out there
+            server.start_io(stdout=messages)
     else:
         server.start_tcp("127.0.0.1", port)

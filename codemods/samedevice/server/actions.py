@@ -45,7 +45,7 @@ def _actions(server: Server) -> None:
         offered = [
             action
             for action in _offers(server, analysis, path, params)
-            if only is None or any(_is_kind(str(action.kind), str(kind)) for kind in only)
+            if only is None or any(_is_kind(action, kind) for kind in only)
         ]
         if _resolves(server):
             return offered
@@ -121,8 +121,10 @@ def _resolves(server: Server) -> bool:
     return support is not None and "edit" in support.properties
 
 
-def _is_kind(kind: str, asked: str) -> bool:
-    return kind == asked or kind.startswith(asked + ".") or asked == ""
+def _is_kind(action: lsp.CodeAction, asked: lsp.CodeActionKind | str) -> bool:
+    # Those of the protocol are members of an enumeration, whose `str` is another in each Python.
+    kind, wanted = (str(getattr(one, "value", one)) for one in (action.kind, asked))
+    return kind == wanted or kind.startswith(f"{wanted}.") or wanted == ""
 
 
 def _offers(

@@ -17,7 +17,6 @@ from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Origin, Span
 from ..migrate import Key
-from ..places import Solution
 from ..places.graph import Node, Place, Spot
 from ..project import Project
 from ..source import Source, SourceError
@@ -170,22 +169,10 @@ class Analysis:
     def _known(self) -> dict[str, list[Known]]:
         return {}
 
-    def _solution(self, path: str) -> Solution:
-        """Return the solution of the file's program."""
-        if path not in self._solutions:
-            program = self.project.programs[path]
-            solution = self.memory.solution(self.project, program)
-            self._solutions.update(dict.fromkeys(program, solution))
-        return self._solutions[path]
-
-    @cached_property
-    def _solutions(self) -> dict[str, Solution]:
-        return {}
-
     def _places(self, path: str) -> Iterator[Known]:
         if self.project.tree(path) is None:
             return
-        solution = self._solution(path)
+        solution = self.memory.solution(self.project, self.project.programs[path])
         seen: dict[ast.AST, tuple[Spot, Node]] = {}
         last = len(self.project.sources[path].starts)
         for spot, node in solution.operands(path, 1, last):
@@ -279,7 +266,9 @@ class Folder:
             project = self._project.replaced(texts.values())
         findings = check.check(project, settled, step, self._memory)
         self._project = project
-        old = self._baseline.compare(findings, project, [], settled).old
+        old: list[Finding] = []
+        if self._baseline.entries:
+            old = self._baseline.compare(findings, project, [], settled).old
         analysis = Analysis(
             project,
             settled,

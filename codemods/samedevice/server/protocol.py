@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from .. import __version__, rules
@@ -28,9 +30,11 @@ from .edits import range_of, text_edits
 T = TypeVar("T")
 
 NAME = "samedevice"
-PAUSE = 0.05  # seconds without a key pressed before the text is looked at
+PAUSE = 0.01  # seconds without a key pressed before the text is looked at
 PARENT = 2.0  # seconds between two looks at whether the editor is still there
 SLOW = 0.5  # seconds that something takes before its progress is shown
+REST = 2.0  # seconds without a change before memory is tidied up
+UNTIDY = 50  # changes in a row after which it is tidied up all the same
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -38,8 +42,11 @@ _SEVERITY = {
 }
 
 
-class Interrupted(Exception):
+class Interrupted(JsonRpcException):
     """The work was ended: what it was for has changed, or nobody wants it any more."""
+
+    CODE = lsp.LSPErrorCodes.ContentModified.value
+    MESSAGE = "the texts have changed"
 
 
 class Job:
@@ -85,6 +92,7 @@ class Server(LanguageServer):
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._waiting: asyncio.Task[None] | None = None
         self._parent: asyncio.Task[None] | None = None
+        self._untidy = 0
         self._complaint = ""
         self._published: set[str] = set()
         self._jobs: set[Job] = set()
@@ -276,6 +284,12 @@ class Server(LanguageServer):
                     self.text_document_publish_diagnostics(
                         lsp.PublishDiagnosticsParams(target, of_target, versions.get(target))
                     )
+        self._untidy += 1
+        await asyncio.sleep(REST if self._untidy < UNTIDY else 0)
+        self._untidy = 0
+        # An inference leaves circles behind. To look for them takes longer than to answer a
+        # change, so it is done while nothing is typed (`serve` has switched off that it happens).
+        await self.work(lambda step: gc.collect())
 
     def versions(self) -> dict[str, int | None]:
         """Return the versions of the texts that are open, by URI; a notebook's cells have none."""

@@ -96,6 +96,8 @@ async def _ask_settings(server: Server) -> None:
     for root, answer in zip(["", *map(path_of, folders)], answers, strict=False):
         if isinstance(answer, dict) and answer:
             _configure(server, answer, root)
+        elif root:
+            server.settings.pop(root, None)
 
 
 def _configure(server: Server, given: object, root: str = "") -> None:
