@@ -125,7 +125,9 @@ def test_a_reviewer_that_cannot_be_asked_is_noted(ours: Any, there: forge_server
 def test_a_declined_one_is_not_asked_again(ours: Any, there: forge_server.Forge) -> None:
     ours.open_or_update(record(), ASKED)
     there.requests[0].state = "closed"
-    assert ours.open_or_update(record(), ASKED).state == "closed"
+    one = record()
+    assert ours.open_or_update(one, ASKED).state == "closed"
+    assert "closed unmerged" in one.notes[0]
     assert len(there.requests) == 1
     assert ours.open_or_update(record(), Request("t", "b", reopen=True)).state == "open"
     assert len(there.requests) == 2

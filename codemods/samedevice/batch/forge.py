@@ -18,6 +18,7 @@ from .record import PullRequest, Record, Repository
 
 START, END = "<!-- samedevice: start -->", "<!-- samedevice: end -->"
 ROLLED_BACK = "<!-- samedevice: rolled back -->"
+DECLINED = "pull request: {} was closed unmerged, and is not asked for again"
 _VARIABLES = {
     "github": ("GITHUB_TOKEN", "GH_TOKEN"),
     "github enterprise": ("GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"),

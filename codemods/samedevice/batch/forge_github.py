@@ -12,7 +12,7 @@ from github.PullRequest import PullRequest as Pull
 from github.Repository import Repository as Project
 from requests import RequestException
 
-from .forge import ROLLED_BACK, ForgeError, Request, hidden, merged, wrapped
+from .forge import DECLINED, ROLLED_BACK, ForgeError, Request, hidden, merged, wrapped
 from .record import PullRequest, Record, Repository
 
 _PUBLIC = "https://api.github.com"
@@ -65,6 +65,7 @@ class GitHub:
                 return self._update(newest, record, request)
             if newest is not None and not newest.merged_at and not request.reopen:
                 if ROLLED_BACK not in (newest.body or ""):
+                    record.notes.append(DECLINED.format(f"#{newest.number}"))
                     return _told(newest)
             base = request.base or record.repository.base or record.base_branch
             try:

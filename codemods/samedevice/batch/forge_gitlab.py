@@ -12,7 +12,7 @@ from gitlab.exceptions import GitlabCreateError, GitlabGetError
 from gitlab.v4.objects import Project, ProjectMergeRequest
 from requests import RequestException
 
-from .forge import ROLLED_BACK, ForgeError, Request, hidden, merged, wrapped
+from .forge import DECLINED, ROLLED_BACK, ForgeError, Request, hidden, merged, wrapped
 from .record import PullRequest, Record, Repository
 
 _PUBLIC = "https://gitlab.com"
@@ -72,6 +72,7 @@ class GitLab:
                 return self._update(newest, record, request)
             if newest is not None and _state(newest) == "closed" and not request.reopen:
                 if ROLLED_BACK not in (newest.description or ""):
+                    record.notes.append(DECLINED.format(f"!{newest.iid}"))
                     return _told(newest)
             base = request.base or record.repository.base or record.base_branch
             data: dict[str, Any] = {
