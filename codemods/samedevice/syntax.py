@@ -13,7 +13,8 @@ from collections.abc import Iterable
 _PLAIN = frozenset(
     (
         "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs",
-        "level", "module", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores",
+        "level", "module", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
+        "type_ignores",
     )  # fmt: skip
 )
 #: Fields that hold text in all types but these.

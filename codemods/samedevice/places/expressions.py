@@ -15,7 +15,6 @@ from samedevice.places.values import (
     NONE,
     SCALAR,
     UNKNOWN,
-    Array,
     Const,
     Device,
     Dict,
@@ -26,17 +25,16 @@ from samedevice.places.values import (
     Iter,
     Klass,
     Method,
+    Names,
     Namespace,
     Obj,
     Option,
     Rank,
-    Scalar,
     Scope,
     Seq,
     Site,
     Super,
     Tensor,
-    Unknown,
     Value,
 )
 
@@ -63,9 +61,6 @@ RANKS = frozenset(
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
-#: Values by which no code names a device; a file's names mean little else.
-_NAMELESS = frozenset((Ext, Func, Scalar, Unknown, Namespace, Array, Iter, Flag, Method))
-_NAMELESS_TOO = _NAMELESS | {Klass}  # as long as no class has a device among its names
 
 
 class Expressions:
@@ -101,6 +96,7 @@ class Expressions:
     seeds: list[tuple[Node, Spot, Scope]]
     host_work: set[ast.AST]
     _eval: dict[type[ast.AST], Callable[[Any, Scope], Value]]
+    _given: dict[ast.AST, tuple[str, ...]]
     _returns: list[list[Value]]
     _yields: list[list[Value]]
 
@@ -167,46 +163,47 @@ class Expressions:
 
     def snapshot(self, site: Site, scope: Scope) -> None:
         """Remember by which expressions the code at a site could name a device."""
-        site.devices, site.tensors, site.unknown = [], [], []
+        site.devices, site.tensors = [], []
         level: Scope | None = scope
-        seen: set[str] = set()
+        inner: list[Names] = []
         while level is not None:
             if not (level.cls is not None and level.node is level.cls.node):
-                self._names_of(level, site, seen)
+                self._names_of(level, site, inner)
+                inner.append(level.names)
             level = level.outer
 
-    def _names_of(self, level: Scope, site: Site, seen: set[str]) -> None:
-        func = level.func.node if level.func is not None else None
-        given = parameters(func) if func is not None else ()
-        nameless = _NAMELESS if self.class_devices else _NAMELESS_TOO
-        for name, value in level.names.items():
-            if type(value) in nameless or name in seen:
+    def _names_of(self, level: Scope, site: Site, inner: list[Names]) -> None:
+        outermost = level.outer is None
+        names: Iterable[tuple[str, Value]] = level.names.devices.items()
+        if self.class_devices:
+            names = (*names, *level.names.classes.items())
+        for name, value in names:
+            if any(name in hiding for hiding in inner):
                 continue
-            if isinstance(value, Device) and value.partial:
-                continue
-            if isinstance(value, Device | Rank) or (
-                isinstance(value, Const) and isinstance(value.value, str)
-            ):
-                site.devices.append((name, value, level.outer is None))
-            elif isinstance(value, Tensor):
-                if value.names_device:
-                    site.devices.append((name, Device(value.node), level.outer is None))
-                elif name in given:
-                    site.tensors.append((name, value.node))
-            elif value is UNKNOWN and name in given:
-                site.unknown.append(name)
-            elif isinstance(value, Seq) and name in given:
-                member = next(iter(value.members()), None)
-                if isinstance(member, Tensor):
-                    site.tensors.append((f"{name}[0]", member.node))
-            elif isinstance(value, Klass) or isinstance(value, Obj) and value.family != "parser":
-                for attr, inner in _attributes(value):
-                    if isinstance(inner, Device | Rank) or (
-                        isinstance(inner, Const) and isinstance(inner.value, str)
+            if isinstance(value, Klass | Obj):
+                for attr, member in _attributes(value):
+                    if isinstance(member, Device | Rank) or (
+                        isinstance(member, Const) and isinstance(member.value, str)
                     ):
-                        site.devices.append((f"{name}.{attr}", inner, level.outer is None))
-        if level.outer is not None:
-            seen.update(level.names)
+                        site.devices.append((f"{name}.{attr}", member, outermost))
+            elif isinstance(value, Tensor):
+                site.devices.append((name, Device(value.node), outermost))
+            elif not (isinstance(value, Device) and value.partial):
+                site.devices.append((name, value, outermost))
+        if level.func is None:
+            return
+        given = self._given.get(level.func.node)
+        if given is None:
+            given = self._given[level.func.node] = parameters(level.func.node)
+        for name in given:
+            argument = level.names.get(name)
+            if isinstance(argument, Tensor) and not argument.names_device:
+                if not any(name in hiding for hiding in inner):
+                    site.tensors.append((name, argument.node))
+            elif isinstance(argument, Seq):
+                first = next(iter(argument.members()), None)
+                if isinstance(first, Tensor) and not any(name in hiding for hiding in inner):
+                    site.tensors.append((f"{name}[0]", first.node))
 
     # -- atoms ------------------------------------------------------------------------------
 
@@ -1029,13 +1026,12 @@ class Expressions:
         return Tensor(owner.node, site=None)
 
 
-def parameters(func: ast.AST) -> frozenset[str]:
+def parameters(func: ast.AST) -> tuple[str, ...]:
     """Return the names of a function's parameters, without those for the rest."""
     if not isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return frozenset()
+        return ()
     args = func.args
-    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-    return frozenset(names)
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
 
 
 def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:

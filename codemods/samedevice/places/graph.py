@@ -18,6 +18,9 @@ import ast
 from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Place(Enum):
@@ -30,12 +33,18 @@ class Place(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, eq=False)
 class Spot:
     """An expression or statement in a file."""
 
-    path: str
-    node: ast.AST
+    __slots__ = ("node", "path")
+
+    def __init__(self, path: str, node: ast.AST) -> None:
+        self.path = path
+        self.node = node
+
+
+#: What most nodes have to say of a relation; `_add` makes a list of it.
+_NONE: list[Any] = []
 
 
 class Node:
@@ -56,14 +65,14 @@ class Node:
         self.name = ""
         self.sure = True
         self.agrees = False
-        self.stored: list[Node] = []
-        self.spots: list[Spot] = [spot] if spot else []
-        self.meets: list[Meet] = []
-        self.flows_to: list[Node] = []
-        self.flows_from: list[Node] = []
-        self.batch_from: list[Node] = []
-        self.indexes: list[Meet] = []
-        self.indexed_by: list[Meet] = []
+        self.stored: list[Node] = _NONE
+        self.spots: list[Spot] = [spot] if spot else _NONE
+        self.meets: list[Meet] = _NONE
+        self.flows_to: list[Node] = _NONE
+        self.flows_from: list[Node] = _NONE
+        self.batch_from: list[Node] = _NONE
+        self.indexes: list[Meet] = _NONE
+        self.indexed_by: list[Meet] = _NONE
         self.weak_host = False
         self.wants_host: Spot | None = None
 
@@ -78,7 +87,15 @@ class Node:
         return root
 
 
-@dataclass(eq=False)
+def _add(known: list[T], item: T) -> list[T]:
+    """Return a list with one more item: the same one, unless it is that of all."""
+    if known is _NONE:
+        return [item]
+    known.append(item)
+    return known
+
+
+@dataclass(eq=False, slots=True)
 class Meet:
     """Two operands of one operation: `left` and `right` with the expressions they enter through."""
 
@@ -91,7 +108,7 @@ class Meet:
     function: ast.AST | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Clash:
     """A value that is firmly elsewhere enters an operation on the device through `spot`."""
 
@@ -140,7 +157,10 @@ class Graph:
         ):  # fmt: skip
             moved = getattr(right, attribute)
             if moved:
-                getattr(left, attribute).extend(moved)
+                known = getattr(left, attribute)
+                setattr(left, attribute, known + moved if known is _NONE else known)
+                if known is not _NONE:
+                    known.extend(moved)
 
     def meet(
         self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot,
@@ -150,23 +170,26 @@ class Graph:
         if left.find() is right.find():
             return
         made = Meet(left, right, left_spot, right_spot, op, kind, function)
-        left.find().meets.append(made)
-        right.find().meets.append(made)
+        left, right = left.find(), right.find()
+        left.meets = _add(left.meets, made)
+        right.meets = _add(right.meets, made)
 
     def flow(self, source: Node, target: Node) -> None:
         """Say that `target` is wherever `source` is."""
         source, target = source.find(), target.find()
         if source is not target:
-            source.flows_to.append(target)
-            target.flows_from.append(source)
+            source.flows_to = _add(source.flows_to, target)
+            target.flows_from = _add(target.flows_from, source)
 
     def batch(self, source: Node, target: Node) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
-        target.find().batch_from.append(source)
+        target = target.find()
+        target.batch_from = _add(target.batch_from, source)
 
     def store(self, source: Node, target: Node) -> None:
         """Say that items of `target` are set to `source`, which copies across devices."""
-        target.find().stored.append(source)
+        target = target.find()
+        target.stored = _add(target.stored, source)
 
     def index(
         self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot,
@@ -176,8 +199,9 @@ class Graph:
         if base.find() is index.find():
             return
         made = Meet(base, index, base_spot, index_spot, op, kind, function)
-        base.find().indexed_by.append(made)
-        index.find().indexes.append(made)
+        base, index = base.find(), index.find()
+        base.indexed_by = _add(base.indexed_by, made)
+        index.indexes = _add(index.indexes, made)
 
     def release(self) -> None:
         """Take the graph apart: it is of no use then, and its memory is free."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 from samedevice import syntax
@@ -30,6 +31,7 @@ from samedevice.places.values import (
     Func,
     Iter,
     Klass,
+    Names,
     Namespace,
     Obj,
     Option,
@@ -57,6 +59,28 @@ _OPTIONS = 8
 
 
 _CALLABLE = (Obj, Either, Func, Klass)
+
+
+class _Lines:
+    """The functions of a file by their lines."""
+
+    def __init__(self, nodes: list[FunctionNode]) -> None:
+        # Of those that begin in one line, the one that was evaluated first comes last.
+        self._nodes = sorted(reversed(nodes), key=lambda node: node.lineno)
+        self._starts = [node.lineno for node in self._nodes]
+        self._around: list[int] = []  # the one before each that may hold what it does not
+        for index, node in enumerate(self._nodes):
+            around = index - 1
+            while around >= 0 and (self._nodes[around].end_lineno or 0) < node.lineno:
+                around = self._around[around]
+            self._around.append(around)
+
+    def innermost(self, line: int) -> FunctionNode | None:
+        """Return the last function to begin that has the line in it."""
+        index = bisect_right(self._starts, line) - 1
+        while index >= 0 and (self._nodes[index].end_lineno or 0) < line:
+            index = self._around[index]
+        return self._nodes[index] if index >= 0 else None
 
 
 class Interpreter(Choices):
@@ -89,6 +113,7 @@ class Interpreter(Choices):
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()
         self.default_device = False
+        self._given = {}
         self.class_devices = False  # whether a class has a device among its names
         self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
@@ -102,6 +127,8 @@ class Interpreter(Choices):
         self.all_scopes: dict[ast.AST, list[Scope]] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
         self.seeds: list[tuple[Node, Spot, Scope]] = []
+        self._placed = 0
+        self._lines: dict[str, _Lines] = {}
         self._returns: list[list[Value]] = []
         self._yields: list[list[Value]] = []
         self._exec: dict[type[ast.AST], Callable[[ast.AST, Scope], bool]] = {
@@ -167,13 +194,14 @@ class Interpreter(Choices):
 
     def scope_of(self, spot: Spot) -> Scope | None:
         """Return the names that an expression sees, as its last evaluation left them."""
-        inner: FunctionNode | None = None
-        best = -1
-        line = getattr(spot.node, "lineno", 0)
-        for node, scope in self.scopes.items():
-            start = getattr(node, "lineno", 0)
-            if scope.path == spot.path and start <= line <= (node.end_lineno or 0) and start > best:
-                inner, best = node, start
+        if self._placed != len(self.scopes):
+            self._placed, self._lines = len(self.scopes), {}
+            by_path: dict[str, list[FunctionNode]] = {}
+            for node, scope in self.scopes.items():
+                by_path.setdefault(scope.path, []).append(node)
+            self._lines = {path: _Lines(nodes) for path, nodes in by_path.items()}
+        lines = self._lines.get(spot.path)
+        inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
     # -- statements: each returns whether control never goes on behind it ------------------
@@ -280,7 +308,7 @@ class Interpreter(Choices):
     def exec_Delete(self, node: ast.Delete, scope: Scope) -> bool:
         for target in node.targets:
             if isinstance(target, ast.Name):
-                scope.names.pop(target.id, None)
+                scope.names.drop(target.id)
         return False
 
     def bound_there_only(self, before: set[str], other: list[ast.stmt], scope: Scope) -> None:
@@ -320,7 +348,7 @@ class Interpreter(Choices):
             return self.block(node.body, scope)
         if known is False:
             return self.block(node.orelse, scope)
-        before = dict(scope.names)
+        before = scope.names.copy()
         self.conditional += 1
         then_ends = self.block(node.body, scope)
         after = scope.names
@@ -340,7 +368,7 @@ class Interpreter(Choices):
         scope: Scope, node: ast.stmt,
     ) -> None:  # fmt: skip
         """Evaluate a loop's body once for each abstract element."""
-        before = dict(scope.names)
+        before = scope.names.copy()
         carried: dict[str, Tensor] = {}
         names = self.stored.get(node)
         if names is None:
@@ -410,13 +438,13 @@ class Interpreter(Choices):
     exec_AsyncWith = exec_With
 
     def exec_Try(self, node: ast.Try, scope: Scope) -> bool:
-        before = dict(scope.names)
+        before = scope.names.copy()
         ended = self.block(node.body, scope)
         if not ended:
             ended = self.block(node.orelse, scope)
         after = scope.names
         for handler in node.handlers:
-            scope.names = dict(before)
+            scope.names = before.copy()
             if handler.name:
                 scope.names[handler.name] = UNKNOWN
             handler_ends = self.block(handler.body, scope)
@@ -432,10 +460,10 @@ class Interpreter(Choices):
 
     def exec_Match(self, node: ast.Match, scope: Scope) -> bool:
         self.eval(node.subject, scope)
-        before = dict(scope.names)
-        joined: dict[str, Value] | None = None
+        before = scope.names.copy()
+        joined: Names | None = None
         for case in node.cases:
-            scope.names = dict(before)
+            scope.names = before.copy()
             for part in ast.walk(case.pattern):
                 name = getattr(part, "name", None) or getattr(part, "rest", None)
                 if isinstance(name, str):
@@ -766,12 +794,13 @@ class Interpreter(Choices):
 
     # -- joining ----------------------------------------------------------------------------
 
-    def join_names(self, left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:
+    def join_names(self, left: Names, right: Names) -> Names:
         """Join the names at the end of two paths."""
-        joined = dict(left)
+        joined = left.copy()
         for name, value in right.items():
             other = left.get(name)
-            joined[name] = value if other is None else self.join(other, value)
+            if other is not value:
+                joined[name] = value if other is None else self.join(other, value)
         return joined
 
     def join(self, left: Value | None, right: Value) -> Value:

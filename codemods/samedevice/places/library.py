@@ -95,7 +95,9 @@ class Library(Expressions):
             case Rank():
                 return self.of_rank(value, spot)
             case Tensor():
-                value.names_device = True
+                if not value.names_device:
+                    value.names_device = True
+                    self.renamed(value, spot, scope)
                 value.node.find().sure = True
                 return Device(value.node, spot, resolved=True)
             case Const(value=None):
@@ -121,6 +123,15 @@ class Library(Expressions):
             found.counted = value is SCALAR
             return found
         return None
+
+    def renamed(self, value: Tensor, spot: Spot, scope: Scope) -> None:
+        """Bind a name again, now that its value is known to name a device."""
+        if isinstance(spot.node, ast.Name):
+            level: Scope | None = scope
+            while level is not None and level.names.get(spot.node.id) is not value:
+                level = level.outer
+            if level is not None:
+                level.names[spot.node.id] = value
 
     def undefined(self, spot: Spot, scope: Scope) -> None:
         """Note a name that stands for a device and is bound nowhere yet."""

@@ -90,6 +90,7 @@ class Solution:
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._parents: dict[str, Parents] = {}
         self._taken: dict[str, set[str]] = {}
+        self._bound: dict[ast.AST, dict[str, int]] = {}
         self._offered: dict[str, set[str]] = {}
         self._reached: dict[str, set[str]] = {}
         self._relative: dict[frozenset[str], bool] = {}
@@ -736,24 +737,22 @@ class Solution:
         while node is not None and not isinstance(node, ast.stmt):
             node = parents.get(node)
         line = getattr(node, "lineno", line)
-        parameters = {a.arg for a in ast.walk(scope.node) if isinstance(a, ast.arg)}
-        first: dict[str, int] = {}
-        for part in ast.walk(scope.node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                first[part.id] = min(part.lineno, first.get(part.id, part.lineno))
-        return {name for name, at in first.items() if at >= line and name not in parameters}
+        if scope.node not in self._bound:
+            self._bound[scope.node] = _first_bound(scope.node)
+        return {name for name, at in self._bound[scope.node].items() if at >= line}
 
     def _followed(self, scope: Scope) -> Iterator[str]:
         """The tensor parameters of a function that some caller hands in from the device."""
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        found: dict[str, list[Node]] = {}
+        for one in scopes:
+            site = Site("operand", Spot(scope.path, scope.node), None, one)
+            self.interpreter.snapshot(site, one)
+            for name, node in site.tensors:
+                found.setdefault(name, []).append(node.find())
         for name in dict.fromkeys(name for one in scopes for name in one.names):
-            for one in scopes:
-                site = Site("operand", Spot(scope.path, scope.node), None, one)
-                self.interpreter.snapshot(site, one)
-                root = next((node.find() for n, node in site.tensors if n == name), None)
-                if root is not None and root.color in _ON_DEVICE and root.sure:
-                    yield name
-                    break
+            if any(root.color in _ON_DEVICE and root.sure for root in found.get(name, ())):
+                yield name
 
     def _module_of(self, scope: Scope) -> Obj | None:
         level: Scope | None = scope
@@ -1074,6 +1073,19 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+def _first_bound(tree: ast.AST) -> dict[str, int]:
+    """Return the line in which a function or file first binds each name, but its parameters."""
+    first: dict[str, int] = {}
+    parameters: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            parameters.add(node.arg)
+    return {name: line for name, line in first.items() if name not in parameters}
 
 
 def _taken_names(tree: ast.Module) -> set[str]:

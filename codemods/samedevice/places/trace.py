@@ -150,7 +150,7 @@ class _Tracer(Interpreter):
         self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
         scope: Scope, node: ast.stmt,
     ) -> None:  # fmt: skip
-        before = dict(scope.names)
+        before = scope.names.copy()
 
         def watched() -> bool:
             for name, value in scope.names.items():

@@ -226,6 +226,47 @@ class Iter(Value):
         self.source = source
 
 
+class Names(dict[str, Value]):
+    """What names are bound to.
+
+    `devices` are those that may name a device, or have an attribute that does: few among many.
+    `classes` are the project's classes.
+    """
+
+    __slots__ = ("classes", "devices")
+
+    def __init__(self) -> None:
+        self.devices: dict[str, Value] = {}
+        self.classes: dict[str, Klass] = {}
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        dict.__setitem__(self, name, value)
+        kind = value.__class__
+        if kind in _NAMING and _names_device(value):
+            self.devices[name] = value
+        elif self.devices and name in self.devices:
+            del self.devices[name]
+        if kind is Klass:
+            assert isinstance(value, Klass)
+            self.classes[name] = value
+        elif self.classes and name in self.classes:
+            del self.classes[name]
+
+    def drop(self, name: str) -> None:
+        """Forget a name."""
+        self.pop(name, None)
+        self.devices.pop(name, None)
+        self.classes.pop(name, None)
+
+    def copy(self) -> Names:
+        """Return the same names, to be bound to something else."""
+        made = Names()
+        dict.update(made, self)
+        made.devices = self.devices.copy()
+        made.classes = self.classes.copy()
+        return made
+
+
 class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
@@ -241,7 +282,7 @@ class Scope:
         self.node = node
         self.outer = outer
         self.globals: Scope = globals_ if globals_ is not None else self
-        self.names: dict[str, Value] = {}
+        self.names = Names()
         self.func: Func | None = None
         self.cls: Klass | None = None
         self.self_value: Value | None = None
@@ -280,7 +321,7 @@ class Klass(Value):
         self.node = node
         self.scope = scope
         self.bases = bases
-        self.names: dict[str, Value] = {}
+        self.names = Names()
         self.family = ""
         self.fact: Fact | None = None
         self.symbolic: Obj | None = None
@@ -404,7 +445,25 @@ class Super(Value):
         self.obj = obj
 
 
-@dataclass(eq=False)
+#: Values that may name a device, some of them.
+_NAMING = frozenset((Device, Rank, Const, Option, Tensor, Obj))
+
+
+def _names_device(value: Value) -> bool:
+    """Tell whether code may name a device by a value, or by an attribute of it."""
+    match value:
+        case Const(value=text):
+            return text.__class__ is str
+        case Tensor():
+            return value.names_device
+        case Obj():
+            if value.family == "module":
+                return value.cls is not None or bool(value.attrs)
+            return value.family != "parser"
+    return True
+
+
+@dataclass(eq=False, slots=True)
 class Site:
     """An expression that decides or demands a place, in one evaluation of its function."""
 
