@@ -6,15 +6,16 @@ Everything but typer is imported by the command that needs it, so that `--help` 
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 
 import typer
 
@@ -33,16 +34,20 @@ if TYPE_CHECKING:
     from .project import Project
     from .repair import Explanation
     from .rules import Rule
+    from .source import SourceError
 
 P = ParamSpec("P")
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
 GONE = 10  # repaired findings of a baseline that are listed
 LONG = 200  # files from which a run shows its progress
 
+_WHAT = "finds where PyTorch tensors and modules are on the wrong device, and repairs it."
+
 app = typer.Typer(
-    help="Finds where PyTorch tensors and modules are on the wrong device, and repairs it.",
-    no_args_is_help=True,
+    help=f"F{_WHAT[1:]}",
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     epilog="Exit codes: 0 clean, 1 findings (or a diff), 2 an error.",
@@ -57,17 +62,63 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_version, is_eager=True),
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        _greet()
+
+
+_FIRST = {
+    "check {here}": "what is on the wrong device, and why",
+    "fix {here}": "repair it: shows a diff, asks, writes",
+    "map {here}": "the code as a page, coloured by where every tensor lives",
+    "explain FILE": "what a traceback from a GPU machine is about",
+    "run FILE": "execute a program on a virtual accelerator",
+    "doctor": "what is installed, and how to get what is missing",
+}
+
+
+def _greet() -> None:
+    """Say what there is and what to do next; a newcomer would check this folder, if it has code."""
+    here = Path()
+    try:
+        code = any(any(here.glob(pattern)) for pattern in ("*.py", "*.ipynb", "*/*.py"))
+    except OSError:
+        code = False
+    path = "." if code else "PATH"
+    typer.echo(f"samedevice {__version__} {_WHAT}\n")
+    for words, meaning in _FIRST.items():
+        typer.echo(f"  samedevice {words.format(here=path):<12}  {meaning}")
+    typer.echo(f"\nNext: samedevice check {path}\nEverything else: samedevice --help")
+
+
+# Releases of typer have brought click, or carry their own: these are the classes of either.
+_USAGE: type[Exception] = typer.BadParameter.__mro__[1]
+_CLICK: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="samedevice")
+    try:
+        code = app(prog_name="samedevice", standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo("interrupted", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        _no_more_output()
+        code = FAILED
+    except _CLICK as error:
+        wrong: Any = error
+        _tell_error(wrong.format_message().replace(": Value error, ", ": "))
+        if isinstance(error, _USAGE):
+            command = wrong.ctx.command_path if wrong.ctx is not None else "samedevice"
+            typer.echo(f"`{command} --help` lists what there is", err=True)
+        code = FAILED
+    sys.exit(code)
 
 
 class Format(str, Enum):
@@ -154,7 +205,10 @@ def _exit_codes(command: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             code = INTERRUPTED
-        except Exception:
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                _no_more_output()
+                _fail(f"{error.filename or 'the output'}: cannot be written: {error.strerror}")
             import traceback
 
             traceback.print_exc()
@@ -170,9 +224,15 @@ def _no_more_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    typer.echo(message, err=True)
+    _tell_error(message)
     raise typer.Exit(FAILED)
+
+
+def _tell_error(message: str) -> None:
+    from rich.text import Text
+
+    line = Text.assemble(("error: ", "bold red"), message)
+    _console(stderr=True).print(line, soft_wrap=True)
 
 
 @app.command(short_help="Report what is on the wrong device, and why.")
@@ -241,8 +301,8 @@ def check(
         typer.echo(_dump(format, findings, project, rules), nl=False)
     else:
         text.show(_console(), findings, project.sources)
-        text.show_errors(_console(stderr=True), errors)
-        _summary(findings, len(project.sources))
+        _tell_errors(errors)
+        _summary(findings, _looked_at(project.sources, errors))
         _tell_baseline(compared)
     return FAILED if errors else FOUND if wrong else CLEAN
 
@@ -456,7 +516,7 @@ def explain(
     project = _read(paths, config)
     found = repair.explain(text, project, config)
     if found is None:
-        _fail(f"{error}: there is no traceback in it")
+        _fail(f"{error}: there is no traceback in it; paste all of it, from its first line on")
     _tell_explanation(found, project)
     return CLEAN if found.path else FOUND
 
@@ -534,9 +594,8 @@ def _finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
 def _result(outcome: Outcome) -> int:
     """Print what could not be worked on and return the exit code of a finished migration."""
     from .check import is_wrong
-    from .report.text import show_errors
 
-    show_errors(_console(stderr=True), outcome.errors)
+    _tell_errors(outcome.errors)
     if outcome.errors:
         return FAILED
     return FOUND if any(map(is_wrong, outcome.remaining)) else CLEAN
@@ -785,7 +844,6 @@ def map_(
     It needs no network, and runs none of the code.
     """
     from .map import commands
-    from .report.text import show_errors
 
     paths = paths or ["."]
     commands.check_output(output, show)
@@ -794,10 +852,46 @@ def map_(
     if project.sources:
         with _working("mapping", project) as step:
             commands.run(project, config, paths, output, fixed=fixed, show=show, step=step)
-    show_errors(_console(stderr=True), project.errors)
+    _tell_errors(project.errors)
     if project.sources and output != "-":
         typer.echo(f"{output} written", err=True)
     return FAILED if project.errors else CLEAN
+
+
+@app.command(short_help="Tell what is installed, and how to get what is missing.")
+@_exit_codes
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> int:
+    """Look at this installation: versions, torch, devices, the virtual accelerator, extras, git.
+
+    It imports torch and runs a small program of its own, none of yours. Exit code: 2 if something
+    that is here does not work.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from . import doctor as doctor_
+
+    console = _console(stderr=True)
+    with console.status("looking at torch ..."):
+        checks = doctor_.examine()
+    if as_json:
+        typer.echo(doctor_.dump(checks))
+    else:
+        styles = {"ok": "green", "missing": "yellow", "wrong": "bold red", "note": "dim"}
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for check in checks:
+            detail = Text(check.detail)
+            if check.get:
+                detail.append(f"\nto get it: {check.get}", "bold")
+            table.add_row(Text(check.state, styles[check.state]), check.name, detail)
+        _console().print(table)
+        typer.echo(doctor_.summary(checks), err=True)
+    return FAILED if any(check.state == "wrong" for check in checks) else CLEAN
 
 
 @app.command(short_help="Serve an editor by the Language Server Protocol.")
@@ -861,7 +955,10 @@ def _names(given: Sequence[str] | None) -> list[str]:
 def _read(paths: Sequence[str], config: Config) -> Project:
     from . import migrate
 
-    return migrate.read(paths, config, _track)
+    project = migrate.read(paths, config, _track)
+    if not project.sources and not project.errors:
+        typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
+    return project
 
 
 def _console(stderr: bool = False) -> Console:
@@ -916,6 +1013,29 @@ def _show_diff(changes: Iterable[Change]) -> None:
             sys.stdout.buffer.flush()
 
 
+def _looked_at(sources: Collection[str], errors: Sequence[SourceError]) -> int:
+    """Return how many files were read and parsed."""
+    return len(set(sources) - {error.path for error in errors})
+
+
+def _tell_errors(errors: Sequence[SourceError]) -> None:
+    """Print what could not be worked on, and what helps."""
+    from .report.text import show_errors
+
+    show_errors(_console(stderr=True), errors)
+    old = [error.path for error in errors if error.message.startswith(_PYTHON_2)]
+    if old:
+        typer.echo(f"Python 2? `samedevice modernize {old[0]}` turns it into Python 3", err=True)
+
+
+#: What Python 3 says to code that was written for Python 2.
+_PYTHON_2 = (
+    "Missing parentheses in call to",
+    "multiple exception types must be parenthesized",
+    "leading zeros in decimal integer literals",
+)
+
+
 def _summary(findings: Sequence[Finding], files: int) -> None:
     """Print what `check` found, in one line."""
     from .check import is_wrong
@@ -923,6 +1043,8 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
     wrong = [finding for finding in findings if is_wrong(finding)]
     fixes = [finding.fix for finding in wrong if finding.fix]
     safe = sum(fix.safe for fix in fixes)
+    if not files:
+        return  # as was told
     if not wrong:
         notes = f" ({_count(len(findings), 'note')})" if findings else ""
         typer.echo(f"nothing wrong in {_count(files, 'file')}{notes}", err=True)
@@ -969,8 +1091,9 @@ def _tell(outcome: Outcome, *, written: bool) -> None:
         where = place(at.path, at.span, outcome.sources if written else outcome.originals)
         reason = printable(why_left(finding, outcome))
         typer.echo(f"  {where} [{finding.rule}] {reason}", err=True)
-    if not outcome.changes and not left:
-        typer.echo(f"nothing to change in {_count(len(outcome.sources), 'file')}", err=True)
+    read = _looked_at(outcome.sources, outcome.errors)
+    if read and not outcome.changes and not left:
+        typer.echo(f"nothing to change in {_count(read, 'file')}", err=True)
 
 
 def _tell_notes(planned: Plan) -> None:

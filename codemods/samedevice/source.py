@@ -230,6 +230,8 @@ def from_text(text: str, path: str = "-") -> Source:
 
 def from_bytes(data: bytes, path: str) -> Source:
     """Decode as Python does (BOM, coding cookie, else UTF-8); raises `SourceError` if it cannot."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SourceError(path, "this is UTF-16 text, which Python does not read: save it as UTF-8")
     if b"\0" in data:
         raise SourceError(path, "this is a binary file (it holds null bytes)")
     bom = data.startswith(b"\xef\xbb\xbf")
@@ -239,13 +241,17 @@ def from_bytes(data: bytes, path: str) -> Source:
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         except SyntaxError as error:
-            raise SourceError(path, error.msg.split(" for ")[0]) from None
+            if not error.msg.startswith("invalid or missing"):  # the named one does not exist
+                raise SourceError(path, error.msg.split(" for ")[0]) from None
+            encoding = "utf-8"  # none is named, and it is not this one either
         encoding = encoding.removesuffix("-sig")
     try:
         text = data[3 if bom else 0 :].decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not {encoding} text: {error.reason} (byte 0x{data[error.start]:02x})"
+        if encoding == "utf-8" and not path.endswith(".ipynb"):
+            message += "; save it as UTF-8, or name its encoding in line 1: # coding: cp1252"
         raise SourceError(path, message, line) from None
     except LookupError:  # a codec that is no text encoding, such as rot13
         raise SourceError(path, f"{encoding} is not a text encoding") from None

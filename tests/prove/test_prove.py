@@ -284,7 +284,7 @@ def test_command_prove_refuses(capfd: pytest.CaptureFixture[str]) -> None:
     assert commands.prove("nowhere", "there", "main.py", memory_limit="much") == 2
     assert commands.prove("nowhere", "there", "main.py", time_limit=-1) == 2
     error = capfd.readouterr().err
-    assert error.count("samedevice: ") == 5 and "Traceback" not in error
+    assert error.count("error: ") == 5 and "Traceback" not in error
 
 
 def test_command_run(
@@ -300,7 +300,7 @@ def test_command_run(
     report = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert report["status"] == "clash" and report["clash"]["kind"] == "mismatch"
     assert commands.run(["missing.py"]) == 2
-    assert "samedevice: missing.py: no such file" in capfd.readouterr().err
+    assert "error: missing.py: no such file" in capfd.readouterr().err
     (tmp_path / "main.py").write_text("import sys; print('out'); sys.exit(9)", "utf-8")
     assert commands.run(["main.py"], on="cpu", record=False) == 9
     assert capfd.readouterr().out == "out\n"

@@ -231,5 +231,5 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _refuse(error: Exception) -> int:
-    print(f"samedevice: {error}", file=sys.stderr)
+    print(f"error: {error}", file=sys.stderr)
     return 2
