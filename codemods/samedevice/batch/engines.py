@@ -10,10 +10,12 @@ import queue
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from .. import __version__
 from ..config import ConfigError
+from .fix import Server
 from .job import Job, perform, with_outcome
 from .record import Outcome, Record
 
@@ -41,8 +43,10 @@ def pool(jobs: Iterator[Job], width: int) -> Generator[Event, None, None]:
     events: queue.Queue[Event] = queue.Queue()
 
     def work() -> None:
+        server = Server()
         while (job := waiting.get()) is not None:
-            perform(job, lambda record, files: events.put(Event(_copy(record), files)))
+            perform(job, lambda record, files: events.put(Event(_copy(record), files)), server)
+        server.close()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(width)]
     for thread in threads:
@@ -159,7 +163,7 @@ def _remote(job: Job, version: str) -> Iterator[Event]:
     def emit(record: Record, files: Mapping[str, bytes]) -> None:
         events.put(Event(_copy(record), files))
 
-    thread = threading.Thread(target=perform, args=(job, emit), daemon=True)
+    thread = threading.Thread(target=perform, args=(job, emit, _workers_server()), daemon=True)
     thread.start()
     while True:
         event = events.get()
@@ -167,6 +171,12 @@ def _remote(job: Job, version: str) -> Iterator[Event]:
         if event.is_last:
             thread.join()
             return
+
+
+@cache
+def _workers_server() -> Server:
+    """Return the server of this worker of Ray, which has one job at a time."""
+    return Server()
 
 
 def _first_line(error: Exception) -> str:

@@ -1,18 +1,20 @@
 """The fix of one repository, in a process of its own under limits of time and memory.
 
-The process is forked from one that has read the rules and tables already (multiprocessing's
-`forkserver`), so that a thousand small repositories do not pay for a thousand starts. It runs none
-of the repository's code.
+The process is forked from one that has read the rules and tables already (`fix_server`), so that a
+thousand small repositories do not pay for a thousand starts. It runs none of the repository's code.
 """
 
 from __future__ import annotations
 
 import base64
-import gc
+import contextlib
 import json
-import multiprocessing
 import os
+import re
+import subprocess
+import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -29,13 +31,10 @@ from ..finding import Finding
 from ..migrate import Outcome
 from ..project import Project
 from ..report.changes import change_list, dump
-from ..source import from_text
 from . import policy as policy_
-from .guard import end_with_parent, limit
 from .policy import Policy
 
 _ROUNDS = 10
-_WARM_UP = "import torch\n\nmodel = torch.nn.Linear(2, 2).cuda()\nprint(model(torch.ones(2)))\n"
 
 
 class FixError(Exception):
@@ -63,25 +62,66 @@ class Fixed:
     changes: str = ""
 
 
-def fix(root: Path, policy: Policy, answer: Path) -> Fixed:
+class Server:
+    """A process that forks one for each fix; a thread has its own, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, root: Path, policy: Policy, answer: Path) -> int | None:
+        """Fix a folder; return the exit code of the process that did, None when time ran out."""
+        if self._process is None:
+            command = [sys.executable, "-m", "samedevice.batch.fix_server"]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True, env=_environment(),
+            )  # fmt: skip
+        asked = {"root": str(root), "policy": policy.to_json(), "answer": str(answer)}
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line or not hasattr(os, "fork"):
+            self.close()
+        if not line:
+            raise FixError("the process that starts fixes ended")
+        code: int | None = json.loads(line)["code"]
+        return code
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):
+                    if stream is not None:
+                        stream.close()
+            process.kill()
+            process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what may be a secret: the fix needs none."""
+    secret = re.compile("TOKEN|SECRET|PASSWORD|_KEY", re.IGNORECASE)
+    found = {name: value for name, value in os.environ.items() if not secret.search(name)}
+    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def fix(server: Server, root: Path, policy: Policy, answer: Path) -> Fixed:
     """Fix the files in the folder `root`, which stay as they are, in a process under limits.
 
     `answer` is a file for the way between the processes. Raises `FixError` when the process was
     stopped, and when the repository's settings cannot be used.
     """
-    process = _context().Process(
-        target=_main, args=(str(root), policy, str(answer), os.getpid()), daemon=True
-    )
-    process.start()
-    process.join(policy.fix_seconds)
-    if process.exitcode is None:
-        process.kill()
-        process.join()
+    code = server.ask(root, policy, answer)
+    if code is None:
         raise FixError(f"the fix was not done after {policy.fix_seconds:g} s")
-    if process.exitcode != 0 or not answer.exists():
-        raise FixError(_death(process.exitcode, policy))
+    if code != 0 or not answer.exists():
+        raise FixError(_death(code, policy))
     told = json.loads(answer.read_bytes())
-    process.close()
     if "error" in told:
         raise FixError(told["error"])
     told["changed"] = {path: base64.b64decode(data) for path, data in told["changed"].items()}
@@ -97,26 +137,8 @@ def _death(code: int, policy: Policy) -> str:
     return why
 
 
-def _context() -> Any:
-    """Return multiprocessing as it works beside threads: nothing is forked from this process."""
-    if "forkserver" in multiprocessing.get_all_start_methods():
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["samedevice.batch.fix_server"])
-        return context
-    return multiprocessing.get_context("spawn")
-
-
-def warm_up() -> None:
-    """Read all rules and tables, so that the processes forked from this one have them."""
-    migrate.migrate(Project([from_text(_WARM_UP, "warm_up.py")]), config_.Config())
-    gc.collect()
-    gc.freeze()  # what is never collected is never written, so its memory stays shared
-
-
-def _main(root: str, policy: Policy, answer: str, parent: int) -> None:
-    """Work in the new process and leave the answer in a file, renamed into place."""
-    end_with_parent(os.getppid())
-    limit({"address_space": policy.fix_memory << 20})
+def answer(root: str, policy: Policy, file: str) -> None:
+    """Fix a folder in this process, and leave what `fix` returns in a file, renamed into place."""
     try:
         told: dict[str, Any] = asdict(work(root, policy))
         told["changed"] = {
@@ -128,10 +150,13 @@ def _main(root: str, policy: Policy, answer: str, parent: int) -> None:
         told = {"error": f"the fix needs more than {policy.fix_memory} MiB of memory"}
     except RecursionError:
         told = {"error": "its code is nested too deeply"}
+    except Exception as error:
+        lines = "".join(traceback.format_exception(error)[-4:])
+        told = {"error": f"this is a fault in samedevice; please report it: {lines}"}
     data = json.dumps(told)
-    with open(f"{answer}.new", "w") as file:
-        file.write(data)
-    os.replace(f"{answer}.new", answer)
+    with open(f"{file}.new", "w") as new:
+        new.write(data)
+    os.replace(f"{file}.new", file)
 
 
 def work(root: str, policy: Policy) -> Fixed:

@@ -106,7 +106,9 @@ class Credentials:
         found = {}
         for host, (user, token) in self.tokens.items():
             word = base64.b64encode(f"{user}:{token}".encode()).decode()
-            found[f"http.https://{host}/.extraHeader"] = f"Authorization: Basic {word}"
+            local = host.partition(":")[0] in ("localhost", "127.0.0.1")
+            address = f"{'http' if local else 'https'}://{host}/"  # never in the clear
+            found[f"http.{address}.extraHeader"] = f"Authorization: Basic {word}"
         return found
 
     def scrub(self, text: str) -> str:

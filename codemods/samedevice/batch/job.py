@@ -27,7 +27,7 @@ from urllib.parse import quote
 from .. import __version__
 from ..config import ConfigError
 from . import git as git_
-from .fix import Fixed, FixError, fix
+from .fix import Fixed, FixError, Server, fix
 from .git import NO_CREDENTIALS, Credentials, Entry, Git, GitError
 from .owners import PLACES, owners
 from .policy import Policy
@@ -81,15 +81,18 @@ class Stop(Exception):
         self.outcome, self.reason = outcome, reason
 
 
-def perform(job: Job, emit: Emit) -> None:
-    """Work on one repository until its record has a final outcome; never raises for its faults."""
+def perform(job: Job, emit: Emit, server: Server) -> None:
+    """Work on one repository until its record has a final outcome; never raises for its faults.
+
+    `server` is this thread's for fixes.
+    """
     record = job.record
     record.started = record.started or now()
     record.host = platform.node()
     record.versions = versions()
     try:
         with workspace(job.work, name_of(record)) as place:
-            _Attempt(job, place, emit).run()
+            _Attempt(job, place, emit, server).run()
         record.outcome = Outcome.MIGRATED
     except Stop as stop:
         record.outcome, record.reason = stop.outcome, stop.reason
@@ -116,8 +119,8 @@ def _fault(error: Exception) -> str:
 class _Attempt:
     """The phases of one attempt. Git works in `place/git`, the fix on `place/code`."""
 
-    def __init__(self, job: Job, place: Path, emit: Emit) -> None:
-        self._job, self._place, self._emit = job, place, emit
+    def __init__(self, job: Job, place: Path, emit: Emit, server: Server) -> None:
+        self._job, self._place, self._emit, self._server = job, place, emit, server
         self._record = job.record
         self._policy = job.policy
         self._git = Git(place / "git", allow=job.allow, credentials=job.credentials)
@@ -226,7 +229,7 @@ class _Attempt:
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
             self._note(f"{modules} submodules were left alone")
-        done = fix(code, self._policy, self._place / "answer")
+        done = fix(self._server, code, self._policy, self._place / "answer")
         self._take(done)
         record.seconds["infer"] = round(done.infer_seconds, 3)
         if self._policy.skip:

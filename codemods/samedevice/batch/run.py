@@ -322,5 +322,5 @@ class _Secrets:
 
 def _host(repository: Repository) -> str:
     """Return the host whose repositories a forge's token is for."""
-    host = urlsplit(repository.api).hostname or f"{repository.forge}.com"
+    host = urlsplit(repository.api).netloc or f"{repository.forge}.com"
     return "github.com" if host == "api.github.com" else host

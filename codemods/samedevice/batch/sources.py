@@ -43,7 +43,9 @@ def read(what: str, allow: Collection[str], *, api: str = "", token_env: str = "
     """
     kind, colon, group = what.partition(":")
     if colon and kind in ("github", "gitlab"):
-        listed = Listed(_of_forge(kind, group, api, token_env))
+        where = urlsplit(api).netloc or f"{kind}.com"
+        tokens = {where: token_env} if token_env else {}
+        listed = Listed(_of_forge(kind, group, api, token_env), tokens=tokens)
     elif os.path.isdir(what):
         listed = Listed(list(_in_folder(Path(what))))
         if not listed.repositories:
