@@ -7,10 +7,11 @@ from typing import Any
 
 from samedevice import torchfacts
 from samedevice.places.expressions import INDEXED, Arg
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
 from samedevice.places.values import (
     ARRAY,
+    DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -152,11 +153,11 @@ class Calls(Library):
         if isinstance(func.bound, Obj) and not self.constructing:
             func.bound.used = True
         if len(self.stack) >= _DEPTH or self.stack.count(node) >= 2:
-            return self.summary(func, args, kwargs)
+            return self.summary(func, args, kwargs, spot)
         seen = self.contexts.get(node, 0)
         self._evaluations += 1
         if seen >= _CONTEXTS or (seen and self._evaluations > 2000 + 20 * len(self._known)):
-            return self.summary(func, args, kwargs)
+            return self.summary(func, args, kwargs, spot)
         self.contexts[node] = seen + 1
         self.evaluated.add(node)
         for value, where in (*args, *kwargs.values()):
@@ -209,13 +210,18 @@ class Calls(Library):
             return False
         return _name(func.node) in ("__getitem__", "__iter__", "__getitems__")
 
-    def summary(self, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+    def summary(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    ) -> Value:
         """Return what a function gives for these arguments, judged by the evaluation most alike."""
         known = self._results.get(func.node)
         if not known:
             return UNKNOWN
         new = _given(args, kwargs)
         old, result = max(reversed(known), key=lambda pair: _likeness(pair[0], new))
+        if isinstance(result, Obj) and result.family == "module":
+            if all(result is not before for before in old.values()):
+                return self.twin(result, self.graph.node(spot))
         if not isinstance(result, Tensor):
             return result
         for name, before in old.items():
@@ -224,6 +230,23 @@ class Calls(Library):
                 if before.node.find() is result.node.find():
                     return Tensor(now.node, scalar=result.scalar)
         return result
+
+    def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj:
+        """Return another module that was built in the same way, with its parts, all at `node`."""
+        made = Obj("module", module.name, module.cls, module.fact, node)
+        made.stateful, made.plain = module.stateful, module.plain
+        made.args, made.kwargs = module.args, module.kwargs
+        for attr, value in module.attrs.items():
+            if isinstance(value, Obj) and value.family == "module" and value.parent is module:
+                if depth:
+                    part = made.attrs[attr] = self.twin(value, node, depth - 1)
+                    part.parent = made
+            elif isinstance(value, Tensor) and module.node is not None:
+                same = value.node.find() is module.node.find()
+                made.attrs[attr] = Tensor(node) if same else value
+            else:
+                made.attrs[attr] = value
+        return made
 
     def bind_arguments(
         self, func: Func, args: list[Arg], kwargs: dict[str, Arg], scope: Scope
@@ -505,7 +528,9 @@ class Calls(Library):
             case Dict():
                 return self.dict_method(receiver, name, args, kwargs, spot, scope)
             case Iter():
-                return receiver.element if name == "__next__" else UNKNOWN
+                if name == "next" and not args:
+                    self.site("old-name", spot, None, scope, "next")
+                return receiver.element if name in ("__next__", "next") else UNKNOWN
             case Const(value=text) if isinstance(text, str):
                 if name in ("split", "rsplit", "splitlines"):
                     return Seq("list", None, SCALAR)

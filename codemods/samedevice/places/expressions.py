@@ -81,6 +81,7 @@ class Expressions:
     guarded: int
     symbolic: int
     consumed: dict[ast.AST, Device]
+    meant: set[ast.AST]
     cpu_devices: list[Device]
     named_literals: set[ast.AST]
     stored_literals: set[ast.AST]
@@ -770,16 +771,18 @@ class Expressions:
                 return Flag(value.value, asks=test.asks, choice=test.choice)
             if isinstance(value, Const) and isinstance(value.value, str):
                 match = DEVICE.fullmatch(value.value)
-                if match and isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda":
-                    owner = self.eval(node.test.value, scope)
-                    if isinstance(owner, Tensor):
-                        return Device(owner.node, Spot(scope.path, node), text=True, resolved=True)
+                followed = self._where_it_is(node, True, scope) if match else None
+                if followed is not None:
+                    return followed
                 if match:
                     made = self.graph.node(Spot(scope.path, node))
                     self.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
                     self.site("resolver", Spot(scope.path, node), made, scope)
                     return Device(made, Spot(scope.path, node), text=True, resolved=True)
             if isinstance(value, Device):
+                followed = self._where_it_is(node, value.text, scope)
+                if followed is not None:
+                    return followed
                 value = Device(
                     value.node, value.spot, text=value.text, resolved=True, rank=value.rank
                 )
@@ -793,6 +796,18 @@ class Expressions:
         right = self.eval(node.orelse, scope)
         device = self._either_device(left, right, Spot(scope.path, node))
         return device if device is not None else self.join(left, right)
+
+    def _where_it_is(self, node: ast.IfExp, text: bool, scope: Scope) -> Device | None:
+        """Return the device that `"cuda" if x.is_cuda else "cpu"` means: where `x` is."""
+        if not (isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda"):
+            return None
+        owner = self.eval(node.test.value, scope)
+        if not isinstance(owner, Tensor):
+            return None
+        found = Device(owner.node, Spot(scope.path, node), text=text, resolved=True)
+        site = self.site("where", Spot(scope.path, node), owner.node, scope, "is_cuda")
+        site.detail.update({"of": node.test.value, "device": found})
+        return found
 
     def _either_device(self, left: Value, right: Value, spot: Spot) -> Device | None:
         """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
@@ -943,10 +958,7 @@ class Expressions:
         spot = Spot(scope.path, node)
         match owner:
             case Tensor():
-                if isinstance(node.value, ast.Attribute) and node.value.attr == "data":
-                    if isinstance(key, Const) and key.value == 0:
-                        site = self.site("first-item", spot, owner.node, scope)
-                        site.detail["scalar"] = owner.scalar and not owner.packed
+                self.first_item(node, key, owner, scope)
                 return self.index_tensor(owner, node.value, key, node.slice, spot)
             case Seq(items=items):
                 if isinstance(node.slice, ast.Slice):
@@ -981,10 +993,23 @@ class Expressions:
             case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
                 return self.method(owner, "__getitem__", scope, node, key)
         if owner is ARRAY:
+            self.first_item(node, key, None, scope)
             return ARRAY
         if isinstance(key, Const) and key.value in RANKS:
             return Rank()
         return UNKNOWN
+
+    def first_item(
+        self, node: ast.Subscript, key: Value, owner: Tensor | None, scope: Scope
+    ) -> None:
+        """Note `loss.data[0]` and `loss.data.cpu().numpy()[0]`; `owner` is the tensor if known."""
+        bare = undressed(node.value)
+        if bare is None or not isinstance(key, Const) or key.value != 0 or key.value is False:
+            return
+        found = owner if owner is not None else self.eval(bare, scope)
+        if isinstance(found, Tensor):
+            site = self.site("first-item", Spot(scope.path, node), found.node, scope)
+            site.detail.update(scalar=found.scalar and not found.packed, bare=bare)
 
     def sliced(self, owner: Seq, index: ast.Slice) -> Value:
         """Return a slice of a sequence."""
@@ -1024,6 +1049,23 @@ class Expressions:
         if owner.packed:
             return self.part(owner, key.value if isinstance(key, Const) else None)
         return Tensor(owner.node, site=None)
+
+
+def undressed(node: ast.expr) -> ast.expr | None:
+    """Return `x` of `x.data`, `x.data.cpu().numpy()` and their like; None without `.data`."""
+    held = False
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr="data"):
+                held = True
+            case ast.Call(
+                func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"),
+                args=[], keywords=[],
+            ):
+                pass
+            case _:
+                return node if held else None
+        node = inner
 
 
 def parameters(func: ast.AST) -> tuple[str, ...]:

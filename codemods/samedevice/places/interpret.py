@@ -109,6 +109,7 @@ class Interpreter(Choices):
         self.symbolic = 0
         self._joining = 0
         self.consumed: dict[ast.AST, Device] = {}
+        self.meant: set[ast.AST] = set()  # expressions of devices that are used as such
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()

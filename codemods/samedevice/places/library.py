@@ -91,6 +91,8 @@ class Library(Expressions):
                 other = value.otherwise
                 if other is not None:
                     self.device_literal(other.value, other, spot, scope)
+                if value.spot is not None:
+                    self.meant.add(value.spot.node)
                 return value
             case Rank():
                 return self.of_rank(value, spot)
@@ -336,8 +338,13 @@ class Library(Expressions):
         """A function that gives no tensor, or needs no agreement."""
         if name.endswith(("autocast", "GradScaler")):
             self.site("amp", spot, None, scope, name)
-        elif fact.kind == "cudaonly":
-            self.site("cuda-only", spot, None, scope, name)
+        elif fact.kind in ("cudaonly", "cudaquiet"):
+            self.site("cuda-only" if fact.kind == "cudaonly" else "cuda-quiet", spot, None, scope,
+                      name)  # fmt: skip
+            if name == "torch.cuda.current_device":
+                node = self.graph.node(spot)
+                self.graph.pin(node, Place.CENTRAL, spot)
+                return Device(node, spot, resolved=True)
         tensors = [p for v, w in args for p in self.tensors_in(v, w)]
         if fact.out == "tensor" and tensors:
             return Tensor(tensors[0][0].node, scalar=True)
@@ -453,6 +460,10 @@ class Library(Expressions):
             if self.default_device or name.startswith("torch.cuda."):
                 site.detail["default"] = self.default_device
                 self.graph.pin(node, Place.CENTRAL, spot)
+        pinned = kwargs.get("pin_memory")
+        if pinned is not None and isinstance(pinned[1].node, ast.Constant):
+            if self.truth(pinned[0]):
+                self.site("cuda-only", pinned[1], None, scope, "pin_memory=")
         generator = kwargs.get("generator")
         if generator is not None and isinstance(generator[0], Obj):
             made = generator[0]
@@ -824,7 +835,7 @@ class Library(Expressions):
             node = self.graph.node(spot)
             self.graph.pin(node, Place.HOST, spot)
             return Device(node, spot)
-        given = kwargs.get("device")
+        given = kwargs.get("device") or kwargs.get("device_id")
         if name in _ACCELERATORS:
             first = given or (args[0] if args else None)
             if first is not None and not (
@@ -892,13 +903,21 @@ class Library(Expressions):
                         return Tensor(device.node)
                 return Tensor(owner.node)
             case "query":
+                if name == "get_device":
+                    device = Device(owner.node, spot, resolved=True)
+                    site = self.site("where", spot, owner.node, scope, name)
+                    site.detail.update({"of": receiver.node, "device": device})
+                    return device
                 if name == "backward":
                     self.heavy(owner.node, spot, scope)
+                    if "retain_variables" in kwargs:
+                        self.site("old-name", spot, None, scope, "retain_variables")
                     gradient = args[0] if args else kwargs.get("gradient")
                     if gradient is not None and isinstance(gradient[0], Tensor):
                         self.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
                 return NONE if fact.out == "none" else SCALAR
             case "cudaonly":
+                self.site("cuda-only", spot, None, scope, name)
                 return owner
         operands = [(owner, receiver)]
         for parameter, given in self.named(fact, args, kwargs).items():
@@ -1350,6 +1369,16 @@ class Library(Expressions):
         if name == "add_subparsers":
             return owner
         return NONE
+
+    def call_torch_cuda_nvtx_range_push(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Marks for NVIDIA's profiler."""
+        self.site("cuda-only", spot, None, scope, "torch.cuda.nvtx.range_push")
+        return SCALAR
+
+    call_torch_cuda_nvtx_range_pop = call_torch_cuda_nvtx_range_push
+    call_torch_cuda_nvtx_mark = call_torch_cuda_nvtx_range_push
 
     def negative(self, default: Arg | None) -> bool:
         """Tell whether an option is a negative number where nobody gives it."""

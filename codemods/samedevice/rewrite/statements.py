@@ -116,6 +116,8 @@ def _one(
     result: list[Statement | cst.EmptyLine]
     if change.branch is not None:
         result = _branch(new, change.branch)
+        if isinstance(new, cst.If):
+            result += _ending(new, indent)
     elif change.instead is not None:
         result = _with_comment(change.instead, new)
     else:
@@ -272,6 +274,24 @@ def _branch(node: Statement, taken: bool) -> list[Statement | cst.EmptyLine]:
     return [*_comments(node.orelse.leading_lines), *statements_of(node.orelse.body)]
 
 
+def _ending(node: cst.If, indent: int) -> list[cst.EmptyLine]:
+    """Return the empty lines behind an `if` that the tree keeps in its last block, as they are."""
+    while isinstance(node.orelse, cst.If):
+        node = node.orelse
+    body = node.orelse.body if node.orelse is not None else node.body
+    if not isinstance(body, cst.IndentedBlock):
+        return []
+    inner = " " * indent + (body.indent if body.indent is not None else "    ")
+    lines: list[cst.EmptyLine] = []
+    for line in reversed(body.footer):
+        if line.comment is not None:
+            break
+        white = (inner if line.indent else "") + line.whitespace.value
+        plain = cst.EmptyLine(indent=False, whitespace=cst.SimpleWhitespace(white))
+        lines.insert(0, plain.with_changes(newline=line.newline))
+    return lines
+
+
 def statements_of(body: cst.BaseSuite) -> list[Statement | cst.EmptyLine]:
     """Return the statements of a suite with all of its comments, to be put into another body."""
     if isinstance(body, cst.SimpleStatementSuite):
@@ -315,16 +335,14 @@ def _merge(
 
     Blank lines are not added up where nothing is left between them, nor left at the head of a body.
     """
-    above = list(carry)
-    below = list(lead)
-    blank = 0
+    above, below = list(carry), list(lead)
+    over: list[cst.EmptyLine] = []
+    under: list[cst.EmptyLine] = []
     while above and above[-1].comment is None:
-        above.pop()
-        blank += 1
+        over.insert(0, above.pop())
     while below and below[0].comment is None:
-        below.pop(0)
-        blank = max(blank, len(lead) - len(below))
-    lines = [*above, *[_BLANK] * blank, *below]
+        under.append(below.pop(0))
+    lines = [*above, *(over if len(over) > len(under) else under), *below]
     while at_head and lines and lines[0].comment is None:
         lines.pop(0)
     return lines

@@ -30,7 +30,7 @@ def to_device(solution: Solution, spot: Spot, name: Name) -> list[Edit]:
     rest = "".join(
         f", {k.arg}={solution.code(Spot(spot.path, k.value))}"
         for k in spot.node.keywords
-        if k.arg not in (None, "device")
+        if k.arg not in (None, "device", "device_id")
     )
     return [
         edit(solution, spot, "unwrap"),
@@ -45,12 +45,14 @@ def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
     stands for the device, it is that.
     """
     central = False
-    match group.spot.node:
-        case ast.Call(args=[]):
+    call = group.spot.node
+    assert isinstance(call, ast.Call)
+    match [*call.args, *(k.value for k in call.keywords if k.arg in ("device", "device_id"))]:
+        case []:
             central = True
-        case ast.Call(args=[ast.Constant(value=0)]):
+        case [ast.Constant(value=0)]:
             central = not any(solution.groups("indexed"))
-        case ast.Call(args=[ast.Name() | ast.Attribute() as index]):
+        case [ast.Name() | ast.Attribute() as index]:
             device = group.first.detail["device"]
             if device.spot is not None and device.spot.node in solution.interpreter.consumed:
                 if solution.place(device.node) is Place.CENTRAL:

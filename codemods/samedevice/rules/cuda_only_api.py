@@ -1,14 +1,15 @@
 """An interface that only CUDA has is called whatever machine the program runs on.
 
-Why: `torch.cuda.synchronize()`, `set_device`, `get_device_name` and others raise on a machine
-without CUDA ("Torch not compiled with CUDA enabled"), while what they do has no meaning there.
-Their `torch.accelerator` namesakes raise there just the same.
+Why: `torch.cuda.synchronize()`, `set_device`, `get_device_name`, streams, events and others raise
+on a machine without CUDA ("Torch not compiled with CUDA enabled"), while what they do has no
+meaning there. Their `torch.accelerator` namesakes raise there just the same.
 
 Example:
 
     torch.cuda.synchronize()
     with torch.cuda.device(1):
         y = model(x)
+    print(torch.cuda.get_device_name(0))
 
 becomes
 
@@ -16,6 +17,11 @@ becomes
         torch.cuda.synchronize()
     with torch.cuda.device(1) if device.type == "cuda" else contextlib.nullcontext():
         y = model(x)
+    if device.type == "cuda":
+        print(torch.cuda.get_device_name(0))
+
+In a program whose device is what `torch.accelerator` finds, its namesakes are called where the
+oldest torch of the project has them.
 
 Fix safety: safe. On a CPU-only machine the program could not run before.
 """
@@ -23,6 +29,7 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import
@@ -30,15 +37,27 @@ from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
+from samedevice.rules._runtime import Asked, Handles, asked, is_runtime, respelled, spelling
 
 RULE = "cuda-only-api"
 #: Calls that say something about the device and do nothing else: they may be left out with it.
 _SAYING = frozenset(("print", "info", "debug", "log", "write", "warning"))
 _CONTEXTS = frozenset(("torch.cuda.device", "torch.cuda.device_of"))
+#: What stands for the result where there is no CUDA.
+_WITHOUT = {"get_device_name": '"CPU"', "elapsed_time": 'float("nan")'}
+#: Libraries whose kernels run on CUDA alone: a program with them needs it.
+_KERNELS = frozenset(
+    (
+        "apex", "bitsandbytes", "cupy", "flash_attn", "mamba_ssm", "MultiScaleDeformableAttention",
+        "numba", "pycuda", "spconv", "tinycudann", "torch_scatter", "transformer_engine", "triton",
+        "xformers",
+    )
+)  # fmt: skip
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that raise without CUDA and that no test for it guards."""
+    handles = Handles(solution)
     done: set[ast.AST] = set()
     for group in solution.groups("cuda-only"):
         if any(site.detail["guarded"] for site in group.sites):
@@ -48,11 +67,200 @@ def find(solution: Solution) -> Iterator[Finding]:
         statement = _statement(solution, group.spot)
         if statement is None or statement in done or _tested(solution, group.spot):
             continue
-        yield _repaired(solution, group, statement, done)
+        yield _repaired(solution, group, statement, done, handles)
+    for group in solution.groups("cuda-quiet"):
+        yield from _quiet(solution, group)
+    for group in solution.groups("where"):
+        yield from _where(solution, group)
     for group in solution.groups("default-device"):
         found = _default(solution, group)
         if found is not None:
             yield found
+    for path in solution.files():
+        yield from _demanded(solution, path)
+
+
+def _message(solution: Solution, spot: Spot) -> str:
+    if isinstance(spot.node, ast.Constant):
+        return "pinned memory is asked for, which raises on a machine without CUDA"
+    return f"`{short(solution.code(spot))}` raises on a machine without CUDA"
+
+
+def _fix(name: Name, edits: tuple[Edit, ...], imports: tuple[Import, ...] = ()) -> Fix:
+    return Fix(
+        (*edits, *name.edits), imports=(*name.imports, *imports), resolvers=name.resolvers,
+        erasure=RULE,
+    )  # fmt: skip
+
+
+# -- one call -------------------------------------------------------------------------------
+
+
+def _repaired(
+    solution: Solution, group: SiteGroup, statement: ast.stmt, done: set[ast.AST], handles: Handles
+) -> Finding:
+    spot = group.spot
+    how = asked(solution, spot, group.first.name)
+    repair: Fix | None = None
+    if how is not None:
+        repair = (
+            _as_device(solution, group)
+            or _handle(solution, group, how, handles)
+            or _context(group, statement, how)
+            or (_result(solution, group, how) if _says_more(group, statement) else None)
+            or _left_out(solution, group, statement, how, done)
+            or _result(solution, group, how)
+        )
+    return finding(
+        solution, RULE, spot, _message(solution, spot), repair,
+        unfixed="the program goes on with its result: what it is without CUDA is not known",
+    )  # fmt: skip
+
+
+def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
+    """`x.to(torch.cuda.current_device())`: the program's device."""
+    spot = group.spot
+    if group.first.name != "torch.cuda.current_device":
+        return None
+    if spot.node not in solution.interpreter.meant:
+        return None
+    if spot.node in solution.interpreter.stored_literals:
+        torch = solution.alias(spot.path, "torch")
+        code = f'{{}} if {torch}.cuda.is_available() else "cpu"'
+        return _fix(Name(""), (edit(solution, spot, "replace", code=code),)) if torch else None
+    name = solution.name_at(spot)
+    if name is None:
+        return None
+    parent = solution.parents(spot.path).get(spot.node)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
+        if parent.func.attr == "cuda":
+            place = Spot(spot.path, parent)
+            change = edit(solution, place, "method", code=f".to({name.code})")
+            return _fix(name, (edit(solution, place, "unwrap"), change))
+    return _fix(name, (edit(solution, spot, "replace", code=name.code),))
+
+
+def _where(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
+    spot, interpreter = group.spot, solution.interpreter
+    if spot.node not in interpreter.meant:
+        return
+    if group.first.detail["device"].text and spot.node in interpreter.stored_literals:
+        return  # a text stays a text
+    code = f"{ast.unparse(group.first.detail['of'])}.device"
+    parent = solution.parents(spot.path).get(spot.node)
+    edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
+        place = Spot(spot.path, parent)
+        if parent.func.attr == "device":
+            edits = (edit(solution, place, "replace", code=code),)
+        elif parent.func.attr == "cuda":
+            moved = edit(solution, place, "method", code=f".to({code})")
+            edits = (edit(solution, place, "unwrap"), moved)
+    yield finding(
+        solution, RULE, spot,
+        f"`{short(solution.code(spot))}` is no other device than CUDA's, or the CPU",
+        Fix(edits, erasure=RULE),
+    )  # fmt: skip
+
+
+def _handle(
+    solution: Solution, group: SiteGroup, how: Asked, handles: Handles
+) -> Fix | None:
+    """A stream or an event: none without CUDA, and what is done with it is left out."""
+    edits = handles.edits(group, how)
+    return _fix(how.name, tuple(edits)) if edits else None
+
+
+def _context(group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
+    if not (
+        isinstance(statement, ast.With)
+        and any(item.context_expr is group.spot.node for item in statement.items)
+        and group.first.name in _CONTEXTS
+    ):
+        return None
+    code = f"{{}} if {how.test} else contextlib.nullcontext()"
+    change = edit(how.solution, group.spot, "replace", code=code)
+    return _fix(how.name, (change,), (Import(group.spot.path, "contextlib"),))
+
+
+def _left_out(
+    solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked, done: set[ast.AST]
+) -> Fix | None:
+    """A statement that does nothing but this, with those behind it that do nothing else either."""
+    if not _may_be_left_out(statement):
+        return None
+    path = group.spot.path
+    source = solution.project.sources[path]
+    run = [statement]
+    if is_runtime(statement):
+        run = _run(solution, path, statement, done)
+    if any("\n" in source.segment(each) for each in run):
+        return None
+    done.update(run)
+    body = [with_comment(solution, Spot(path, s), respelled(solution, path, s)) for s in run]
+    lines = [f"if {how.test}:", *(f"    {line}" for line in body)]
+    edits = [edit(solution, Spot(path, statement), "replace_statement", code="\n".join(lines))]
+    edits += [edit(solution, Spot(path, each), "delete") for each in run[1:]]
+    return _fix(how.name, tuple(edits))
+
+
+def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:
+    """Tell whether a statement reads something else than this call's result, too."""
+    own = set(ast.walk(group.spot.node))
+    called = statement.value.func if isinstance(
+        statement, ast.Expr) and isinstance(statement.value, ast.Call) else None  # fmt: skip
+    skipped = own | (set(ast.walk(called)) if called is not None else set())
+    return any(
+        isinstance(node, ast.Name) and node not in skipped for node in ast.walk(statement)
+    )
+
+
+def _result(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
+    """A call whose result means something else without CUDA, or the receiver of `pin_memory`."""
+    last, spot = group.first.name.rpartition(".")[2], group.spot
+    code = _WITHOUT.get(last)
+    if last == "pin_memory" and isinstance(spot.node, ast.Call):
+        func = spot.node.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name | ast.Attribute):
+            code = solution.code(Spot(spot.path, func.value))
+    if last == "pin_memory=":
+        return _fix(how.name, (edit(solution, spot, "replace", code=how.test),))
+    if code is None:
+        return None
+    change = edit(solution, spot, "replace", code=f"{{}} if {how.test} else {code}")
+    return _fix(how.name, (change,))
+
+
+def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """What is silent without CUDA says nothing of another accelerator."""
+    spot, call = group.spot, group.spot.node
+    new = spelling(solution, spot.path, group.first.name)
+    if new is None or not isinstance(call, ast.Call) or any(
+        site.detail["guarded"] for site in group.sites
+    ) or _tested(solution, spot):  # fmt: skip
+        return
+    how = asked(solution, spot, group.first.name)
+    statement = solution.parents(spot.path).get(call)
+    repair: Fix | None = None
+    if how is not None and isinstance(statement, ast.Expr):
+        place = Spot(spot.path, statement)
+        code = with_comment(solution, place, respelled(solution, spot.path, statement))
+        change = edit(
+            solution, place, "replace_statement", code=f"if {how.test}:\n    {code}"
+        )
+        repair = _fix(how.name, (change,))
+    elif how is not None and new.rpartition(".")[2].endswith(("allocated", "reserved")):
+        edits = (
+            edit(solution, spot, "callee", code=new),
+            edit(solution, spot, "replace", code=f"{{}} if {how.test} else 0"),
+        )
+        repair = _fix(how.name, edits)
+    yield finding(
+        solution, RULE, spot,
+        f"`{short(solution.code(spot))}` knows CUDA alone, and this program any accelerator",
+        repair, unfixed="the program goes on with its result",
+    )  # fmt: skip
 
 
 def _default(solution: Solution, group: SiteGroup) -> Finding | None:
@@ -74,61 +282,70 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
             place = Spot(spot.path, statement)
             code = with_comment(solution, place, solution.code(spot))
             change = edit(solution, place, "replace_statement", code=f"if {asks}:\n    {code}")
-            repair = _fix(Name(""), (change,), ())
+            repair = _fix(Name(""), (change,))
         elif isinstance(argument, ast.Constant):
             code = f'{{}} if {asks} else "cpu"'
             repair = _fix(
-                Name(""), (edit(solution, Spot(spot.path, argument), "replace", code=code),), ()
+                Name(""), (edit(solution, Spot(spot.path, argument), "replace", code=code),)
             )
     return finding(
-        solution, RULE, spot,
-        f"`{short(solution.code(spot))}` raises on a machine without CUDA",
-        repair, unfixed="what it is without CUDA is not known",
+        solution, RULE, spot, _message(solution, spot), repair,
+        unfixed="what it is without CUDA is not known",
     )  # fmt: skip
 
 
-def _repaired(
-    solution: Solution, group: SiteGroup, statement: ast.stmt, done: set[ast.AST]
-) -> Finding:
-    path = group.spot.path
-    repair: Fix | None = None
-    test, name = _test(solution, group.spot)
-    if test and _is_context(group, statement):
-        code = f"{{}} if {test} else contextlib.nullcontext()"
-        imports = (*name.imports, Import(path, "contextlib"))
-        repair = _fix(name, (edit(solution, group.spot, "replace", code=code),), imports)
-    elif test and _may_be_left_out(statement):
-        run = _run(solution, path, statement, done)
-        done.update(run)
-        source = solution.project.sources[path]
-        body = [with_comment(solution, Spot(path, s), source.segment(s)) for s in run]
-        lines = [f"if {test}:", *(f"    {line}" for line in body)]
-        edits = [edit(solution, Spot(path, statement), "replace_statement", code="\n".join(lines))]
-        edits += [edit(solution, Spot(path, each), "delete") for each in run[1:]]
-        if all("\n" not in source.segment(each) for each in run):
-            repair = _fix(name, tuple(edits), name.imports)
-    return finding(
-        solution, RULE, group.spot,
-        f"`{short(solution.code(group.spot))}` raises on a machine without CUDA",
-        repair, unfixed="the program goes on with its result: what it is without CUDA is not known",
-    )  # fmt: skip
+# -- programs that demand CUDA ----------------------------------------------------------------
 
 
-def _fix(name: Name, edits: tuple[Edit, ...], imports: tuple[Import, ...]) -> Fix:
-    return Fix(
-        (*edits, *name.edits), imports=imports, resolvers=name.resolvers, erasure=RULE
-    )  # fmt: skip
+def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
+    """`assert torch.cuda.is_available()`: a program that follows its device needs no such thing."""
+    source = solution.project.sources[path]
+    tree = solution.project.tree(path)
+    if "is_available()" not in source.text or tree is None or solution.owned(path):
+        return
+    torch = solution.alias(path, "torch")
+    for node in ast.walk(tree):
+        if not _demands(node, torch):
+            continue
+        assert isinstance(node, ast.stmt)
+        spot = Spot(path, node)
+        kernels = _kernels(solution, path)
+        repair = None if kernels else Fix((edit(solution, spot, "delete"),), erasure=RULE)
+        yield finding(
+            solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
+            unfixed=f"{kernels} has kernels for CUDA alone",
+        )  # fmt: skip
 
 
-def _test(solution: Solution, spot: Spot) -> tuple[str, Name]:
-    """Return the question whether CUDA is used, and what the file needs to ask it."""
-    torch = solution.alias(spot.path, "torch")
-    name = solution.name_at(spot)
-    if name is not None and not name.resolvers:
-        kind = solution.kind_of(name, torch, spot)
-        if kind:
-            return f'{kind} == "cuda"', name
-    return (f"{torch}.cuda.is_available()" if torch else ""), Name("")
+def _demands(node: ast.AST, torch: str) -> bool:
+    """Tell whether a statement ends the program, with nothing but an error, without CUDA."""
+    available = f"{torch}.cuda.is_available()"
+    match node:
+        case ast.Assert(test=test):
+            return ast.unparse(test) == available
+        case ast.If(test=test, body=[ast.Raise() | ast.Expr() as stop], orelse=[]):
+            exits = re.match(r"raise |(sys\.)?exit\(|quit\(", ast.unparse(stop)) is not None
+            return exits and ast.unparse(test) == f"not {available}"
+    return False
+
+
+def _kernels(solution: Solution, path: str) -> str:
+    """Return a library of a program that runs on CUDA alone, "" without one."""
+    for other in solution.program(path):
+        for node in ast.walk(solution.project.tree(other) or ast.Module([], [])):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            for name in names:
+                root = name.split(".")[0]
+                if root in _KERNELS or root.endswith("_cuda") or "cpp_extension" in name:
+                    return name
+    return ""
+
+
+# -- statements -------------------------------------------------------------------------------
 
 
 def _statement(solution: Solution, spot: Spot) -> ast.stmt | None:
@@ -148,20 +365,15 @@ def _tested(solution: Solution, spot: Spot) -> bool:
     while node is not None:
         if isinstance(node, ast.If | ast.IfExp | ast.While):
             words = ast.unparse(node.test).lower()
-            if any(w in words for w in ("cuda", "gpu", "device", "distributed", "rank")):
+            if any(
+                w in words
+                for w in ("cuda", "gpu", "device", "distributed", "rank", "accelerator", "stream")
+            ):
                 return True
         if isinstance(node, ast.Try):
             return True
         node = parents.get(node)
     return False
-
-
-def _is_context(group: SiteGroup, statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.With)
-        and any(item.context_expr is group.spot.node for item in statement.items)
-        and group.first.name in _CONTEXTS
-    )
 
 
 def _may_be_left_out(statement: ast.stmt) -> bool:
@@ -170,30 +382,27 @@ def _may_be_left_out(statement: ast.stmt) -> bool:
         return False
     func = statement.value.func
     last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return last in _SAYING or _is_runtime(statement)
-
-
-def _is_runtime(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Attribute(attr="cuda")))):
-            return True
-    return False
+    return last in _SAYING or is_runtime(statement)
 
 
 def _run(
     solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]
 ) -> list[ast.stmt]:
-    """Return a statement and those behind it that call CUDA's runtime too."""
+    """Return a statement and those behind it that call the same runtime too."""
     parent = solution.parents(path).get(statement)
-    only = {g.spot.node for g in solution.groups("cuda-only")}
+    only = {g.spot.node: g.first.name for g in solution.groups("cuda-only")}
+
+    def new(each: ast.stmt) -> bool | None:
+        names = [only[node] for node in ast.walk(each) if node in only]
+        return spelling(solution, path, names[0]) is not None if names else None
+
+    kind = new(statement)
     for field in ("body", "orelse", "finalbody"):
         block = getattr(parent, field, None)
         if isinstance(block, list) and statement in block:
             run = [statement]
             for each in block[block.index(statement) + 1 :]:
-                if each in done or not (
-                    _is_runtime(each) and any(node in only for node in ast.walk(each))
-                ):
+                if each in done or not is_runtime(each) or new(each) is not kind:
                     break
                 run.append(each)
             return run

@@ -1,7 +1,8 @@
-"""A number is read off a tensor as in PyTorch 0.3: `loss.data[0]`.
+"""A name or an idiom of PyTorch 0.3 stops the program: `loss.data[0]`, `retain_variables=True`.
 
 Why: since PyTorch 0.4 a loss has no dimensions, and indexing it stops with "invalid index of a
-0-dim tensor". `.item()` reads the number, wherever the tensor is.
+0-dim tensor". `.item()` reads the number, wherever the tensor is. `backward` calls its argument
+`retain_graph`, and a loader's iterator is advanced by `next(batches)`.
 
 Example:
 
@@ -21,26 +22,48 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, short
 
 
 def find(solution: Solution) -> Iterator[Finding]:
-    """Report tensors without dimensions that are indexed."""
+    """Report tensors without dimensions that are indexed, and names that are gone."""
     for group in solution.groups("first-item"):
         node = group.spot.node
-        if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)):
+        if not (isinstance(node, ast.Subscript) and all(s.detail["scalar"] for s in group.sites)):
             continue
-        if not all(site.detail["scalar"] for site in group.sites):
-            continue
-        owner = solution.code(Spot(group.spot.path, node.value.value))
-        if isinstance(node.value.value, ast.BinOp | ast.UnaryOp):
+        bare = group.first.detail["bare"]
+        owner = solution.code(Spot(group.spot.path, bare))
+        if isinstance(bare, ast.BinOp | ast.UnaryOp):
             owner = f"({owner})"
-        change = edit(solution, group.spot, "replace", code=f"{owner}.item()")
-        yield finding(
-            solution, "legacy-autograd", group.spot,
-            f"`{short(solution.code(group.spot))}` indexes a tensor without dimensions",
-            Fix((change,), erasure="variable"),
+        yield _finding(
+            solution, group.spot, "indexes a tensor without dimensions",
+            edit(solution, group.spot, "replace", code=f"{owner}.item()"),
         )  # fmt: skip
+    for group in solution.groups("old-name"):
+        call = group.spot.node
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            continue
+        if group.first.name == "next":
+            owner = solution.code(Spot(group.spot.path, call.func.value))
+            yield _finding(
+                solution, group.spot, "calls a method that iterators have not had since Python 3",
+                edit(solution, group.spot, "replace", code=f"next({owner})"),
+            )  # fmt: skip
+        for keyword in call.keywords:
+            if keyword.arg == "retain_variables":
+                value = solution.code(Spot(group.spot.path, keyword.value))
+                yield _finding(
+                    solution, group.spot, "gives an argument that is called `retain_graph` now",
+                    edit(solution, group.spot, "drop_keyword", name="retain_variables"),
+                    edit(solution, group.spot, "keyword", name="retain_graph", value=value),
+                )  # fmt: skip
+
+
+def _finding(solution: Solution, spot: Spot, message: str, *edits: Edit) -> Finding:
+    return finding(
+        solution, "legacy-autograd", spot, f"`{short(solution.code(spot))}` {message}",
+        Fix(edits, erasure="variable"),
+    )  # fmt: skip

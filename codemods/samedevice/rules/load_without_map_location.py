@@ -41,6 +41,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             continue
         name = solution.central_for(group)
+        if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
+            continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
         if name is not None:
             repair = fix(

@@ -33,6 +33,11 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("plain-tensor"):
         if not wanted(solution, group):
             continue
+        if all(
+            solution.certain(site.detail["value"].node) and solution.on_device(site.node)
+            for site in group.sites
+        ):
+            continue  # it was put on the device before it was stored
         if any(site.detail.get("trained") for site in group.sites):
             # A buffer is replaced when the module moves; the optimizer would keep the old tensor.
             if not all(site.detail["value"].scalar for site in group.sites):

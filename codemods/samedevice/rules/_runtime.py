@@ -1,0 +1,199 @@
+"""CUDA's runtime: how to ask for it, how torch.accelerator spells it, its streams and events."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from samedevice.finding import Edit
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import Name, SiteGroup
+from samedevice.rules._build import edit, with_comment
+from samedevice.torchfacts import accelerator_names
+
+#: Functions of torch.cuda that torch.accelerator has with the same meaning, by its names for them.
+_ACCELERATED = {
+    "set_device": "set_device_index",
+    **{
+        name: name
+        for name in (
+            "empty_cache", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
+            "memory_reserved", "memory_stats", "reset_accumulated_memory_stats",
+            "reset_peak_memory_stats", "synchronize",
+        )
+    },
+}  # fmt: skip
+_BACKENDS = frozenset(("cuda", "accelerator"))
+#: What a program tells a stream, an event or a tensor, and gets nothing back for.
+_TELLING = frozenset(
+    ("record", "record_event", "record_stream", "synchronize", "wait", "wait_event", "wait_stream")
+)
+_HANDLES = frozenset(
+    ("torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.ExternalStream")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question whether there is an accelerator, and what a file needs to ask it."""
+
+    solution: Solution
+    test: str
+    name: Name
+
+
+def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
+    """Return how code at a place asks whether it may call `runtime`; None where it cannot.
+
+    It asks for the type of its device where that has a name there, else for CUDA.
+    """
+    torch = solution.alias(spot.path, "torch")
+    any_kind = runtime.startswith("torch.accelerator") or (
+        spelling(solution, spot.path, runtime) is not None
+    )
+    name = solution.name_at(spot)
+    if name is not None and not name.resolvers:
+        kind = solution.kind_of(name, torch, spot)
+        if kind:
+            return Asked(solution, f'{kind} != "cpu"' if any_kind else f'{kind} == "cuda"', name)
+    backend = "accelerator" if any_kind else "cuda"
+    return Asked(solution, f"{torch}.{backend}.is_available()", Name("")) if torch else None
+
+
+def spelling(solution: Solution, path: str, name: str) -> str | None:
+    """Return what torch.accelerator calls a function of torch.cuda, in a file's words for torch.
+
+    None where the program's device is CUDA's, or its oldest torch has no such name.
+    """
+    module, _, last = name.rpartition(".")
+    torch = solution.alias(path, "torch")
+    if module != "torch.cuda" or not torch or not solution.accelerated(path):
+        return None
+    major, minor = max(solution.project.torch, (2, 6))  # which brought torch.accelerator
+    new = _ACCELERATED.get(last, "")
+    if f"torch.accelerator.{new}" not in accelerator_names(f"{major}.{minor}"):
+        return None
+    return f"{torch}.accelerator.{new}"
+
+
+def respelled(solution: Solution, path: str, statement: ast.stmt) -> str:
+    """Return a statement, in torch.accelerator's words where it is a call that they are for."""
+    code = solution.project.sources[path].segment(statement)
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        return code
+    func = statement.value.func
+    last = func.attr if isinstance(func, ast.Attribute) else ""
+    new = spelling(solution, path, f"torch.cuda.{last}")
+    old = solution.project.sources[path].segment(func)
+    if new is None or not (is_runtime(statement) and code.startswith(old)):
+        return code
+    return new + code[len(old) :]
+
+
+def is_runtime(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a call of the runtime and nothing else."""
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        return False
+    func = statement.value.func
+    if isinstance(func, ast.Attribute) and func.attr in _TELLING:
+        calls = [n for n in ast.walk(statement.value) if isinstance(n, ast.Call)]
+        if any(_of_backend(call.func) for call in calls):
+            return True
+    return _of_backend(func)
+
+
+def _of_backend(func: ast.AST) -> bool:
+    """Tell whether something is `torch.cuda.name` or deeper in there."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+        if isinstance(func, ast.Attribute) and func.attr in _BACKENDS:
+            return isinstance(func.value, ast.Name)
+    return False
+
+
+class Handles:
+    """Streams and events that have a name: without CUDA they are None, and nothing is told them."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+
+    def edits(self, group: SiteGroup, how: Asked) -> list[Edit]:
+        """Return the edits for a stream or event and for what is done with it; none if unsure."""
+        if group.first.name not in _HANDLES:
+            return []
+        path, call = group.spot.path, group.spot.node
+        parents = self.solution.parents(path)
+        statement = parents.get(call)
+        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1):
+            return []
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name | ast.Attribute):
+            return []
+        code = ast.unparse(target)
+        change = edit(self.solution, group.spot, "replace", code=f"{{}} if {how.test} else None")
+        edits = [change]
+        told: set[ast.stmt] = set()
+        for use in self._uses(path, code, statement):
+            there = asked(self.solution, Spot(path, use), group.first.name)
+            if there is None or there.name.edits or there.name.imports:
+                return []
+            each = self._use(path, use, there, told)
+            if each is None:
+                return []
+            edits += each
+        return edits
+
+    def _uses(self, path: str, code: str, statement: ast.stmt) -> Iterator[ast.expr]:
+        """Yield where the name of a handle is read, in its function or class."""
+        parents = self.solution.parents(path)
+        kinds: tuple[type[ast.AST], ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
+        if code.startswith("self."):
+            kinds = (ast.ClassDef, ast.Module)
+        home: ast.AST | None = statement
+        while home is not None and not isinstance(home, kinds):
+            home = parents.get(home)
+        for node in ast.walk(home) if home is not None else ():
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                if ast.unparse(node) == code:
+                    yield node
+
+    def _use(
+        self, path: str, use: ast.expr, how: Asked, told: set[ast.stmt]
+    ) -> list[Edit] | None:
+        """Return the edits for one use of a handle, None where it cannot be left out."""
+        parents, solution = self.solution.parents(path), self.solution
+        attribute = parents.get(use)
+        call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else attribute
+        node: ast.AST | None = use
+        while node is not None and not isinstance(node, ast.stmt):
+            node = parents.get(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if call.func.attr == "stream" and _of_backend(call.func):
+                return []  # `with torch.cuda.stream(None)` does nothing
+            if call.func.attr == "elapsed_time":
+                if attribute is not call.func:
+                    return []  # the other end of it
+                test = f'{{}} if {how.test} else float("nan")'
+                return [edit(solution, Spot(path, call), "replace", code=test)]
+            if isinstance(node, ast.Expr) and node.value is call and call.func.attr in _TELLING:
+                if node in told:
+                    return []
+                told.add(node)
+                if self._guarded(path, node):
+                    return []
+                place = Spot(path, node)
+                code = with_comment(solution, place, solution.code(place))
+                if "\n" in code:
+                    return None
+                return [
+                    edit(solution, place, "replace_statement", code=f"if {how.test}:\n    {code}")
+                ]
+        return None
+
+    def _guarded(self, path: str, statement: ast.stmt) -> bool:
+        parent = self.solution.parents(path).get(statement)
+        return isinstance(parent, ast.If) and any(
+            word in ast.unparse(parent.test) for word in ("cuda", ".type", "accelerator")
+        )
