@@ -394,7 +394,11 @@ class _Eraser:
         if _same(body, orelse) and self._may_go(test):
             return body
         if self._only and self._is_predicate(node.test) and not orelse:
-            return body  # what is left out without CUDA
+            stops = len(body) == 1 and (
+                isinstance(body[0], ast.Raise)
+                or isinstance(body[0], ast.Expr) and _is_call_of(body[0].value, "exit")
+            )
+            return [] if stops else body  # what is left out without CUDA, or demands it
         return [_like(node, test=test, body=body, orelse=orelse)]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
@@ -502,8 +506,8 @@ class _Eraser:
                     if not self.is_device(value)
                 ]
                 return _like(node, keys=[key for key, _ in pairs], values=[v for _, v in pairs])
-            case ast.Subscript() if self._variable and _is_data(node.value):
-                value = cast(ast.Attribute, node.value).value
+            case ast.Subscript() if self._variable and _undressed(node.value) is not node.value:
+                value = _undressed(node.value)
                 item = _at(ast.Attribute(self.expression(value), "item", ast.Load()), node)
                 return _at(ast.Call(item, [], []), node)
         return cast(ast.expr, self._rebuild(node))
@@ -535,6 +539,9 @@ class _Eraser:
             return self.expression(node.args[0])
         if self._variable and name == "Variable" and node.args:
             return self.expression(node.args[0])
+        if self._variable and name == "next" and receiver is not None and not node.args:
+            advance = _at(ast.Name("next", ast.Load()), node)
+            return _at(ast.Call(advance, [self.expression(receiver)], []), node)
         if self._amp and name in {"autocast", "GradScaler"}:
             return self._amp_call(node, name)
         if self._legacy:
@@ -556,11 +563,15 @@ class _Eraser:
 
     def _keywords(self, node: ast.Call) -> list[ast.keyword]:
         return [
-            _like(each, value=self.expression(each.value))
+            _like(each, value=self.expression(each.value), arg=self._renamed(each.arg))
             for each in node.keywords
             if each.arg is None
             or not (each.arg in _MOVE_ARGUMENTS or self._is_device_name(each.arg))
         ]
+
+    def _renamed(self, argument: str | None) -> str | None:
+        gone = self._variable and argument == "retain_variables"
+        return "retain_graph" if gone else argument
 
     def _move(self, node: ast.Call, receiver: ast.expr) -> ast.expr:
         """Erase `receiver.to(...)`, of which a dtype or a memory format stays."""
@@ -697,8 +708,14 @@ def _is_call_of(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Call) and _last_name(node.func) == name
 
 
-def _is_data(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "data"
+def _undressed(node: ast.expr) -> ast.expr:
+    """Return `x` of `x.data`, `x.data.cpu().numpy()` and their like."""
+    match node:
+        case ast.Attribute(value=inner, attr="data") | ast.Call(
+            func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"), args=[], keywords=[]
+        ):
+            return _undressed(inner)
+    return node
 
 
 def _is_runtime(func: ast.expr) -> bool:
