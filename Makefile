@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test lint demo bench gpu-proof clean
+.PHONY: test lint demo bench ci-test gpu-proof clean
 
 test: lint
 	$(BIN)/python -m pytest -q $(TESTS)
@@ -21,6 +21,11 @@ demo: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python tests/bench.py
+
+# The hooks under pre-commit itself and the installation of the GitHub Action; needs a network.
+ci-test: $(VENV)/.installed
+	@$(PIP) pre-commit
+	SAMEDEVICE_CI_TEST=1 $(BIN)/python -m pytest -q tests/test_ci.py
 
 # On a machine with a GPU whose PYTHON has torch (and pytest): no environment is made.
 gpu-proof:

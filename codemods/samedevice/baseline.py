@@ -91,6 +91,8 @@ class Baseline:
 
         Of more equal findings than there are entries, the last ones count as new.
         """
+        if not self.entries:
+            return Compared(list(findings), [], Counter(), Counter())
         left = Counter(self.entries)
         new, old = [], []
         for finding, entry in self.named(findings, project.sources):

@@ -84,7 +84,7 @@ def _head(totals: Totals) -> Iterator[str]:
     yield f'<p class="when">{text(_when(totals))} · samedevice {text(__version__)}</p></header>'
     fixed, found = totals.fixed.total(), totals.found.total()
     share = f"{fixed / found:.0%} of what was found" if found else "nothing was found"
-    proved = f"{totals.proofs['passed']:,} passed, {totals.proofs['broken']:,} broken"
+    proved = ", ".join(f"{totals.proofs[word]:,} {word}" for word in ("passed", "broken"))
     tiles = (
         ("Repositories", f"{totals.repositories:,}", f"{totals.lines:,} lines of Python"),
         ("Findings", f"{found:,}", f"{len(totals.found):,} rules"),
@@ -139,9 +139,9 @@ def _outcome_chart(totals: Totals) -> Iterator[str]:
     yield '</svg><ul class="legend" aria-label="Show only these outcomes">'
     for one in shown:
         yield (
-            f'<li><button type="button" aria-pressed="false" data-outcome="{one.value}">'
-            f'<i class="{one.value}"></i><b>{totals.outcomes[one.value]:,}</b> {one.value}'
-            f"<span>{_OUTCOMES[one]}</span></button></li>"
+            f'<li><button type="button" aria-pressed="false" data-outcome="{one.value}" '
+            f'title="{_OUTCOMES[one]}"><i class="{one.value}"></i>'
+            f"<b>{totals.outcomes[one.value]:,}</b> {one.value}</button></li>"
         )
     yield "</ul></section>"
 
