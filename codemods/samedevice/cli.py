@@ -313,6 +313,9 @@ def _named_report(given: str) -> tuple[Format, str]:
     forms = [known.value for known in Format if known is not Format.text]
     if form not in forms or not path:
         _fail(f"--report {given}: expected FORMAT=FILE with {', '.join(forms)}")
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        _fail(f"--report {given}: there is no folder {folder}")
     return Format(form), path
 
 
@@ -480,6 +483,8 @@ def _repaired(
             )  # fmt: skip
     except ProgramError as error:
         _fail(str(error))
+    if done.result.status == "refused":
+        _fail(done.result.message)
     for finding in done.seen:
         console.print(f"{finding.path}:{finding.span.line}: {finding.message}", markup=False)
     if done.result.clash is not None:
@@ -908,7 +913,9 @@ def server(
     try:
         from .server import serve
     except ImportError as error:
-        _fail(f"{error.name} is missing: pip install 'samedevice[server]'")
+        from .doctor import install
+
+        _fail(f"{error.name} is missing: {install('pygls', 'lsprotocol', extra='server')}")
     try:
         serve(tcp)
     except OSError as error:

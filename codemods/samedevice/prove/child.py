@@ -276,8 +276,13 @@ def _device(job: Job, report: _Report) -> Iterator[Lives]:
         return
     try:
         import torch
-    except ImportError as error:
-        raise Refused(f"torch is needed: {error}") from None
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise Refused(f"torch cannot be imported: {error}") from None
+        how = f"{sys.executable} -m pip install torch"
+        raise Refused(f"torch is needed to run programs, and is not installed: {how}") from None
+    except (ImportError, OSError) as error:  # a library of the system's that it needs
+        raise Refused(f"torch cannot be imported: {error}") from None
     if on == "auto":
         on = "cuda" if torch.cuda.is_available() else "virtual"
     report.data.update(on=on, device="cpu")

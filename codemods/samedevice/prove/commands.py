@@ -47,6 +47,7 @@ def run(
     from samedevice.prove.run import Program, ProgramError, run_program
 
     try:
+        _check_folders(report=report)
         settings = _settings(
             on,
             device_name,
@@ -100,6 +101,7 @@ def prove(
 
     to = console(stderr=report is not None and str(report) == "-")
     try:
+        _check_folders(report=report, html=html)
         unknown = set(ignore) - set(IGNORABLE)
         if unknown:
             raise ProgramError(f"--ignore {min(unknown)}: one of {', '.join(IGNORABLE)}")
@@ -211,6 +213,15 @@ def _most_memory(on: str) -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
     except (ValueError, OSError):
         return None
+
+
+def _check_folders(**pages: Path | None) -> None:
+    """Raise ProgramError for files that could not be written after the runs."""
+    from samedevice.prove.run import ProgramError
+
+    for option, path in pages.items():
+        if path is not None and not path.parent.is_dir():
+            raise ProgramError(f"--{option} {path}: there is no folder {path.parent}")
 
 
 def _write(path: Path | None, data: dict[str, Any]) -> None:

@@ -76,9 +76,12 @@ def dump(changes: ChangeList, path: str) -> str:
 
 
 def check_name(path: str) -> None:
-    """Raise `ConfigError` when the suffix of `path` names no form."""
+    """Raise `ConfigError` when the suffix of `path` names no form, or its folder is not there."""
     if _suffix(path) not in _FORMS:
         raise ConfigError(f"--report {path}: the name must end in {', '.join(_FORMS)}")
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise ConfigError(f"--report {path}: there is no folder {folder}")
 
 
 def _suffix(path: str) -> str:
