@@ -15,6 +15,8 @@ becomes
     with torch.autocast(device.type, enabled=device.type == "cuda"):
         loss = criterion(model(x), y)
 
+`GradScaler` takes it too where the oldest torch of the project has `torch.amp.GradScaler` (2.3).
+
 Fix safety: safe. On a CPU-only machine mixed precision was off and stays off.
 """
 
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from samedevice import syntax
 from samedevice.finding import Finding, Fix
@@ -29,10 +32,12 @@ from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.rules._build import edit, finding, short
+from samedevice.torchfacts import accelerator_names
 
 RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
-_OLD = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
+_AUTOCAST = (1, 10)  # the first torch with torch.autocast
+_NAMES = frozenset(("autocast", "GradScaler"))
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -48,59 +53,97 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
     spot, call = group.spot, group.spot.node
     if not isinstance(call, ast.Call):
         return None
-    old = group.first.name in _OLD
-    scaler = group.first.name.endswith("GradScaler")
-    given = {k.arg: k.value for k in call.keywords}
-    first = given.get("device_type") or (call.args[0] if call.args and not old else None)
-    if scaler:
-        if "enabled" in given or call.args or not group.first.name.startswith("torch.cuda."):
-            return None
-    elif not old and not (isinstance(first, ast.Constant) and first.value == "cuda"):
+    form = _Form.of(solution, group, call)
+    if not form.tied or _before(solution, _AUTOCAST):
         return None
     return finding(
         solution, RULE, spot,
         f"`{short(solution.code(spot))}` is mixed precision for CUDA alone",
-        _repair(solution, group, call, scaler, old),
+        _repair(solution, spot, call, form),
         unfixed="nothing in reach names the device here",
     )  # fmt: skip
 
 
-def _repair(
-    solution: Solution, group: SiteGroup, call: ast.Call, scaler: bool, old: bool
-) -> Fix | None:
-    spot = group.spot
+@dataclass(frozen=True)
+class _Form:
+    """How a call says what it is for: by a name of torch.cuda.amp, or by its first argument."""
+
+    old: bool
+    scaler: bool
+    kind: ast.expr | None
+    enabled: ast.expr | None
+    tied: bool
+
+    @classmethod
+    def of(cls, solution: Solution, group: SiteGroup, call: ast.Call) -> _Form:
+        """Return the form of a call of `autocast` or `GradScaler`."""
+        name = group.first.name
+        scaler, old = name.endswith("GradScaler"), ".cuda.amp" in name
+        given = {k.arg: k.value for k in call.keywords}
+        first = call.args[0] if call.args else None
+        kind = None if old else given.get("device" if scaler else "device_type", first)
+        enabled = given.get("enabled") or (first if old and not scaler else None)
+        for_cuda = isinstance(kind, ast.Constant) and kind.value == "cuda"
+        if not scaler:
+            tied = old or for_cuda
+        elif old:  # torch.amp.GradScaler came later; this one warns on a CPU, no more
+            known = "torch.amp.GradScaler" in _names(solution)
+            tied = not call.args and (known or enabled is None)
+        else:
+            tied = for_cuda or kind is None and not call.args
+        return cls(old, scaler, kind, enabled, tied)
+
+
+def _names(solution: Solution) -> frozenset[str]:
+    """Return what the oldest torch of the project has."""
+    major, minor = solution.project.torch
+    return accelerator_names(f"{major}.{minor}") if (major, minor) >= (2, 0) else frozenset()
+
+
+def _before(solution: Solution, release: tuple[int, int]) -> bool:
+    """Tell whether the project says that it works with a torch before a release."""
+    return (0, 0) < solution.project.torch < release
+
+
+def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix | None:
     torch = solution.alias(spot.path, "torch")
     name = solution.name_at(spot)
     parent = solution.parents(spot.path).get(call)
-    if isinstance(parent, ast.FunctionDef) or name is None:
+    if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) or name is None:
         return None  # a decorator is evaluated where no device is
     kind = solution.kind_of(name, torch, spot)
-    if not kind or not torch:
+    if not kind or not torch or any(k.arg is None for k in call.keywords):
         return None
-    given = {k.arg: k.value for k in call.keywords}
     uses = f'{kind} == "cuda"'
-    asked = given.get("enabled") or (call.args[0] if old and call.args else None)
-    if asked is not None and not (isinstance(asked, ast.Constant) and asked.value is True):
-        code = solution.code(Spot(spot.path, asked))
-        simple = isinstance(asked, ast.Name | ast.Attribute | ast.Call | ast.Constant)
+    if isinstance(form.enabled, ast.Constant) and form.enabled.value is False:
+        uses = "False"
+    elif form.enabled is not None and not isinstance(form.enabled, ast.Constant):
+        code = solution.code(Spot(spot.path, form.enabled))
+        simple = isinstance(form.enabled, ast.Name | ast.Attribute | ast.Call)
         uses = f"{code if simple else f'({code})'} and {uses}"
-    if scaler:
-        return _fix(name, [edit(solution, spot, "keyword", name="enabled", value=uses)])
+    enabled = edit(solution, spot, "keyword", name="enabled", value=uses)
+    if not form.old:
+        if form.kind is None:
+            return _fix(
+                name, [edit(solution, spot, "keyword", name="device", value=kind), enabled]
+            )
+        place = Spot(spot.path, form.kind)
+        return _fix(name, [edit(solution, place, "replace", code=kind), enabled])
+    if form.scaler and "torch.amp.GradScaler" not in _names(solution):
+        return _fix(name, [enabled])
     rest = [
         f"{k.arg}={solution.code(Spot(spot.path, k.value))}"
         for k in call.keywords
-        if k.arg not in ("enabled", "device_type")
+        if k.arg != "enabled"
     ]
     after = [solution.code(Spot(spot.path, a)) for a in call.args[1:]]
-    if old and after:
+    if after:
         rest.insert(0, f"dtype={after[0]}")
-        after = after[1:]
-    if after or any(k.arg is None for k in call.keywords):
+    if after[1:]:
         return None
+    callee = "amp.GradScaler" if form.scaler else "autocast"
     arguments = ", ".join((kind, *rest, f"enabled={uses}"))
-    return _fix(
-        name, [edit(solution, spot, "replace", code=f"{torch}.autocast({arguments})")]
-    )  # fmt: skip
+    return _fix(name, [edit(solution, spot, "replace", code=f"{torch}.{callee}({arguments})")])
 
 
 def _fix(name: Name, edits: list) -> Fix:  # type: ignore[type-arg]
@@ -128,15 +171,16 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
         read = {n.id for n in syntax.walk(tree) if isinstance(n, ast.Name)}
         read |= solution.taken_from(path)
         for node in imports:
-            kept = [a for a in node.names if (a.asname or a.name) in read or a.name != "autocast"]
+            kept = [a for a in node.names if (a.asname or a.name) in read or a.name not in _NAMES]
             if len(kept) == len(node.names):
                 continue
             spot = Spot(path, node)
+            gone = " and ".join(f"`{a.name}`" for a in node.names if a not in kept)
             change = edit(solution, spot, "delete")
             if kept:
                 names = ", ".join(ast.unparse(alias) for alias in kept)
                 code = f"from torch.cuda.amp import {names}"
                 change = edit(solution, spot, "replace_statement", code=code)
             yield finding(
-                solution, RULE, spot, "nothing reads `autocast`", Fix((change,), erasure=_ERASURE)
+                solution, RULE, spot, f"nothing reads {gone}", Fix((change,), erasure=_ERASURE)
             )
