@@ -344,3 +344,47 @@ def test_it_says_what_it_lacks(tmp_path: Path) -> None:
         f"{begin} torch.cuda.CUDAGraph",
         f"{begin} torch.cuda.CUDAGraph",
     ], done.stderr
+
+
+@pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="this torch has no Gloo")
+def test_distributed_training_under_the_name_of_nccl(tmp_path: Path) -> None:
+    code = """
+        import os, sys
+        import torch, torch.distributed as dist, torch.multiprocessing as mp
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        def work(rank, file):
+            torch.cuda.set_device(rank)
+            dist.init_process_group("nccl", f"file://{file}", rank=rank, world_size=2)
+            device = torch.device("cuda", rank)
+            torch.manual_seed(rank)
+            model = DistributedDataParallel(nn.Linear(3, 1).to(device), device_ids=[rank])
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for step in range(3):
+                optimizer.zero_grad()
+                model(torch.full((2, 3), float(rank + step), device=device)).sum().backward()
+                optimizer.step()
+            weights = model.module.weight.detach()
+            seen = [torch.zeros_like(weights) for _ in range(2)]
+            dist.all_gather(seen, weights)
+            total = torch.tensor([rank + 1.0], device=device)
+            dist.all_reduce(total)
+            names = [None, None]
+            dist.all_gather_object(names, f"rank {rank}")
+            dist.barrier()
+            try:
+                dist.all_reduce(torch.ones(1))
+            except RuntimeError as error:
+                refusal = str(error).partition(chr(10))[0]
+            if rank == 0:
+                print(dist.get_backend(), torch.equal(seen[0], seen[1]), seen[1].device)
+                print(total.item(), names, refusal)
+            dist.destroy_process_group()
+        if __name__ == "__main__":
+            mp.spawn(work, (os.path.abspath("store"),), nprocs=2)
+        """
+    done = run(tmp_path, code, virtual="cuda:2")
+    assert done.stdout.splitlines() == [
+        "nccl True cuda:0",
+        "3.0 ['rank 0', 'rank 1'] No backend type associated with device type cpu",
+    ], done.stderr

@@ -12,6 +12,7 @@ import torch
 from samedevice.prove import virtual
 from samedevice.prove.virtual import (
     bridge,
+    distributed,
     generators,
     hops,
     kernels,
@@ -20,7 +21,7 @@ from samedevice.prove.virtual import (
     runtime,
     storage,
 )
-from samedevice.prove.virtual.native import Registration
+from samedevice.prove.virtual.native import Registration, time_on_host
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
@@ -47,6 +48,7 @@ class Accelerator:
         STATE.device_type, STATE.count = device_type, count
         self._native = Registration(device_type, STATE.current, STATE.exchange, lambda: STATE.count)
         self._patches = Patches()
+        self._undo_timers: Callable[[], None] | None = None
         self._libraries: list[torch.library.Library] = []
         try:
             bridge.configure(device_type)
@@ -55,6 +57,8 @@ class Accelerator:
             key = _KEYS[device_type]
             self._libraries += kernels.register(key)
             self._libraries.append(hops.register(key))
+            self._libraries += distributed.register(key)
+            self._undo_timers = time_on_host(device_type)
         except BaseException:
             self._undo()
             raise
@@ -68,6 +72,7 @@ class Accelerator:
         if self.device_type == "cuda":
             storage.install_legacy_types(patches)
             parallel.install(patches)
+            distributed.install_nccl(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):
             for name in ("manual_seed", "seed"):
@@ -100,6 +105,8 @@ class Accelerator:
             library._destroy()
         self._patches.undo()
         torch.autograd.set_multithreading_enabled(True)
+        if self._undo_timers is not None:
+            self._undo_timers()
         self._native.undo()
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samedevice.prove.virtual import rules
+from samedevice.prove.virtual import distributed, rules
 from samedevice.prove.virtual.bridge import adopt, lacking, to_device, to_host
 from samedevice.prove.virtual.generators import for_draw
 from samedevice.prove.virtual.state import STATE
@@ -90,6 +90,9 @@ _METADATA = [
 
 def register(dispatch_key: str) -> list[torch.library.Library]:
     """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
+    # what Python code of torch registered before us would be taken for a second registration
+    taken = getattr(torch.library, "_impls", set())
+    taken -= {name for name in taken if name.endswith(f"/{dispatch_key}")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that composite operations get a kernel of ours
         return _register(dispatch_key)
@@ -133,6 +136,8 @@ def stand_in(names: Iterable[str], dispatch_key: str) -> list[torch.library.Libr
     libraries: dict[str, torch.library.Library] = {}
     for full in names:
         namespace, _, name = full.partition("::")
+        if namespace == distributed.NAMESPACE:
+            continue
         op = _operation(name, namespace)
         if op is None:
             continue

@@ -164,6 +164,42 @@ class _Hooks:
         _write(self._instance, self._old)
 
 
+_TIMERS = (
+    "_ZNSt8__detail9_Map_baseIN3c1010DeviceTypeESt4pairIKS2_St8functionIFSt10unique_ptrIN4c10d5TimerE"
+    "St14default_deleteIS8_EENS1_6DeviceEEEESaISF_ENS_10_Select1stESt8equal_toIS2_ESt4hashIS2_ENS_18_"
+    "Mod_range_hashingENS_20_Default_ranged_hashENS_20_Prime_rehash_policyENS_17_Hashtable_traitsILb1"
+    "ELb0ELb1EEELb1EEixERS4_"
+)
+_FUNCTION = 32  # bytes of a std::function, which for a plain function may be copied as they are
+
+
+def time_on_host(device_type: str) -> Callable[[], None] | None:
+    """Let DistributedDataParallel measure its times on the device as it does on the host.
+
+    Returns what undoes it, or None where torch's table of timers is not to be found.
+    """
+    cpu = _library("torch_cpu")
+    try:
+        entry, registry = cpu[_TIMERS], cpu["_ZN4c10d13TimerRegistryEv"]
+    except AttributeError:  # another C++ library, or no torch.distributed
+        return None
+    registry.restype = entry.restype = ctypes.c_void_p
+    entry.argtypes = ctypes.c_void_p, ctypes.POINTER(ctypes.c_int8)
+    table = registry()
+
+    def timer(kind: str) -> int:
+        return int(entry(table, ctypes.byref(ctypes.c_int8(_device_number(kind)))))
+
+    target = timer(device_type)
+    old = ctypes.string_at(target, _FUNCTION)
+    ctypes.memmove(target, timer("cpu"), _FUNCTION)
+
+    def undo() -> None:
+        ctypes.memmove(target, old, _FUNCTION)
+
+    return undo
+
+
 def _pretending(c10: ctypes.CDLL, table: Any) -> int | None:
     """Return torch's guard for CUDA without a GPU, if this release has one (2.9 has none)."""
     try:

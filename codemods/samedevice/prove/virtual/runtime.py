@@ -373,6 +373,8 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
     patches.set(module, "default_generators", generators)
     patches.set(module, "_queued_calls", [])
     patches.set(module, "_initialized", False)
+    if hasattr(module, "is_current_stream_capturing"):
+        patches.set(module, "is_current_stream_capturing", lambda: False)
     _install_streams(patches, module)
 
 
@@ -396,7 +398,6 @@ def _install_cuda(patches: Patches) -> None:
     patches.set(torch.cuda, "_cudart", runtime)
     patches.set(torch.cuda, "cudart", lambda: runtime)
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
-    patches.set(torch.cuda, "is_current_stream_capturing", lambda: False)
     patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
     for name in ("CUDAGraph", "MemPool"):
         absent = type(name, (_Absent,), {})
