@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import io
 import json
 import keyword
-import re
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +19,8 @@ from ..finding import Span
 from ..places.graph import Place
 from ..places.trace import Event, Life
 from ..report.diff import opcodes
+from ..report.shell import UNSEEN, document, visible
+from ..report.shell import text as _text
 from ..source import Source
 from . import graph
 from .model import At, Clash, File, View, pieces
@@ -44,11 +43,6 @@ _LEGEND = {
     Place.UNKNOWN: ("unknown", "?", "not decided by what can be read"),
 }
 
-_CONTROL = re.compile(
-    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ud800-\udfff]"
-)
-
 
 def render(
     before: View, after: View | None, *, title: str, root: str = "", only: Collection[str] = ()
@@ -60,21 +54,10 @@ def render(
     """
     page = _Page(before, after, root, only)
     body = "\n".join(page.body(title))
-    script = _asset("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     data = json.dumps(page.data, separators=(",", ":"), ensure_ascii=True)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{_text(title or 'project')}: where its tensors live</title>\n"
-        f"<style>\n{_asset('page.css')}</style>\n</head>\n"
-        f"<body>\n{body}\n"
-        f'<script type="application/json" id="data">{_json_in_html(data)}</script>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
-    )
+    body += f'\n<script type="application/json" id="data">{_json_in_html(data)}</script>'
+    name = f"{title or 'project'}: where its tensors live"
+    return document(name, body, _asset("page.css"), _asset("page.js"))
 
 
 @cache
@@ -86,22 +69,13 @@ def _json_in_html(data: str) -> str:
     return data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _visible(text: str) -> str:
-    """Return a text in which what could steer the reader's eye or browser is written out."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _text(text: str) -> str:
-    return escape(_visible(text))
-
-
 def _code(text: str) -> str:
     """Return code for HTML, with characters that are not seen in a frame of their own."""
     if text.isascii() and text.isprintable():
         return escape(text)
     out: list[str] = []
     at = 0
-    for match in _CONTROL.finditer(text):
+    for match in UNSEEN.finditer(text):
         out.append(escape(text[at : match.start()]))
         out.append(f"<s class=ctl>U+{ord(match[0]):04X}</s>")
         at = match.end()
@@ -119,7 +93,7 @@ class _Page:
         self.paths = list(dict.fromkeys([*before.files, *(after.files if after else ())]))
         self._infos: dict[tuple[Any, ...], int] = {}
         self.data: dict[str, Any] = {
-            "files": [[_visible(self._name(path)), self._id(path)] for path in self.paths],
+            "files": [[visible(self._name(path)), self._id(path)] for path in self.paths],
             "infos": [],
             "clashes": [],
         }
@@ -633,7 +607,7 @@ def _width(line: str) -> int:
             columns += 4 - columns % 4
         else:
             columns += 2 if east_asian_width(character) in "WF" else 1
-    return columns + 7 * len(_CONTROL.findall(line))
+    return columns + 7 * len(UNSEEN.findall(line))
 
 
 class _Rows(list[int]):

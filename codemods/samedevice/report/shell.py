@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from functools import cache
 from html import escape
+from importlib.resources import files
 
 #: What is not seen, or turns what is seen around.
 UNSEEN = re.compile(
@@ -15,7 +17,10 @@ UNSEEN = re.compile(
 
 
 def document(title: str, body: str, style: str, script: str) -> str:
-    """Return a page; `body` is HTML. It may load nothing and run no script but this one."""
+    """Return a page; `body` is HTML. It may load nothing and run no script but this one.
+
+    `style` comes after the look that all such pages share: colours, light and dark, letters.
+    """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return (
@@ -23,13 +28,23 @@ def document(title: str, body: str, style: str, script: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{text(title)}</title>\n<style>\n{_look()}{style}</style>\n</head>\n"
         f"<body>\n{body}\n<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
+@cache
+def _look() -> str:
+    return (files(__package__) / "shell.css").read_text("utf-8")
+
+
+def visible(plain: str) -> str:
+    """Return a text in which what is not seen is written out."""
+    if plain.isascii() and plain.isprintable():
+        return plain
+    return UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", plain)
+
+
 def text(plain: str) -> str:
     """Return somebody's text as HTML, with what is not seen written out."""
-    if plain.isascii() and plain.isprintable():
-        return escape(plain)
-    return escape(UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", plain))
+    return escape(visible(plain))
