@@ -690,6 +690,8 @@ class Calls(Library):
                     made.element = pair[1] if len(pair) == 2 else None
                 return made
             case "sum" | "max" | "min":
+                if name != "sum" and len(values) == 1 and isinstance(first, Tensor):
+                    return Tensor(first.node, scalar=True)  # compared as numbers, they are numbers
                 if len(values) == 1 or (name == "sum" and values):
                     return self.iterate(first, args[0][1], scope)
                 return self.join(values[0], values[1]) if len(values) > 1 else SCALAR

@@ -47,18 +47,15 @@ class Choices(Calls):
                 return Flag(asks=False, choice=True)
         return value
 
-    def undecided(self, node: ast.If, scope: Scope) -> None:
-        """Note a branch that moves behind a test that is chosen in a way not known."""
+    def chosen_unknown(self, node: ast.If, scope: Scope) -> bool:
+        """Note a branch that moves behind a test about devices of which nothing else is known."""
         if not _SPEAKS.search(ast.unparse(node.test)):
-            return
-        moves = any(
-            isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "cuda"
-            for part in node.body
-            for n in syntax.walk(part)
-        )
-        if moves:
-            self.offers.append(Spot(scope.path, node))
-            self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
+            return False
+        if not _moves(node.body) or _moves(node.orelse):
+            return False
+        self.offers.append(Spot(scope.path, node))
+        self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
+        return True
 
     def offer(
         self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
@@ -98,8 +95,11 @@ class Choices(Calls):
             tests.append(name if flag.positive else f"not {name}")
             asked = asked or flag.asks
         index = ""
-        for index, option in indexes:
-            tests += self._index_test(index, option, scope.path)
+        for name, option in indexes:
+            test = self._index_test(name, option, scope.path)
+            tests += test
+            # `.cuda(None)` goes to the first GPU, unless another is set
+            index = f"{name} or 0" if option.value is None and not test else name
         if not asked:
             tests.append(available)
         test = " and ".join(tests)
@@ -186,16 +186,12 @@ class Choices(Calls):
 
     def _index_test(self, code: str, option: Option, path: str) -> list[str]:
         """Return the condition under which an index stands for a GPU, if there is one."""
-        tree = self.project.tree(path)
-        for node in syntax.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Compare) and ast.unparse(node.left) == code:
-                means = index_means(node)
-                if means is not None:
-                    none = isinstance(node.comparators[0], ast.Constant)
-                    none = none and node.comparators[0].value is None  # type: ignore[attr-defined]
-                    return [f"{code} is not None" if none else f"{code} >= 0"]
-        if option.value is None:
-            return [f"{code} is not None"]
+        for other in self.project.programs.get(path, frozenset((path,))):
+            for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
+                if isinstance(node, ast.Compare) and index_means(node) is not None:
+                    if ast.unparse(node.left) == code:
+                        none = ast.unparse(node.comparators[0]) == "None"
+                        return [f"{code} is not None" if none else f"{code} >= 0"]
         return [f"{code} >= 0"] if isinstance(option.value, int) and option.value < 0 else []
 
     def indexes(self, path: str) -> set[str]:
@@ -234,6 +230,16 @@ class Choices(Calls):
                     if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
                         known.add(node.attr)
         return known
+
+
+def _moves(body: list[ast.stmt]) -> bool:
+    """Tell whether statements move something to a GPU."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cuda"
+        for node in syntax.walk_all(body)
+    )
 
 
 def index_in(node: ast.AST) -> ast.expr | None:

@@ -380,6 +380,7 @@ class Expressions:
             node.sure = False
             made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
             made.detail.update(symbolic=self.symbolic > 0, guarded=False, whole=site)
+            made.detail["perhaps"] = site.detail.get("perhaps")
             self.sites.append(made)
             for source in value.node.batch_from:
                 self.graph.batch(source, node)
@@ -438,6 +439,7 @@ class Expressions:
         node = self.graph.node(spot)
         node.sure = False
         site = self.site("batch", spot, node, scope)
+        site.detail["perhaps"] = True
         made = Tensor(node, site=site)
         made.packed = True
         self.graph.batch(value.node, node)

@@ -330,8 +330,11 @@ class Interpreter(Choices):
     def exec_If(self, node: ast.If, scope: Scope) -> bool:
         test = self.eval(node.test, scope)
         known = None if self.is_switch(node.test, test) else self.truth(test)
-        if known is None and not isinstance(test, Flag):
-            self.undecided(node, scope)
+        if known is None and not isinstance(test, Flag) and self.chosen_unknown(node, scope):
+            self.guarded += 1
+            self.block(node.body, scope)
+            self.guarded -= 1
+            return False
         if isinstance(test, Flag):
             if test.choice:
                 self.offers.append(Spot(scope.path, node))
@@ -667,6 +670,9 @@ class Interpreter(Choices):
                 kept = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
                 kept.detail["object"] = value
                 self.snapshot(kept, scope)
+            if owner.family == "dataset":
+                for tensor, where in self.tensors_in(value, Spot(scope.path, statement)):
+                    self.keep_on_host(tensor, where)
             old = owner.attrs.get(attr)
             owner.attrs[attr] = (
                 value if old is None or len(self.stack) <= 1 else self.replace(old, value)

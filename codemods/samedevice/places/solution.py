@@ -797,14 +797,26 @@ class Solution:
         name = self._free_name(path, "device")
         if len(needy) == 1:
             return Name(name, (Resolver(path, name),))
-        folder = _common_folder(needy)
-        module_path = posixpath.join(folder, "device.py") if folder else "device.py"
-        module = self._module_name(path, module_path)
-        if module_path in self.project.sources or module is None:
-            return Name(name, (Resolver(path, name),))
-        if any(self._module_name(other, module_path) is None for other in needy):
-            return Name(name, (Resolver(path, name),))
-        return Name(name, (Resolver(path, name, module, module_path),))
+        for folder in (_common_folder(needy), *sorted(self._packages(needy))):
+            module_path = posixpath.join(folder, "device.py") if folder else "device.py"
+            module = self._module_name(path, module_path)
+            if module is None or module_path in self.project.sources:
+                continue
+            if all(self._module_name(other, module_path) is not None for other in needy):
+                return Name(name, (Resolver(path, name, module, module_path),))
+        return Name(name, (Resolver(path, name),))
+
+    def _packages(self, paths: set[str]) -> set[str]:
+        """Return the outermost packages that some of these files are in."""
+        found: set[str] = set()
+        for path in paths:
+            folder = posixpath.dirname(posixpath.normpath(path))
+            while folder and self.project.is_package(posixpath.join(folder, "module")):
+                parent = posixpath.dirname(folder)
+                if not parent or not self.project.is_package(posixpath.join(parent, "module")):
+                    found.add(folder)
+                folder = parent
+        return found
 
     def _chosen(self, path: str) -> Name | None:
         """Return a call of the function that the user named."""

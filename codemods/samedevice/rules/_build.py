@@ -128,15 +128,8 @@ def unmoved(node: ast.AST, is_move: Callable[[ast.Call], bool]) -> ast.AST:
 
 
 def idle(statement: ast.AST) -> bool:
-    """Tell whether a statement does nothing: `x`, `x = x`, `x = [i for i in x]`."""
+    """Tell whether a statement does nothing: `x`, `x = x`."""
     match statement:
-        case ast.Assign(
-            targets=[target],
-            value=ast.ListComp(
-                elt=ast.Name(id=one), generators=[ast.comprehension(ast.Name(id=each), source)]
-            ),
-        ) if one == each:
-            return ast.unparse(target) == ast.unparse(source)
         case ast.Pass() | ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript()):
             return True
         case ast.Assign(targets=[target], value=value):

@@ -40,6 +40,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 continue
             if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
                 continue
+            if site.detail.get("perhaps") and solution.in_module(site.scope):
+                continue  # a module's input of unknown form is no batch from a loader
             single = SiteGroup(group.kind, group.spot, [site])
             if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
                 continue  # who calls this is not known, so neither is whether it is wrong

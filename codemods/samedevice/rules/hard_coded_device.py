@@ -59,6 +59,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("indexed"):
         if _of_rank(group) or group.first.detail["guarded"]:
             continue
+        if group.spot.node not in solution.interpreter.meant:
+            continue  # a text that only looks like a device's name
         if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
     for kind in ("move", "module-move"):
