@@ -18,6 +18,7 @@ from lsprotocol import types as lsp
 from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from .. import __version__, rules
 from ..check import Step
@@ -63,6 +64,19 @@ class Job:
             raise Interrupted
 
 
+class _Protocol(LanguageServerProtocol):
+    """Answers a request whose parameters make no sense, which pygls leaves without an answer."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a message as what it is; raises `JsonRpcException` when it is none."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class Server(LanguageServer):
     """One editor's session.
 
@@ -76,6 +90,7 @@ class Server(LanguageServer):
         super().__init__(
             NAME,
             __version__,
+            protocol_cls=_Protocol,
             text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
             notebook_document_sync=lsp.NotebookDocumentSyncOptions(
                 notebook_selector=[
@@ -472,6 +487,11 @@ class Server(LanguageServer):
         if before is not None and b"\r\n" in before.encode(before.text):
             return "\r\n"
         return "\n"
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """Write to the editor's log what its user can do nothing about."""
+        message = f"{source.__name__}: {error}"
+        self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, message))
 
     # -- the process --------------------------------------------------------------------------
 

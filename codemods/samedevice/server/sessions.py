@@ -23,13 +23,13 @@ def register(server: Server) -> None:
 def _sessions(server: Server) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
+        server.watch_parent()
         options = params.initialization_options
         if isinstance(options, dict):
             _configure(server, options.get("settings", options))
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:
-        server.watch_parent()
         await _register_more(server)
         await _ask_settings(server)
         await _again(server)

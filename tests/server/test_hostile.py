@@ -1,0 +1,274 @@
+"""What no editor should send, and what editors do: nonsense, huge texts, haste, and a sudden end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from lsprotocol import types as lsp
+
+from samedevice import check, migrate
+from samedevice.config import Config
+from samedevice.finding import Finding
+from samedevice.server.analysis import Folder, Settings
+
+from .editor import run, session
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SERVER = [sys.executable, "-m", "samedevice", "server"]
+BROKEN = 'import torch\n\nx = torch.ones(3, device="cuda")\n'
+
+
+def message(**fields: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def hello(**params: Any) -> bytes:
+    return message(id=1, method="initialize", params={"capabilities": {}, **params})
+
+
+def answer(stream: IO[bytes], number: int) -> dict[str, Any]:
+    """Read messages up to the answer to a request."""
+    while True:
+        length = 0
+        while line := stream.readline().strip():
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        if not length:
+            raise AssertionError("the server has ended")
+        found = json.loads(stream.read(length))
+        if found.get("id") == number and "method" not in found:
+            assert isinstance(found, dict)
+            return found
+
+
+def ended(process: subprocess.Popen[bytes], seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+def test_messages_that_are_none_are_passed_over() -> None:
+    server = subprocess.Popen(
+        SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert server.stdin is not None and server.stdout is not None
+    hover = {"textDocument": {"uri": "file:///x.py"}, "position": {"line": -1, "character": 99}}
+    for part in (
+        b"Content-Length: 9\r\n\r\nnot json!",
+        hello(),
+        b"Content-Length: 2\r\n\r\n[]",
+        message(id=2, method="no/such/method", params=[]),
+        message(method="textDocument/didChange", params={"textDocument": 7}),
+        message(method="textDocument/didOpen"),
+        message(id=3, method="textDocument/hover", params={"position": "here"}),
+        message(id=4, method="textDocument/hover", params=hover),
+        message(id=99, result="an answer that nobody waits for"),
+        message(method="$/cancelRequest", params={"id": "unknown"}),
+    ):
+        server.stdin.write(part)
+    server.stdin.flush()
+    assert "result" in answer(server.stdout, 1)
+    assert "error" in answer(server.stdout, 2)
+    assert "error" in answer(server.stdout, 3)
+    assert "error" in answer(server.stdout, 4)
+    server.stdin.write(message(id=5, method="shutdown") + message(method="exit"))
+    server.stdin.flush()
+    assert answer(server.stdout, 5)["result"] is None
+    ended(server, 20)
+    assert server.returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed by signal")
+def test_a_server_does_not_outlive_its_editor() -> None:
+    editor = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    read, write = os.pipe()  # kept open here: only the editor's death is to be seen
+    server = subprocess.Popen(SERVER, stdin=read, stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    os.close(read)
+    try:
+        os.write(write, hello(processId=editor.pid))
+        assert "result" in answer(server.stdout, 1)
+        os.write(write, message(method="initialized", params={}))
+        editor.send_signal(signal.SIGKILL)
+        editor.wait()
+        ended(server, 30)
+    finally:
+        os.close(write)
+        editor.poll()
+
+
+def test_a_session_over_a_socket_ends_with_its_client() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([*SERVER, "--tcp", str(port)])
+    for _ in range(200):
+        try:
+            client = socket.create_connection(("127.0.0.1", port), timeout=20)
+            break
+        except OSError:
+            time.sleep(0.1)
+    with client, client.makefile("rb") as stream:
+        client.sendall(hello())
+        assert "result" in answer(stream, 1)  # type: ignore[arg-type]
+    ended(server, 30)
+
+
+def test_haste_ends_in_the_right_state(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(BROKEN)
+
+    async def type_() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path)
+            await editor.diagnostics(uri)
+            text, began = BROKEN, time.perf_counter()
+            for version in range(2, 102):  # a key in ten milliseconds, mostly half a statement
+                text += "y = torch.ones(2).cuda()\n"[(version - 2) % 25]
+                editor.change(uri, text, version)
+                await asyncio.sleep(max(0.0, began + version * 0.01 - time.perf_counter()))
+            found = await editor.diagnostics(uri, 101)
+            (tmp_path / "same.py").write_text(text)
+            assert [(one.code, one.range.start.line) for one in found] == [
+                (one.rule, one.span.line - 1) for one in fresh([tmp_path / "same.py"])
+            ]
+            assert len(found) > 2
+            versions = [params.version or 0 for params in editor.told[uri]]
+            assert versions == sorted(versions)
+
+    run(type_())
+
+
+def test_what_is_huge_or_strange_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(BROKEN)
+    texts = (
+        "x = 1\n" * 900_000,  # 5 MB
+        "x = [" + "1, " * 500_000,
+        "(" * 100_000,
+        "x = " + "-" * 50_000 + "1\n",
+        "\0\ufeff\u2028\r\x0c",
+        "if x:\n" + " " * 3 + "\ud800",
+        "'''" + BROKEN,
+    )
+
+    async def send() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path)
+            assert len(await editor.diagnostics(uri)) == 1
+            version = 1
+            for text in texts:
+                version += 1
+                editor.change(uri, text.encode("utf-8", "replace").decode(), version)
+                found = await editor.diagnostics(uri, version)
+                assert {one.code for one in found} <= {"syntax", "hard-coded-device"}
+                version += 1
+                editor.change(uri, BROKEN, version)
+                assert len(await editor.diagnostics(uri, version)) == 1
+            name = lsp.TextDocumentIdentifier(uri)
+            editor.text_document_did_close(lsp.DidCloseTextDocumentParams(name))
+            await editor.until(lambda: not editor.told[uri][-1].diagnostics)
+
+    run(send())
+
+
+def fresh(paths: list[Path]) -> list[Finding]:
+    return check.check(migrate.read([str(path) for path in paths], Config()), Config())
+
+
+def mutated(text: str, random_: random.Random) -> str:
+    """Return a text after one more edit: what is deleted, doubled, moved or written by halves."""
+    lines = text.split("\n")
+    at = random_.randrange(len(lines))
+    match random_.randrange(7):
+        case 0:
+            del lines[at]
+        case 1:
+            lines.insert(at, lines[at])
+        case 2:
+            lines.insert(at, random_.choice(lines))
+        case 3:
+            cut = random_.randrange(len(lines[at]) + 1)
+            lines[at] = lines[at][:cut]
+        case 4:
+            indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+            new = ("x = torch.zeros(3)", "device = 'cuda'", "x = x.cuda()", "pass", "import torch")
+            lines.insert(at, indent + random_.choice(new))
+        case 5:
+            lines[at] += random_.choice(("  # a comment", ")", ".to(device)", ".numpy()"))
+        case _:
+            lines[at] = lines[at].replace("(", random_.choice(("((", "", "(")), 1)
+    return "\n".join(lines)
+
+
+def type_at_random(folder: Path, edits: int, seed: int, every: int) -> None:
+    """Edit the files of a project; what is found along the way is what a fresh run finds."""
+    random_ = random.Random(seed)
+    paths = sorted(path.as_posix() for path in folder.rglob("*.py"))
+    texts = {path: Path(path).read_text() for path in paths}
+    good = dict(texts)
+    analysed = Folder(folder.as_posix())
+    compared = 0
+    for number in range(edits):
+        path = random_.choice(paths)
+        before = texts[path]
+        texts[path] = mutated(before, random_)
+        analysis = analysed.analyse(texts, Settings())
+        if path in analysis.broken:
+            if random_.random() < 0.7:  # most typing ends in something that parses
+                texts[path] = before
+                analysis = analysed.analyse(texts, Settings())
+        if not analysis.broken:
+            good = dict(texts)
+            if number % every == 0 or number == edits - 1:
+                copies = {name: Path(name).write_text(text) for name, text in texts.items()}
+                assert copies
+                assert list(analysis.findings) == fresh([folder])
+                compared += 1
+        elif number % 20 == 19:
+            texts = dict(good)
+    analysis = analysed.analyse(good, Settings())
+    for name, text in good.items():
+        Path(name).write_text(text)
+    assert list(analysis.findings) == fresh([folder])
+    assert compared >= edits // every // 4
+
+
+def project(folder: Path, name: str) -> Path:
+    for path in (FIXTURES / "projects" / name / "before").rglob("*.py"):
+        copy = folder / path.relative_to(FIXTURES / "projects" / name / "before")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    return folder
+
+
+def test_edits_at_random_end_as_a_fresh_run(tmp_path: Path) -> None:
+    type_at_random(project(tmp_path, "scripts_share_a_folder"), 1_000, seed=5, every=100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_edits_at_random_are_a_fresh_run_each_time(tmp_path: Path, seed: int) -> None:
+    names = sorted(path.name for path in (FIXTURES / "projects").iterdir() if path.is_dir())
+    type_at_random(project(tmp_path, names[seed * 3 % len(names)]), 1_000, seed, every=5)
