@@ -198,7 +198,9 @@ def update(
         after += new
     if after != before.entries or not os.path.lexists(path):
         write(path, after)
-    told = f"{path}: {after.total():,} findings, {compared.gone.total():,} taken out"
+    count = after.total()
+    findings_ = "finding" if count == 1 else "findings"
+    told = f"{path}: {count:,} {findings_}, {compared.gone.total():,} taken out"
     if add:
         return f"{told}, {new.total():,} new"
     return f"{told}; not in it: {new.total():,} new" if new else told
