@@ -367,18 +367,20 @@ def test_distributed_training_under_the_name_of_nccl(tmp_path: Path) -> None:
             weights = model.module.weight.detach()
             seen = [torch.zeros_like(weights) for _ in range(2)]
             dist.all_gather(seen, weights)
+            model.zero_grad()
+            model(torch.full((2, 3), rank + 1.0, device=device)).sum().backward()
             total = torch.tensor([rank + 1.0], device=device)
             dist.all_reduce(total)
             names = [None, None]
             dist.all_gather_object(names, f"rank {rank}")
-            dist.barrier()
+            dist.barrier(device_ids=[rank])
             try:
                 dist.all_reduce(torch.ones(1))
             except RuntimeError as error:
                 refusal = str(error).partition(chr(10))[0]
             if rank == 0:
                 print(dist.get_backend(), torch.equal(seen[0], seen[1]), seen[1].device)
-                print(total.item(), names, refusal)
+                print(total.item(), model.module.weight.grad.tolist(), names, refusal)
             dist.destroy_process_group()
         if __name__ == "__main__":
             mp.spawn(work, (os.path.abspath("store"),), nprocs=2)
@@ -386,5 +388,6 @@ def test_distributed_training_under_the_name_of_nccl(tmp_path: Path) -> None:
     done = run(tmp_path, code, virtual="cuda:2")
     assert done.stdout.splitlines() == [
         "nccl True cuda:0",
-        "3.0 ['rank 0', 'rank 1'] No backend type associated with device type cpu",
+        "3.0 [[3.0, 3.0, 3.0]] ['rank 0', 'rank 1'] "
+        "No backend type associated with device type cpu",
     ], done.stderr

@@ -91,7 +91,7 @@ _METADATA = [
 def register(dispatch_key: str) -> list[torch.library.Library]:
     """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
     # what Python code of torch registered before us would be taken for a second registration
-    taken = getattr(torch.library, "_impls", set())
+    taken: set[str] = getattr(torch.library, "_impls", set())
     taken -= {name for name in taken if name.endswith(f"/{dispatch_key}")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that composite operations get a kernel of ours
