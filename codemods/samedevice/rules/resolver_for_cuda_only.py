@@ -1,0 +1,242 @@
+"""The resolver knows CUDA only, and any accelerator was asked for.
+
+Why: `torch.accelerator` (torch 2.6 and newer) finds CUDA, MPS, XPU and others alike. This rule is
+silent unless `--resolver accelerator` asks for that; what a user chooses on the command line stays
+the user's choice.
+
+Example:
+
+    use_cuda = not args.no_cuda and torch.cuda.is_available()
+    device = torch.device("cuda" if use_cuda else "cpu")
+
+becomes
+
+    use_cuda = not args.no_cuda and torch.accelerator.is_available()
+    device = torch.accelerator.current_accelerator() if use_cuda else torch.device("cpu")
+
+Fix safety: safe. On a CPU-only machine the device is the CPU before and after.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from samedevice import syntax
+from samedevice.finding import Edit, Finding, Fix
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.rules._build import edit, finding, with_comment
+
+RULE = "resolver-for-cuda-only"
+_VENDOR = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa)(:0)?")
+_WIDTH = 100
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report choices between the CPU and one or more vendors' devices."""
+    if solution.project.resolver != "accelerator":
+        return
+    for path in solution.files():
+        tree = solution.project.tree(path)
+        torch = solution.alias(path, "torch")
+        if tree is None or not torch or solution.owned(path):
+            continue
+        file = _File(solution, path, torch)
+        for node in syntax.walk(tree):
+            if isinstance(node, ast.IfExp):
+                yield from file.expression(node)
+            elif isinstance(node, ast.If):
+                yield from file.statement(node)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What asks for an accelerator, and whether the answer is a text."""
+
+    test: ast.expr
+    text: bool
+
+
+class _File:
+    def __init__(self, solution: Solution, path: str, torch: str) -> None:
+        self.solution = solution
+        self.path = path
+        self.torch = torch
+        self.parents = solution.parents(path)
+
+    # -- forms --------------------------------------------------------------------------------
+
+    def expression(self, node: ast.IfExp) -> Iterator[Finding]:
+        """Judge `"cuda" if ... else "cpu"`, alone or in `torch.device(...)`."""
+        parent = self.parents.get(node)
+        if isinstance(parent, ast.IfExp) and parent.orelse is node:
+            return  # a part of a longer choice
+        choice = self._chain(node)
+        if choice is None:
+            return
+        place: ast.expr = node
+        text = choice.text
+        if text and isinstance(parent, ast.Call) and self._is_device(parent):
+            place, text = parent, False
+        yield from self._finding(place, _Choice(choice.test, text))
+
+    def statement(self, node: ast.If) -> Iterator[Finding]:
+        """Judge `if ...: device = "cuda"` with an `else` for the CPU, or the same with `return`."""
+        parent = self.parents.get(node)
+        if isinstance(parent, ast.If) and parent.orelse == [node]:
+            return
+        values: list[tuple[ast.expr, ast.expr]] = []
+        gone: list[ast.stmt] = []
+        heads: set[str] = set()
+        rest: list[ast.stmt] = [node]
+        block, anchor = self._block(node), cast(ast.stmt, node)
+        while len(rest) == 1 and isinstance(rest[0], ast.If):
+            step = rest[0]
+            value = self._given(step.body, heads)
+            if value is None:
+                return
+            values.append((step.test, value))
+            rest = step.orelse
+            if not rest and isinstance(step.body[0], ast.Return):
+                rest = block[block.index(anchor) + 1 :][:1]
+                gone += rest
+                anchor = rest[0] if rest else anchor
+        last = self._given(rest, heads)
+        if last is None or len(heads) != 1 or not self._is_cpu(last):
+            return
+        choice = self._choice(values, last)
+        if choice is None:
+            return
+        new, edits = self._written(choice)
+        code = next(iter(heads)) + new
+        edits.append(self._edit(node, "replace_statement", self._wrapped(node, code)))
+        edits += [self._edit(each, "delete") for each in gone]
+        yield self._found(node, edits)
+
+    def _given(self, body: list[ast.stmt], heads: set[str]) -> ast.expr | None:
+        """Return what a branch gives, and note to what: one name, or the caller."""
+        match body:
+            case [ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value)]:
+                heads.add(f"{ast.unparse(target)} = ")
+                return value
+            case [ast.Return(value=value)] if value is not None:
+                heads.add("return ")
+                return value
+        return None
+
+    def _block(self, node: ast.stmt) -> list[ast.stmt]:
+        parent = self.parents.get(node)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and node in block:
+                return block
+        return []
+
+    # -- what is chosen -------------------------------------------------------------------------
+
+    def _chain(self, node: ast.IfExp) -> _Choice | None:
+        values: list[tuple[ast.expr, ast.expr]] = []
+        rest: ast.expr = node
+        while isinstance(rest, ast.IfExp):
+            values.append((rest.test, rest.body))
+            rest = rest.orelse
+        return self._choice(values, rest) if self._is_cpu(rest) else None
+
+    def _choice(
+        self, values: list[tuple[ast.expr, ast.expr]], last: ast.expr
+    ) -> _Choice | None:
+        """Return the choice between vendors, if only the first one is the user's."""
+        texts = {isinstance(value, ast.Constant) for value in (*(v for _, v in values), last)}
+        if len(texts) != 1 or not all(self._is_vendor(value) for _, value in values):
+            return None
+        first, *others = [test for test, _ in values]
+        if not all(re.fullmatch(r"[\w.]+\.is_available\(\)", ast.unparse(t)) for t in others):
+            return None
+        return _Choice(first, texts == {True})
+
+    def _is_device(self, node: ast.Call) -> bool:
+        return ast.unparse(node.func) == f"{self.torch}.device" and len(node.args) == 1
+
+    def _named(self, node: ast.expr) -> str:
+        """Return the device that a text, or `torch.device` of one, names."""
+        if isinstance(node, ast.Call) and self._is_device(node):
+            node = node.args[0]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        return ""
+
+    def _is_vendor(self, node: ast.expr) -> bool:
+        return _VENDOR.fullmatch(self._named(node)) is not None
+
+    def _is_cpu(self, node: ast.expr) -> bool:
+        return self._named(node) == "cpu"
+
+    # -- what is written ------------------------------------------------------------------------
+
+    def _finding(self, place: ast.expr, choice: _Choice) -> Iterator[Finding]:
+        new, edits = self._written(choice)
+        parent = self.parents.get(place)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            code = f"{ast.unparse(parent.targets[0])} = {new}"
+            edits.append(self._edit(parent, "replace_statement", self._wrapped(parent, code)))
+        else:
+            edits.append(self._edit(place, "replace", new))
+        yield self._found(place, edits)
+
+    def _written(self, choice: _Choice) -> tuple[str, list[Edit]]:
+        """Return the new expression, and the edits of the flag that it asks."""
+        mine = f"{self.torch}.accelerator.is_available()"
+        asks = re.compile(rf"{self.torch}\.\w+(\.\w+)?\.is_available\(\)")
+        code = self.solution.code(Spot(self.path, choice.test))
+        edits: list[Edit] = []
+        test = asks.sub(mine, code)
+        if test == code and mine not in code:
+            flag = self._flag(choice.test)
+            if flag is None:
+                test = f"{code} and {mine}"
+            else:
+                edits += [
+                    self._edit(node, "replace", mine)
+                    for node in ast.walk(flag)
+                    if isinstance(node, ast.Call) and asks.fullmatch(ast.unparse(node))
+                ]
+        found = f"{self.torch}.accelerator.current_accelerator()"
+        if choice.text:
+            return f'{found}.type if {test} else "cpu"', edits
+        return f'{found} if {test} else {self.torch}.device("cpu")', edits
+
+    def _flag(self, test: ast.expr) -> ast.expr | None:
+        """Return what a name or attribute is given, once, if that asks for an accelerator."""
+        tree = self.solution.project.tree(self.path)
+        name = ast.unparse(test)
+        given = [
+            node.value
+            for node in (syntax.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)
+        ]
+        asks = [value for value in given if "is_available()" in ast.unparse(value)]
+        return asks[0] if len(asks) == 1 and isinstance(test, ast.Name | ast.Attribute) else None
+
+    def _wrapped(self, statement: ast.stmt, code: str) -> str:
+        """Return a statement in brackets where it would be too long, with its comment."""
+        indent = getattr(statement, "col_offset", 0)
+        if indent + len(code) > _WIDTH:
+            head, _, value = code.partition(" " if code.startswith("return ") else " = ")
+            equals = " " if code.startswith("return ") else " = "
+            lines = value.replace(" if ", "\n    if ", 1).replace(" else ", "\n    else ", 1)
+            return f"{head}{equals}(\n    {lines}\n)"
+        return with_comment(self.solution, Spot(self.path, statement), code)
+
+    def _edit(self, node: ast.AST, verb: str, code: str = "") -> Edit:
+        given = {"code": code} if code else {}
+        return edit(self.solution, Spot(self.path, node), verb, **given)  # type: ignore[arg-type]
+
+    def _found(self, node: ast.AST, edits: list[Edit]) -> Finding:
+        return finding(
+            self.solution, RULE, Spot(self.path, node),
+            "this chooses CUDA or the CPU, and any accelerator was asked for", Fix(tuple(edits)),
+        )  # fmt: skip
