@@ -164,7 +164,7 @@ class Expressions:
 
     def snapshot(self, site: Site, scope: Scope) -> None:
         """Remember by which expressions the code at a site could name a device."""
-        site.devices, site.tensors = [], []
+        site.devices, site.tensors, site.unknown = [], [], []
         level: Scope | None = scope
         inner: list[Names] = []
         while level is not None:
@@ -187,6 +187,10 @@ class Expressions:
                         isinstance(member, Const) and isinstance(member.value, str)
                     ):
                         site.devices.append((f"{name}.{attr}", member, outermost))
+                    elif value is level.self_value and isinstance(member, Obj):
+                        known = member.attrs.get("device")  # `self.model.device`
+                        if isinstance(known, Device):
+                            site.devices.append((f"{name}.{attr}.device", known, outermost))
             elif isinstance(value, Tensor):
                 site.devices.append((name, Device(value.node), outermost))
             elif not (isinstance(value, Device) and value.partial):
@@ -201,6 +205,8 @@ class Expressions:
             if isinstance(argument, Tensor) and not argument.names_device:
                 if not any(name in hiding for hiding in inner):
                     site.tensors.append((name, argument.node))
+            elif argument is UNKNOWN:
+                site.unknown.append(name)
             elif isinstance(argument, Seq):
                 first = next(iter(argument.members()), None)
                 if isinstance(first, Tensor) and not any(name in hiding for hiding in inner):

@@ -679,8 +679,9 @@ class Library(Expressions):
             return Obj("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
         if isinstance(given, Tensor):
             return Tensor(given.node)
-        if fact.out == "follows0" and isinstance(given, Obj) and given.family == "hostobject":
-            return given
+        if fact.out == "follows0":
+            if given is UNKNOWN or isinstance(given, Obj) and given.family == "hostobject":
+                return given
         return self.host_tensor(spot, scope, "transform")
 
     def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor:
