@@ -13,6 +13,7 @@ pytest.importorskip("gitlab", reason="needs samedevice[gitlab]")
 
 from typer.testing import CliRunner
 
+from samedevice.batch import state
 from samedevice.cli import app
 
 from . import forge_server
@@ -44,6 +45,15 @@ def batch(folder: Path, *arguments: str, code: int = 0) -> str:
     assert done.exit_code == code, done.output
     assert TOKEN not in done.output
     return done.output
+
+
+def forget_the_answer(folder: Path, name: str) -> None:
+    """Leave a batch as one that was killed between asking and keeping the answer."""
+    with state.open_(folder) as kept:
+        (record,) = [one for one in kept.records() if one.repository.name == name]
+        record.pull_request = None
+        kept.lock()
+        kept.save(record)
 
 
 @pytest.mark.parametrize("there", ["github", "gitlab"], indirect=True)
@@ -83,6 +93,7 @@ def test_from_the_list_to_the_requests_and_back(
     commit(tmp_path / "two", "a review")
     where = str(tmp_path / "root/acme/two.git")
     git(tmp_path / "two", "push", "-q", where, f"HEAD:refs/heads/{BRANCH}")
+    forget_the_answer(tmp_path / "batch", "acme/one")
     said = batch(tmp_path, "rollback", "--yes", code=1)
     assert "acme/two" in said
     states = {one.project: one.state for one in there.requests}

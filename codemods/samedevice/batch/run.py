@@ -167,7 +167,9 @@ def roll_back(
 
 def _undo(record: Record, settings: Settings, secrets: _Secrets) -> None:
     repository = record.repository
-    if record.pull_request is not None:
+    # a run that was killed may have asked, and not have kept the answer
+    may_have_asked = record.pushed and settings.delivery.pull_request and bool(repository.forge)
+    if record.pull_request is not None or may_have_asked:
         from . import forge
 
         api, variable = repository.api, secrets.variable(repository)
