@@ -15,8 +15,8 @@ import samedevice
 PACKAGE = Path(samedevice.__file__).parent
 
 _CORE = {"finding", "notebook", "syntax", "source", "project", "torchfacts", "places"}
-_CHECKED = _CORE | {"config", "suppress", "rules", "check"}
-_FIXED = _CHECKED | {"erase", "rewrite", "write", "files"}
+_CHECKED = _CORE | {"cache", "config", "parallel", "plain", "suppress", "rules", "check"}
+_FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 
 #: For each room the rooms that it may import.
 ROOMS: dict[str, set[str]] = {
@@ -35,7 +35,14 @@ ROOMS: dict[str, set[str]] = {
     "suppress": {"finding", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
     "rules": {"finding", "places", "syntax", "torchfacts"},
-    "check": {"config", "finding", "places", "project", "rules", "source", "suppress"},
+    "plain": set(),
+    "parallel": set(),
+    "cache": {"__init__", "finding", "plain", "project"},
+    "reading": {"config", "files", "project", "source"},
+    "check": {
+        "cache", "config", "finding", "parallel", "places", "project", "rules", "source",
+        "suppress",
+    },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "migrate": _FIXED,

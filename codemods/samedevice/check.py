@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from . import places, rules
+from . import parallel, places, rules, source
+from .cache import Cache
 from .config import Config, ConfigError
 from .finding import Finding
 from .places import Solution
-from .project import Project
+from .project import Imported, Project
 from .rules import Rule
-from .source import Source
+from .source import Source, SourceError
 from .suppress import Suppressions
 
 Step = Callable[[int], None]
@@ -87,54 +88,170 @@ def check(
     config: Config,
     step: Step = lambda files: None,
     memory: Memory | None = None,
+    cache: Cache | None = None,
+    processes: int = 1,
 ) -> list[Finding]:
     """Return what is wrong in `project`; files that do not parse end up in `project.errors`.
 
-    With a `memory`, only programs that changed since its last use are looked at. Raises
-    `ConfigError` when the settings name a rule that does not exist.
+    With a `memory` or a `cache`, only programs that changed since its last use are looked at. The
+    parts of a project that is large enough to have some are judged in that many `processes`.
+    Raises `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)
     with _no_collection():
-        findings = _findings(project, config, selected, step, memory)
+        judge = _Judge(project, config, selected, step, memory, cache)
+        findings = judge.parts(processes)
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
 
 
-def _findings(
-    project: Project,
-    config: Config,
-    selected: dict[str, Rule],
-    step: Step,
-    memory: Memory | None,
-) -> list[Finding]:
-    suppressions = Suppressions(project.sources)
-    findings: list[Finding] = []
-    for part in project.parts():
-        kept = memory if part is project else None  # the trees of a large project are not kept
-        programs = _programs(part, step)
+class _Judge:
+    """One check of a project, part by part."""
+
+    def __init__(
+        self,
+        project: Project,
+        config: Config,
+        selected: dict[str, Rule],
+        step: Step = lambda files: None,
+        memory: Memory | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        self._project = project
+        self._config = config
+        self._selected = selected
+        self._step = step
+        self._memory = memory
+        self._cache = cache
+        self._suppressions = Suppressions(project.sources)
+
+    def parts(self, processes: int) -> list[Finding]:
+        """Return what is found in all parts."""
+        findings: list[Finding] = []
+        waiting: list[Project] = []
+        for part in self._project.parts():
+            programs = self._programs(part, parse=processes < 2 or part is self._project)
+            if programs is None:
+                waiting.append(part)
+                continue
+            findings += self.part(part, programs)
+            if part is not self._project:
+                del part
+                gc.collect()
+        if waiting:
+            findings += self._elsewhere(waiting, processes)
+        return findings
+
+    def _programs(self, part: Project, parse: bool) -> list[frozenset[str]] | None:
+        """Return the files that are judged together; those about torch are parsed for it.
+
+        Without `parse`, None when something is to be judged that the cache does not know.
+        """
+        about = part.about_torch
+        if self._cache is not None:
+            self._cache.tell_imports(part)
+        if not parse and any(path not in part.imported for path in about):
+            return None
+        for path in about:
+            if path not in part.imported:
+                part.tree(path)
+            self._step(0)
+        programs = list(dict.fromkeys(part.programs[path] for path in about))
+        if self._cache is not None:
+            self._cache.learn_imports(part)
+            if not parse and not all(self._cache.knows(part, program) for program in programs):
+                return None
+        return programs
+
+    def part(self, part: Project, programs: Sequence[frozenset[str]]) -> list[Finding]:
+        """Return what is found in the programs of a part."""
+        findings: list[Finding] = []
+        memory = self._memory if part is self._project else None  # no trees of others are kept
         gc.freeze()  # trees hold no circles: no collection needs to look at them
         garbage = 0
         for program in programs:
-            found = kept.recall(project, program) if kept is not None else None
+            found = self._known(part, program, memory)
             if found is None:
-                solution = places.infer(part, program, step)
-                found = list(_found(solution, selected, suppressions, config))
-                if kept is not None:
-                    kept.keep(program, solution, found)
+                solution = places.infer(part, program, self._step)
+                found = list(_found(solution, self._selected, self._suppressions, self._config))
+                if self._cache is not None:
+                    self._cache.keep(part, program, found)
+                if memory is not None:
+                    memory.keep(program, solution, found)
+                else:
+                    solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)
                 if garbage > _GARBAGE:
-                    gc.collect()  # scopes and functions refer to each other
+                    gc.collect()  # values may hold themselves
                     garbage = 0
             findings += found
-            step(len(program))
-        if kept is not None:
-            kept.end(project)
-        if part is not project:
-            del part
-            gc.collect()
-    return findings
+            self._step(len(program))
+        if memory is not None:
+            memory.end(part)
+        return findings
+
+    def _known(
+        self, part: Project, program: frozenset[str], memory: Memory | None
+    ) -> list[Finding] | None:
+        found = memory.recall(part, program) if memory is not None else None
+        if found is None and self._cache is not None:
+            found = self._cache.recall(part, program)
+        return found
+
+    def _elsewhere(self, parts: Sequence[Project], processes: int) -> list[Finding]:
+        """Return what other processes find in parts; what they could not do is done here."""
+        findings: list[Finding] = []
+        jobs = [_Job(tuple(part.sources), part.asks, self._config) for part in parts]
+        for job, done in parallel.spread(_judge, jobs, processes):
+            part = parts[jobs.index(job)]
+            if done is None:
+                programs = self._programs(part, parse=True)
+                findings += self.part(part, programs or [])
+                continue
+            self._project.errors += done.errors
+            part._broken.update(error.path for error in done.errors)
+            part.imported.update(done.imported)
+            for program, found in done.found:
+                findings += found
+                if self._cache is not None:
+                    self._cache.keep(part, program, found)
+                self._step(len(program))
+            if self._cache is not None:
+                self._cache.learn_imports(part)
+        return findings
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A part of a project for another process."""
+
+    paths: tuple[str, ...]
+    asks: tuple[str, tuple[int, int]]
+    config: Config
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What another process found, program by program."""
+
+    found: list[tuple[frozenset[str], list[Finding]]]
+    errors: list[SourceError]
+    imported: dict[str, list[Imported]]
+
+
+def _judge(job: _Job) -> _Done | None:
+    """Judge a part in this process; None when a file is not there any more."""
+    try:
+        part = Project([source.read(path) for path in job.paths], *job.asks)
+    except SourceError:
+        return None
+    judge = _Judge(part, job.config, select(job.config))
+    with _no_collection():
+        programs = judge._programs(part, parse=True) or []
+        found = [(program, judge.part(part, [program])) for program in programs]
+    return _Done(found, part.errors, part.imported)
 
 
 @contextmanager
@@ -148,15 +265,6 @@ def _no_collection() -> Iterator[None]:
         gc.unfreeze()
         if enabled:
             gc.enable()
-
-
-def _programs(part: Project, step: Step) -> list[frozenset[str]]:
-    """Return the files that are judged together, which parses those about torch."""
-    about = part.about_torch
-    for path in about:
-        part.tree(path)
-        step(0)
-    return list(dict.fromkeys(part.programs[path] for path in about))
 
 
 def _found(

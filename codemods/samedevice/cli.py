@@ -41,6 +41,7 @@ P = ParamSpec("P")
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
 GONE = 10  # repaired findings of a baseline that are listed
+_PAUSE = 0.5  # seconds between two looks at the files that are watched
 LONG = 200  # files from which a run shows its progress
 
 _WHAT = "finds where PyTorch tensors and modules are on the wrong device, and repairs it."
@@ -171,6 +172,9 @@ Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="PATTERN", help="Leave out what matches, as in .gitignore."),
 ]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Do it again after each change of a file, until Ctrl-C.")
+]
 Resolver = Annotated[
     str,
     typer.Option(
@@ -265,10 +269,25 @@ def check(
     prune_baseline: Annotated[
         bool, typer.Option("--prune-baseline", help="Take out of that file what was repaired.")
     ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Judge everything anew, and keep nothing of it.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, show_default="one for each core",
+            help="Processes for a large project.",
+        ),
+    ] = None,
+    watch: Watch = False,
 ) -> int:
     """Report what is on the wrong device, and why; changes none of the code and runs none of it."""
+    if watch:
+        return _watched(paths or ["."], exclude, check, {**locals(), "watch": False})
     from . import baseline as baseline_
+    from . import cache as cache_
     from . import check as check_
+    from . import parallel
     from .report import text
 
     paths = paths or ["."]
@@ -284,8 +303,13 @@ def check(
         old = baseline_.read(config.baseline)
     rules = check_.select(config)
     project = _read(paths, config)
+    cache = None if no_cache or "-" in paths else cache_.Cache(project, config)
     with _working("checking", project) as step:
-        findings = check_.check(project, config, step)
+        findings = check_.check(
+            project, config, step, cache=cache, processes=jobs or parallel.cores()
+        )
+    if cache is not None:
+        cache.write()
     errors = project.errors
     if write_baseline or prune_baseline:
         done = baseline_.update(config, findings, project, paths, add=write_baseline)
@@ -385,11 +409,16 @@ def fix(
     unsafe_rule: UnsafeRule = None,
     exclude: Exclude = None,
     resolver: Resolver = "",
+    watch: Watch = False,
 ) -> int:
     """Show what would change as a diff, ask, and write it.
 
     Runs none of the code, unless --prove or --run says so.
     """
+    if watch:
+        if not (yes or diff):
+            _fail("--watch asks nothing: it goes with --yes or --diff")
+        return _watched(paths or ["."], exclude, fix, {**locals(), "watch": False})
     from . import migrate
     from .report import changes as changes_
 
@@ -925,6 +954,49 @@ def server(
     return CLEAN
 
 
+cache = typer.Typer(
+    help="What `check` keeps from run to run, so that only what changed is judged again.",
+    no_args_is_help=True,
+)
+app.add_typer(cache, name="cache")
+
+
+@cache.command("dir")
+@_exit_codes
+def cache_dir() -> int:
+    """Print the folder of the cache."""
+    from .cache import folder
+
+    typer.echo(folder())
+    return CLEAN
+
+
+@cache.command("info")
+@_exit_codes
+def cache_info() -> int:
+    """Print how many projects the cache knows, and its size."""
+    from .cache import LIMIT, entries, folder
+
+    known = entries()
+    size = sum(path.stat().st_size for path in known)
+    typer.echo(f"{folder()}: {_count(len(known), 'project')}, {size / 1e6:.1f} MB")
+    typer.echo(f"what was not used for longest goes at {LIMIT / 1e6:.0f} MB")
+    return CLEAN
+
+
+@cache.command("clear")
+@_exit_codes
+def cache_clear() -> int:
+    """Remove all that is kept."""
+    from .cache import clear, folder
+
+    try:
+        typer.echo(f"{clear() / 1e6:.1f} MB freed in {folder()}", err=True)
+    except OSError as error:
+        _fail(f"{error.filename}: cannot be removed: {error.strerror}")
+    return CLEAN
+
+
 batch = typer.Typer(help="Migrate many repositories.", no_args_is_help=True)
 app.add_typer(batch, name="batch")
 for _command in commands.COMMANDS:
@@ -960,12 +1032,44 @@ def _names(given: Sequence[str] | None) -> list[str]:
 
 
 def _read(paths: Sequence[str], config: Config) -> Project:
-    from . import migrate
+    from .reading import read
 
-    project = migrate.read(paths, config, _track)
+    project = read(paths, config, _track)
     if not project.sources and not project.errors:
         typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
     return project
+
+
+def _watched(
+    paths: Sequence[str],
+    exclude: Sequence[str] | None,
+    command: Callable[..., None],
+    options: Mapping[str, object],
+) -> int:
+    """Run a command, and again after each change of a file under `paths`, until Ctrl-C."""
+    import time
+
+    from .files import state
+
+    if "-" in paths:
+        _fail("--watch is for files")
+    config = _config(paths, None, None, None, None, exclude, "")
+    seen: object = None
+    try:
+        while True:
+            now = state(paths, config.exclude)
+            if now != seen:
+                seen = now
+                try:
+                    command(**options)
+                except typer.Exit as done:
+                    if done.exit_code == INTERRUPTED:
+                        return CLEAN
+                now_is = time.strftime("%H:%M:%S")
+                typer.echo(f"{now_is} waiting for changes, until Ctrl-C", err=True)
+            time.sleep(_PAUSE)
+    except KeyboardInterrupt:
+        return CLEAN
 
 
 def _console(stderr: bool = False) -> Console:

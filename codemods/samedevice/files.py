@@ -7,11 +7,14 @@ the given paths is read or written. A file that is named is taken as it is.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 from .config import ConfigError, Exclude
 from .source import SourceError
@@ -63,9 +66,19 @@ def find(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> Files:
     return found
 
 
+def state(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> dict[str, tuple[int, int]]:
+    """Return the time of the last change and the size of each file under `paths`."""
+    found: dict[str, tuple[int, int]] = {}
+    for path in find(paths, exclude).paths:
+        with contextlib.suppress(OSError, ValueError):  # gone since, or no path at all
+            status = os.stat(path)
+            found[path] = status.st_mtime_ns, status.st_size
+    return found
+
+
 def _exclude(exclude: Exclude) -> _Patterns:
     try:
-        return _Patterns(exclude.root, GitIgnoreSpec.from_lines(exclude.patterns))
+        return _Patterns(exclude.root, _spec(exclude.patterns))
     except ValueError as error:
         raise ConfigError(f"exclude: {error}") from None
 
@@ -163,9 +176,16 @@ def _outer(folder: str) -> list[_Patterns]:
 def _read_patterns(root: str, path: str) -> _Patterns | None:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return _Patterns(os.path.abspath(root), GitIgnoreSpec.from_lines(file))
+            return _Patterns(os.path.abspath(root), _spec(file))
     except (OSError, ValueError):  # git, too, passes over one that it cannot read
         return None
+
+
+def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
+    """Read patterns; raises `ValueError` for one that git could not read either."""
+    from pathspec import GitIgnoreSpec  # most of the time that one small file takes
+
+    return GitIgnoreSpec.from_lines(lines)
 
 
 def _is_loop(link: str) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from . import files, rewrite, source, write
+from . import rewrite, source, write
 from .check import Step, check
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .project import Project
+from .reading import Track as Track
+from .reading import read as read
 from .source import Source, SourceError
 
 ROUNDS = 10
@@ -24,10 +26,6 @@ _RESTLESS = f"its changes did not come to rest in {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
-
-Track = Callable[[Sequence[str], str], Iterable[str]]
-"""Wraps an iteration over paths to show its progress under a title."""
-
 
 @dataclass(frozen=True)
 class Change:
@@ -72,25 +70,6 @@ class Outcome:
 def key(finding: Finding) -> Key:
     """Return what names `finding` among those of the same files."""
     return finding.path, finding.span.line, finding.rule, finding.message
-
-
-def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: paths) -> Project:
-    """Read the files under `paths`; what cannot be read is in the result's `errors`.
-
-    They are parsed by `check`, which adds what does not parse: a large project's trees are never
-    all in memory.
-    """
-    found = files.find(paths, config.exclude)
-    errors = found.errors
-    sources = []
-    for path in track(found.paths, "reading"):
-        try:
-            sources.append(source.read(path))
-        except SourceError as error:
-            errors.append(error)
-    project = Project(sources, config.resolver, config.torch_floor)
-    project.errors += errors
-    return project
 
 
 def migrate(

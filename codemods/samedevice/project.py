@@ -9,6 +9,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -28,6 +29,15 @@ _IMPORT = re.compile(
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One module of an import statement, and the names that are taken from it."""
+
+    module: str
+    level: int
+    names: tuple[str, ...] = ()
 
 
 class Project:
@@ -53,6 +63,7 @@ class Project:
             self._folders.setdefault(posixpath.dirname(place), set()).add(place)
         self._broken: set[str] = set()
         self._resolved: dict[tuple[str, str, int], str | None] = {}
+        self.imported: dict[str, list[Imported]] = {}
         self._mentions: dict[str, tuple[Source, set[str] | None]] = {}
 
     def like(self, sources: Iterable[Source]) -> Project:
@@ -233,26 +244,18 @@ class Project:
         """
         if path not in self._torch_files:
             return self._mentions[path][1]
-        tree = self.tree(path)
-        if tree is None:
-            return None
+        if path not in self.imported:
+            tree = self.tree(path)
+            if tree is None:
+                return None
+            self.imported[path] = list(_imported(tree))
         targets: set[str] = set()
-        for node in syntax.statements(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    target = self.resolve(path, alias.name)
-                    if target:
-                        targets.add(target)
-            elif isinstance(node, ast.ImportFrom):
-                module = node.module or ""
-                target = self.resolve(path, module, node.level)
-                if target:
-                    targets.add(target)
-                for alias in node.names:
-                    inner = f"{module}.{alias.name}" if module else alias.name
-                    target = self.resolve(path, inner, node.level)
-                    if target:
-                        targets.add(target)
+        for statement in self.imported[path]:
+            module = statement.module
+            targets.add(self.resolve(path, module, statement.level) or path)
+            for name in statement.names:
+                inner = f"{module}.{name}" if module else name
+                targets.add(self.resolve(path, inner, statement.level) or path)
         targets.discard(path)
         return targets
 
@@ -311,6 +314,15 @@ def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Sou
         size += lines
     if waiting:
         yield waiting
+
+
+def _imported(tree: ast.Module) -> Iterator[Imported]:
+    """Return what the import statements of a file say."""
+    for node in syntax.statements(tree):
+        if isinstance(node, ast.Import):
+            yield from (Imported(alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield Imported(node.module or "", node.level, tuple(a.name for a in node.names))
 
 
 def _names(listed: str) -> list[str]:

@@ -1,0 +1,32 @@
+"""Paths -> Project: the files that a user means, read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from . import files, source
+from .config import Config
+from .project import Project
+from .source import SourceError
+
+Track = Callable[[Sequence[str], str], Iterable[str]]
+"""Wraps an iteration over paths to show its progress under a title."""
+
+
+def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: paths) -> Project:
+    """Read the files under `paths`; what cannot be read is in the result's `errors`.
+
+    They are parsed by `check`, which adds what does not parse: a large project's trees are never
+    all in memory.
+    """
+    found = files.find(paths, config.exclude)
+    errors = found.errors
+    sources = []
+    for path in track(found.paths, "reading"):
+        try:
+            sources.append(source.read(path))
+        except SourceError as error:
+            errors.append(error)
+    project = Project(sources, config.resolver, config.torch_floor)
+    project.errors += errors
+    return project

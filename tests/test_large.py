@@ -1,0 +1,107 @@
+"""A large project is judged in parts, each in a process of its own; watching judges again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samedevice import check, parallel, reading
+from samedevice.cache import Cache
+from samedevice.config import Config
+
+CODE = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some 150,000 lines in three folders."""
+    folder = tmp_path_factory.mktemp("large")
+    for name in ("a", "b", "c"):
+        (folder / name).mkdir()
+        (folder / name / "main.py").write_text(CODE)
+        (folder / name / "long.py").write_text("import torch\n" + "\n" * 50_000)
+    (folder / "a" / "broken.py").write_text("import torch\nf(\n")
+    return folder
+
+
+def test_processes_find_what_one_process_finds(large: Path) -> None:
+    alone = reading.read([str(large)], Config())
+    findings = check.check(alone, Config())
+    together = reading.read([str(large)], Config())
+    assert check.check(together, Config(), processes=2) == findings
+    assert len(findings) == 3
+    assert [str(error) for error in together.errors] == [str(error) for error in alone.errors]
+    assert len(alone.errors) == 1
+
+
+def test_a_part_whose_process_died_is_judged_here(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(work: Any, jobs: Sequence[Any], processes: int) -> Iterator[tuple[Any, Any]]:
+        yield from ((job, None) for job in jobs)
+
+    monkeypatch.setattr(parallel, "spread", dying)
+    project = reading.read([str(large)], Config())
+    assert len(check.check(project, Config(), processes=2)) == 3
+    assert len(project.errors) == 1
+
+
+def test_parts_that_the_cache_knows_start_no_process(
+    large: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SAMEDEVICE_CACHE_DIR", str(tmp_path / "cache"))
+    found = []
+    for _ in range(2):
+        project = reading.read([str(large / "b"), str(large / "c"), str(large / "a" / "main.py")],
+                               Config())  # fmt: skip
+        cache = Cache(project, Config())
+        found.append(check.check(project, Config(), cache=cache, processes=2))
+        cache.write()
+        monkeypatch.setattr(parallel, "spread", None)
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
+def test_a_process_that_dies_is_told() -> None:
+    assert list(parallel.spread(os._exit, [1], 1)) == [(1, None)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal of POSIX")
+@pytest.mark.parametrize("command", [["check"], ["fix", "--yes"]])
+def test_watching_judges_again_after_each_change(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "main.py").write_text(CODE)
+    environment = os.environ | {"SAMEDEVICE_CACHE_DIR": str(tmp_path / "cache")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "samedevice", *command, "--watch", "."],
+        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        seen = _until(process.stderr, "waiting for changes")
+        assert ("1 finding in 1 file" if command == ["check"] else "1 file changed") in seen
+        if command != ["check"]:
+            seen = _until(process.stderr, "waiting for changes")  # its own change
+        (tmp_path / "main.py").write_text(CODE + "x = torch.zeros(2).cuda()\n")
+        seen = _until(process.stderr, "waiting for changes")
+        assert ("2 findings in 1 file" if command == ["check"] else "1 file changed") in seen
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+def _until(stream: Any, word: str) -> str:
+    """Return the lines of a stream up to one with a word."""
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if word in line:
+            break
+    return "".join(lines)
