@@ -33,6 +33,10 @@ class Event:
         return self.record.outcome.is_final
 
 
+_idle: list[Server] = []
+"""Servers that no thread has; they end with this process."""
+
+
 def pool(jobs: Iterator[Job], width: int) -> Generator[Event, None, None]:
     """Run `width` jobs at a time on this machine.
 
@@ -43,10 +47,10 @@ def pool(jobs: Iterator[Job], width: int) -> Generator[Event, None, None]:
     events: queue.Queue[Event] = queue.Queue()
 
     def work() -> None:
-        server = Server()
+        server = _idle.pop() if _idle else Server()
         while (job := waiting.get()) is not None:
             perform(job, lambda record, files: events.put(Event(_copy(record), files)), server)
-        server.close()
+        _idle.append(server)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(width)]
     for thread in threads:
@@ -71,6 +75,8 @@ def pool(jobs: Iterator[Job], width: int) -> Generator[Event, None, None]:
         if not active:  # when interrupted, they end with the process
             for _ in threads:
                 waiting.put(None)
+            for thread in threads:
+                thread.join()
 
 
 def _copy(record: Record) -> Record:

@@ -70,26 +70,33 @@ class Server:
 
     def ask(self, root: Path, policy: Policy, answer: Path) -> int | None:
         """Fix a folder; return the exit code of the process that did, None when time ran out."""
+        asked = {"root": str(root), "policy": policy.to_json(), "answer": str(answer)}
+        for _ in range(2):  # it may have ended since the last time
+            line = self._exchange(json.dumps(asked))
+            if line:
+                code: int | None = json.loads(line)["code"]
+                return code
+        raise FixError("the process that starts fixes ended")
+
+    def _exchange(self, line: str) -> str:
+        """Return the answer to a line, "" when the process ended."""
         if self._process is None:
             command = [sys.executable, "-m", "samedevice.batch.fix_server"]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 text=True, env=_environment(),
             )  # fmt: skip
-        asked = {"root": str(root), "policy": policy.to_json(), "answer": str(answer)}
         assert self._process.stdin is not None and self._process.stdout is not None
+        answer = ""
         try:
-            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            answer = self._process.stdout.readline()
         except OSError:
-            line = ""
-        if not line or not hasattr(os, "fork"):
+            pass
+        if not answer or not hasattr(os, "fork"):
             self.close()
-        if not line:
-            raise FixError("the process that starts fixes ended")
-        code: int | None = json.loads(line)["code"]
-        return code
+        return answer
 
     def close(self) -> None:
         """End the process."""
