@@ -346,7 +346,7 @@ def _work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int
     state.set("run", time.time())
     tally = _tally(state)
     tally.started, tally.done, tally.problems = time.time(), 0, []
-    tally.running = {}
+    tally.running, tally.active = {}, True
     console = _console(stderr=True)
 
     def tell(record: Record) -> None:
@@ -400,6 +400,7 @@ def _tally(state: State) -> Any:
 
     counts = state.counts()
     tally = display.of_counts(state.total(), counts, state.running(), state.last_failures(12))
+    tally.active = state.is_locked()
     began = state.setting("run")
     if began:
         from datetime import datetime, timezone
@@ -408,7 +409,7 @@ def _tally(state: State) -> Any:
         when = datetime.fromtimestamp(began, timezone.utc).isoformat(timespec="milliseconds")
         tally.done = state.ended(when)
         last = state.last_end()
-        if last and not state.is_locked():
+        if last and not tally.active:
             tally.now = datetime.fromisoformat(last).timestamp()
     return tally
 

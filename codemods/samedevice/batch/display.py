@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -28,7 +28,11 @@ _SHOWN = 12  # repositories in work, and problems, that are listed
 
 @dataclass
 class Tally:
-    """How many repositories stand how. `done` were finished in `seconds` of this run."""
+    """How many repositories stand how.
+
+    `done` were finished in this run, from `started` to `now` (None: it goes on). `active`: a
+    process works on them.
+    """
 
     total: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -37,6 +41,7 @@ class Tally:
     done: int = 0
     started: float = field(default_factory=time.time)
     now: float | None = None
+    active: bool = True
 
     def take(self, record: Record) -> None:
         """Count a record as it is now."""
@@ -71,6 +76,8 @@ class Tally:
         parts: list[RenderableType] = [self._head(), self._outcomes()]
         if self.running:
             parts.append(self._running())
+        if not self.active and self.finished < self.total:
+            parts.append(Text("nobody works on it: `samedevice batch resume` goes on"))
         parts += [problem(record) for record in self.problems]
         return Group(*parts)
 
@@ -78,7 +85,7 @@ class Tally:
         grid = Table.grid(padding=(0, 2))
         told = f"{self.finished:,} of {self.total:,}"
         rate = f"{self.rate * 60:,.1f} per minute" if self.done else ""
-        left = "" if self.left is None or not self.running else f"{duration(self.left)} left"
+        left = "" if not self.left or not self.active else f"{duration(self.left)} left"
         bar = ProgressBar(total=max(self.total, 1), completed=self.finished, width=30)
         grid.add_row(bar, told, rate, left)
         return grid
@@ -126,13 +133,9 @@ def problem(record: Record) -> Text:
 
 def duration(seconds: float) -> str:
     """Return a duration for people: "42 s", "3 min", "5.1 h", "12 d"."""
+    seconds = max(seconds, 0.0)
     for size, unit, limit in ((1, "s", 120), (60, "min", 120), (3600, "h", 72)):
         if seconds < size * limit:
             number = seconds / size
             return f"{number:.1f} {unit}" if unit == "h" else f"{number:.0f} {unit}"
     return f"{seconds / 86400:.0f} d"
-
-
-def since(moment: str) -> float:
-    """Return the seconds since a time of a record."""
-    return (datetime.now(timezone.utc) - datetime.fromisoformat(moment)).total_seconds()
