@@ -201,10 +201,10 @@ async def session(
         raise
 
 
-def run(coroutine: Awaitable[None]) -> None:
+def run(coroutine: Awaitable[None], seconds: float = 2 * PATIENCE) -> None:
     """Run one session."""
 
     async def bounded() -> None:
-        await asyncio.wait_for(coroutine, 2 * PATIENCE)
+        await asyncio.wait_for(coroutine, seconds)
 
     asyncio.run(bounded())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +18,12 @@ from lsprotocol import types as lsp
 
 from samedevice import check, config, migrate
 from samedevice.finding import Finding
+from samedevice.server.analysis import Folder, Settings
 
-from .editor import applied, capabilities, run, session
+from .editor import PATIENCE, applied, capabilities, run, session
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-CASES = sorted(FIXTURES.glob("rules/*/*/before.py"))[::9]  # a dozen, of many rules
+CASES = sorted(FIXTURES.glob("rules/*/*/*.py"))
 BROKEN = """\
 import torch
 
@@ -49,9 +51,22 @@ def placed(diagnostic: lsp.Diagnostic) -> tuple[int, int, int, int, str]:
 
 
 def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> None:
-    assert len(CASES) >= 12
+    some = CASES[::29]  # a dozen, of many rules
+    assert len(some) >= 12
+    assert compared(tmp_path, some) >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_all_findings_and_edits_are_those_of_the_command_line(tmp_path: Path, part: int) -> None:
+    assert compared(tmp_path, CASES[part::10]) >= 10
+
+
+def compared(tmp_path: Path, cases: list[Path]) -> int:
+    """Compare what the server and the command line make of some files; return how many changed."""
     folders = []
-    for number, case in enumerate(CASES):
+    fixed = 0
+    for number, case in enumerate(cases):
         folder = tmp_path / f"case{number}"
         folder.mkdir()
         written(folder, case.read_text("utf-8"))
@@ -59,7 +74,7 @@ def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> Non
     able = capabilities(encodings=[lsp.PositionEncodingKind.Utf32])
 
     async def compare() -> None:
-        fixed = 0
+        nonlocal fixed
         async with session(*folders, able=able) as editor:
             for folder in folders:
                 settings = config.load([str(folder)])
@@ -82,9 +97,26 @@ def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> Non
                         Path(change.path).as_uri(): change.after.decode() for change in changes
                     }
                     fixed += 1
-        assert fixed >= 8
 
-    run(compare())
+    run(compare(), 10 * PATIENCE)
+    return fixed
+
+
+@pytest.mark.slow
+def test_all_projects_are_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
+    changed = 0
+    for before in sorted(FIXTURES.glob("projects/*/before")):
+        folder = tmp_path / before.parent.name
+        shutil.copytree(before, folder)
+        settings = config.load([str(folder)])
+        project = migrate.read([str(folder)], settings)
+        analysis = Folder(folder.as_posix()).analyse({}, Settings())
+        assert list(analysis.findings) == check.check(project, settings)
+        outcome, wanted = analysis.centralize(), migrate.migrate(project, settings)
+        assert outcome.changes == wanted.changes
+        assert outcome.remaining == wanted.remaining
+        changed += bool(wanted.changes)
+    assert changed > 20
 
 
 def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:

@@ -10,17 +10,21 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from .. import baseline, check, config, files, migrate, source
+from .. import baseline, check, config, files, source
 from ..baseline import Baseline
 from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Origin, Span
-from ..migrate import Key
 from ..places.graph import Node, Place, Spot
 from ..project import Project
 from ..source import Source, SourceError
 from ..suppress import Suppressions
+
+if TYPE_CHECKING:  # it loads libcst, which a session needs only when something is to be fixed
+    from .. import migrate
+    from ..migrate import Key
 
 PLACES = {
     Place.HOST: "on the host (the CPU)",
@@ -97,6 +101,8 @@ class Analysis:
 
         Raises `ValueError` with the reason when it cannot be made.
         """
+        from .. import migrate
+
         changed, refused = migrate.once(self.project, [finding], self.config)
         if not changed:
             why = refused.get(migrate.key(finding), "the fix would change nothing")
@@ -108,6 +114,8 @@ class Analysis:
         self, path: str, rule: str = "", step: Step = lambda files: None
     ) -> dict[str, Source]:
         """Return the files that change when all of a file's findings (of `rule`) are fixed."""
+        from .. import migrate
+
         outcome = migrate.migrate(self.project, self.config, _Declined(path, rule), step)
         changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
         self._parsed(changed)
@@ -115,6 +123,8 @@ class Analysis:
 
     def centralize(self, step: Step = lambda files: None) -> migrate.Outcome:
         """Return what `samedevice fix` would make of the texts as they are."""
+        from .. import migrate
+
         return migrate.migrate(self.now, self.config, step=step)
 
     def _parsed(self, changed: Mapping[str, Source]) -> None:
@@ -387,4 +397,6 @@ def _table(old: str, new: str) -> dict[int, int]:
 
 def named(analysis: Analysis, path: str, wanted: Key) -> Finding | None:
     """Return the finding of a file that `wanted` names."""
+    from .. import migrate
+
     return next((one for one in analysis.of(path) if migrate.key(one) == wanted), None)

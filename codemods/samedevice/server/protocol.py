@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -195,6 +196,10 @@ class Server(LanguageServer):
         """Look at the disk again before the next analysis."""
         for folder in self._folders.values():
             folder.refresh()
+
+    def warm_up(self) -> None:
+        """Load what fixes need while nothing is asked: it takes a while."""
+        self._worker.submit(import_module, "samedevice.migrate")
 
     # -- analysis -----------------------------------------------------------------------------
 

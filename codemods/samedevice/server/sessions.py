@@ -33,6 +33,7 @@ def _sessions(server: Server) -> None:
         await _register_more(server)
         await _ask_settings(server)
         await _again(server)
+        server.warm_up()
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def changed_settings(params: lsp.DidChangeConfigurationParams) -> None:
