@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from samedevice import syntax
 from samedevice.finding import Edit, Verb
 from samedevice.places.graph import Spot
 from samedevice.places.values import Rank, Scope, Site
@@ -30,6 +31,8 @@ def definition(
     if rank.device is None or rank.absent or not torch:
         return None
     holder, _, attr = code.rpartition(".")
+    if _may_be_none(solution, site.spot.path, attr):
+        return None
     if "device" in code and not holder:
         handed = _handed(solution, code, site)
         return (code, handed) if handed else None
@@ -49,6 +52,17 @@ def definition(
         where = f'f"{{{kind}}}:{{{index}}}" if {torch}.accelerator.is_available() else "cpu"'
     text = f"{target} = {torch}.device({where})"
     return name, (Edit(path, solution.span(Spot(path, statement)), verb, (("code", text),)),)
+
+
+def _may_be_none(solution: Solution, path: str, name: str) -> bool:
+    """Tell whether a file asks if there is such a number: it has to do without one, then."""
+    tree = solution.project.tree(path)
+    for node in syntax.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Compare(left=left, comparators=[ast.Constant(value=None)]):
+                if ast.unparse(left).rpartition(".")[2] == name:
+                    return True
+    return False
 
 
 def _handed(solution: Solution, code: str, site: Site) -> tuple[Edit, ...]:

@@ -41,6 +41,7 @@ from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Const, Device, Rank, Site, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
+from samedevice.rules._runtime import respelled
 
 RULE = "processes-tied-to-cuda"
 _ERASURE = "cuda-only-api"
@@ -103,8 +104,8 @@ class _Tied:
         """Yield all of them, each with its fix as if it were alone."""
         for kind, groups in self.used.items():
             for group in groups:
-                if group.first.detail["guarded"] and kind == "indexed":
-                    continue
+                if all(site.detail["guarded"] for site in group.sites):
+                    continue  # behind a test for CUDA
                 spot = group.spot
                 name = self._name(group)
                 repair = None if name is None else self._change(kind, group, name)
@@ -207,8 +208,8 @@ class _Tied:
             node = parent
         return False
 
-    def _asked(self, group: SiteGroup) -> _Asked | None:
-        """Return how to ask at a call whether its process has a GPU."""
+    def _asked(self, group: SiteGroup, *, nccl: bool = False) -> _Asked | None:
+        """Return how to ask at a call whether its process has a GPU, one for NCCL perhaps."""
         solution, path = self.solution, group.spot.path
         torch = solution.alias(path, "torch")
         name = solution.of_process(group.first)
@@ -217,9 +218,9 @@ class _Tied:
         if name is not None:
             kind = solution.kind_of(name, torch, group.spot)
             if kind:
-                test = f'{kind} != "cpu"' if solution.accelerated(path) else f'{kind} == "cuda"'
-                return _Asked(test, name)
-        available = _available(solution, path)
+                other = solution.accelerated(path) and not nccl
+                return _Asked(f'{kind} != "cpu"' if other else f'{kind} == "cuda"', name)
+        available = _available(solution, path, nccl=nccl)
         return _Asked(available, Name("")) if available else None
 
     def _in_reach(self, group: SiteGroup) -> Name | None:
@@ -236,9 +237,11 @@ class _Tied:
             found = detail["args"][position]
         return found
 
-    def _either(self, group: SiteGroup, spot: Spot, otherwise: str) -> Finding:
+    def _either(
+        self, group: SiteGroup, spot: Spot, otherwise: str, *, nccl: bool = False
+    ) -> Finding:
         """Give an expression where the process has a GPU, and something else where not."""
-        asked = self._asked(group)
+        asked = self._asked(group, nccl=nccl)
         repair: Fix | None = None
         if asked is not None:
             code = f"{{}} if {asked.test} else {otherwise}"
@@ -252,7 +255,7 @@ class _Tied:
             origin = value.spot if isinstance(value, Const) else None
             if isinstance(where.node, ast.Constant):
                 if not self._guarded(where):
-                    yield self._either(group, where, '"gloo"')
+                    yield self._either(group, where, '"gloo"', nccl=True)
             elif origin is not None and isinstance(origin.node, ast.Constant):
                 if not self._guarded(origin):
                     yield self._backend_elsewhere(origin)
@@ -262,7 +265,7 @@ class _Tied:
 
     def _backend_elsewhere(self, spot: Spot) -> Finding:
         """`backend = "nccl"`, or an option's default: the question is asked there."""
-        available = _available(self.solution, spot.path)
+        available = _available(self.solution, spot.path, nccl=True)
         repair: Fix | None = None
         if available:
             code = f'{{}} if {available} else "gloo"'
@@ -333,10 +336,9 @@ class _Tied:
         repair: Fix | None = None
         if isinstance(statement, ast.Expr) and asked is not None:
             place = Spot(group.spot.path, statement)
-            code = with_comment(self.solution, place, self.solution.code(place))
-            change = edit(
-                self.solution, place, "replace_statement", code=f"if {asked.test}:\n    {code}"
-            )
+            code = respelled(self.solution, place.path, statement)
+            code = f"if {asked.test}:\n    {with_comment(self.solution, place, code)}"
+            change = edit(self.solution, place, "replace_statement", code=code)
             repair = self._fix(asked.name, change)
         yield self._finding(group.spot, repair)
 
@@ -344,10 +346,10 @@ class _Tied:
         return isinstance(value, Rank) or isinstance(value, Device) and value.rank is not None
 
 
-def _available(solution: Solution, path: str) -> str:
+def _available(solution: Solution, path: str, *, nccl: bool) -> str:
     """Return the question whether there is an accelerator; "" where torch has no name."""
     torch = solution.alias(path, "torch")
-    kind = "accelerator" if solution.accelerated(path) else "cuda"
+    kind = "accelerator" if solution.accelerated(path) and not nccl else "cuda"
     return f"{torch}.{kind}.is_available()" if torch else ""
 
 

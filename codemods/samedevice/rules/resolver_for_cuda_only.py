@@ -46,11 +46,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         if tree is None or not torch or solution.owned(path):
             continue
         file = _File(solution, path, torch)
+        found: list[Finding] = []
         for node in syntax.walk(tree):
             if isinstance(node, ast.IfExp):
-                yield from file.expression(node)
+                found += file.expression(node)
             elif isinstance(node, ast.If):
-                yield from file.statement(node)
+                found += file.statement(node)
+        if len(file.asked) < 2:  # else an option for each vendor
+            yield from found
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class _File:
         self.path = path
         self.torch = torch
         self.parents = solution.parents(path)
+        self.asked: set[str] = set()  # vendors of whom the user asks for one by one
 
     # -- forms --------------------------------------------------------------------------------
 
@@ -156,6 +160,8 @@ class _File:
         first, *others = [test for test, _ in values]
         if not all(re.fullmatch(r"[\w.]+\.is_available\(\)", ast.unparse(t)) for t in others):
             return None
+        if not others and "is_available()" not in ast.unparse(first):
+            self.asked.add(self._named(values[0][1]).partition(":")[0])
         return _Choice(first, texts == {True})
 
     def _is_device(self, node: ast.Call) -> bool:
