@@ -100,3 +100,5 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
         return project if first in program else project.like(())  # once is enough
 
     monkeypatch.setattr(places, "infer", infer)
+    # what stands in for a solution is told to let go, as one is
+    monkeypatch.setattr(Project, "release", lambda project: None, raising=False)

@@ -252,6 +252,7 @@ def test_the_code_of_a_line() -> None:
         "s = f'a {x!r} \\'' 'b' '''c\n"
         "d''' r'\\e' '\"'\n"
         "t = '\u2028' ; u = 1\n"
+        "z = f'{ a [ 1 ] :>{ w }}' + rf\"{x}{{}}\" f'é {b}'\n"
     )
     assert lines_of(text) == [
         (1, "if x:"),
@@ -259,6 +260,7 @@ def test_the_code_of_a_line() -> None:
         (5, "return not x"),
         (6, "s=f'a {x!r} \\'' \"b\" '''c\nd''' r'\\e' '\"'"),
         (8, "t=\"\u2028\";u=1"),
+        (9, 'z=f"{ a [ 1 ] :>{ w }}"+rf"{x}{{}}" f"é {b}"'),
     ]
     assert lines_of("f(x\n") == []
 

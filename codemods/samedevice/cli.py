@@ -313,7 +313,7 @@ def check(
     errors = project.errors
     if write_baseline or prune_baseline:
         done = baseline_.update(config, findings, project, paths, add=write_baseline)
-        text.show_errors(_console(stderr=True), errors)
+        _tell_errors(errors)
         typer.echo(done, err=True)
         return FAILED if errors else CLEAN
     compared = old.compare(findings, project, paths, config)
