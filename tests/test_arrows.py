@@ -51,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "interactive": {"finding", "migrate", "report"},
     "map": _CHECKED | {"migrate", "report", "write"},
-    "doctor": {"config", "prove"},
+    "doctor": {"cache", "config", "prove"},
     "batch": _FIXED | {"migrate", "modernize", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}

@@ -79,7 +79,7 @@ def _mistakes() -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("chekc .", "No such command 'chekc'. Did you mean 'check'?"),
+        ("chekc .", "No such command 'chekc'. Did you mean 'check'"),
         ("check --selct x", "No such option: --selct"),
         ("check --select", "Option '--select' requires an argument."),
         ("check --format xml", "Invalid value for '--format': 'xml' is not one of 'text'"),
@@ -251,6 +251,13 @@ def test_doctor_finds_settings_that_cannot_be_used(monkeypatch: pytest.MonkeyPat
     _without(monkeypatch, "torch")
     Path("pyproject.toml").write_text("[tool.samedevice]\nselct = []\n")
     assert run("doctor", monkeypatch=monkeypatch) == 2
+
+
+def test_doctor_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMEDEVICE_CACHE_DIR", str(tmp_path / "kept"))
+    assert doctor._cache().detail.startswith("0 projects, 0.0 MB in ")
+    samedevice("check", "a.py")
+    assert doctor._cache().detail.startswith("1 project, 0.0 MB in ")
 
 
 def test_doctor_tells_of_a_torch_that_cannot_be_imported(

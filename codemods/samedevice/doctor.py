@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlparse
 
-from . import __version__, config
+from . import __version__, cache, config
 from .config import ConfigError
 
 State = Literal["ok", "missing", "wrong", "note"]
@@ -83,6 +83,7 @@ def examine(path: str = ".") -> list[Check]:
         *_extras(),
         *_editors(),
         _git(path),
+        _cache(),
         _settings(path),
     ]
 
@@ -286,6 +287,23 @@ def _git(path: str) -> Check:
     )
     where = "in a repository" if inside.returncode == 0 else "not in a repository"
     return Check("git", "ok", f"{asked.stdout.strip().removeprefix('git version ')}, {where}")
+
+
+def _cache() -> Check:
+    """Tell where the cache of findings is, how large, and whether it can be written."""
+    try:
+        folder = cache.folder()
+        sizes = [entry.stat().st_size for entry in cache.entries()]
+    except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
+        return Check("cache", "note", f"there is none: {error}")
+    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not os.access(nearest, os.W_OK):
+        return Check("cache", "note", f"{folder} cannot be written: every check starts anew")
+    projects = f"{len(sizes):,} project{'' if len(sizes) == 1 else 's'}"
+    size = f"{sum(sizes) / 1e6:.1f} MB"
+    return Check(
+        "cache", "ok", f"{projects}, {size} in {folder}; samedevice cache clear empties it"
+    )
 
 
 def _settings(path: str) -> Check:
