@@ -238,7 +238,7 @@ def _write_text(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise ProgramError(f"{path}: {error.strerror}") from None
+        raise ProgramError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _refuse(error: Exception) -> int:

@@ -194,7 +194,7 @@ def run_program(
                 before_end=partial(_last_word, Path(job.report)),
             )
         except OSError as error:
-            raise ProgramError(f"{settings.python}: {error.strerror}") from None
+            raise ProgramError(f"{settings.python}: cannot be run: {error.strerror}") from None
         report = _read_report(Path(job.report))
         stack = _read_stack(Path(job.stack))
     return _result(str(program), settings, ended, report, stack)
