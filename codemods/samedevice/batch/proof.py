@@ -121,9 +121,10 @@ class _Runner:
         before, after = self._work / "before", self._work / "after"
         self._write(trees[0], before)
         self._write(trees[1], after)
-        python = self._policy.python or sys.executable
         on = "auto" if self._policy.gpu else "virtual"
-        line = [python, "-m", "samedevice", "prove", str(before), str(after)]
+        line = [sys.executable, "-m", "samedevice", "prove", str(before), str(after)]
+        if self._policy.python:  # which need not have samedevice
+            line += ["--python", self._policy.python]
         line += ["--entry", entry, "--on", on, "--seed", "0", "--report", "proof.json"]
         line += ["--time-limit", str(self._policy.proof_seconds)]
         try:
