@@ -50,6 +50,25 @@ WRONG: dict[str, str] = {
         for step in steps():
             total = total + step
     """,
+    "an array over a tensor": """
+        model = nn.Linear(2, 2).to(device)
+        for parameter in model.parameters():
+            values = parameter.data.numpy()  # !host-boundary
+            print(values[0])
+    """,
+    "an array over a tensor that is written to": """
+        model = nn.Linear(2, 2).to(device)
+        for parameter in model.parameters():
+            values = parameter.data.numpy()  # !host-boundary
+            values[:] = 0
+    """,
+    "a model that was handed in comes back": """
+        def trained(model, x):
+            model(x).sum().backward()
+            return model
+        first = trained(nn.Linear(2, 1), torch.rand(3, 2, device=device))  # !module-not-moved
+        second = trained(nn.Linear(2, 1), torch.rand(3, 2, device=device))  # !module-not-moved
+    """,
     "a generator of a generator": """
         def some():
             yield torch.ones(3)  # !tensor-without-device
@@ -895,3 +914,10 @@ def test_values_are_followed_across_files(name: str) -> None:
     files = {path: dedent(text) for path, text in PROJECTS[name].items()}
     assert marked(files)
     assert found(files) == marked(files)
+
+
+def test_what_is_written_to_an_array_would_not_reach_a_copy() -> None:
+    text = HEAD + dedent(WRONG["an array over a tensor that is written to"])
+    (finding,) = check(Project([source.from_text(text, "main.py")]), Config())
+    assert finding.fix is None
+    assert "no longer reach the tensor" in finding.unfixed

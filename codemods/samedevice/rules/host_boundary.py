@@ -21,9 +21,11 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Node, Place
+from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -40,7 +42,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
         repair: Fix | None = None
-        if site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
+        written = site.detail.get("method") and _written(solution, group.spot)
+        if not written and site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
             repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
         yield finding(
             solution, "host-boundary", spot,
@@ -48,6 +51,32 @@ def find(solution: Solution) -> Iterator[Finding]:
             "memory",
             repair,
             origins=solution.origin(site.node, "it is on the device because of this"),
-            unfixed="the tensors are inside a container; move them where they are collected",
+            unfixed="the array is written to, which would no longer reach the tensor" if written
+            else "the tensors are inside a container; move them where they are collected",
         )  # fmt: skip
+
+
+def _written(solution: Solution, spot: Spot) -> bool:
+    """Tell whether the array over a tensor's memory gets a name and is changed by it."""
+    parents = solution.parents(spot.path)
+    node: ast.AST | None = spot.node
+    while node is not None and not isinstance(node, ast.stmt):
+        node = parents.get(node)
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return False
+    if not (isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)):
+        return False
+    if node.value.func.value is not spot.node:
+        return False  # `t.numpy().copy()` is another array
+    name = node.targets[0].id
+    scope: ast.AST | None = node
+    while scope is not None and not isinstance(scope, _SCOPES):
+        scope = parents.get(scope)
+    for part in ast.walk(scope) if scope is not None else ():
+        match part:
+            case ast.Subscript(value=ast.Name(id=known), ctx=ast.Store()) if known == name:
+                return True
+            case ast.AugAssign(target=ast.Name(id=known)) if known == name:
+                return True
+    return False
 
