@@ -196,6 +196,17 @@ async def test_a_diagnostic_links_to_its_rule_and_to_the_other_file(
         for related in one.related_information or ()
     ]
     assert ("net.py", 2) in places
+    hover = await client.text_document_hover_async(
+        lsp.HoverParams(
+            lsp.TextDocumentIdentifier((folders[0] / "user.py").as_uri()), lsp.Position(6, 1)
+        )
+    )
+    assert hover is not None and isinstance(hover.contents, lsp.MarkupContent)
+    net = (folders[0] / "net.py").as_uri()
+    told = hover.contents.value.split("\n")
+    assert told[0] == "`model`: module, on the project's device"
+    assert told[2].startswith("1. built on the host (the CPU), [net.py:3]") and net in told[2]
+    assert told[3].startswith("2. moved on the project's device, [net.py:3]")
 
 
 async def test_the_whole_workspace_is_reported_by_the_settings_of_its_folders(

@@ -59,7 +59,7 @@ def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_all_findings_and_edits_are_those_of_the_command_line(tmp_path: Path, part: int) -> None:
-    assert compared(tmp_path, CASES[part::10]) >= 10
+    assert compared(tmp_path, CASES[part::10]) >= 5
 
 
 def compared(tmp_path: Path, cases: list[Path]) -> int:
@@ -269,7 +269,9 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
                 lsp.HoverParams(document, lsp.Position(5, 12))
             )
             assert answer is not None and isinstance(answer.contents, lsp.MarkupContent)
-            assert answer.contents.value.startswith("`x` is expected on the project's device")
+            told = answer.contents.value
+            assert told.startswith("`x`: tensor, on the host (the CPU), but it has to be on the ")
+            assert f"1. created on the host (the CPU), [program.py:5]({uri}#L5)" in told
             nothing = await editor.text_document_hover_async(
                 lsp.HoverParams(document, lsp.Position(0, 3))
             )

@@ -16,8 +16,9 @@ from .. import baseline, check, config, files, source
 from ..baseline import Baseline
 from ..check import Memory, Step
 from ..config import Config
-from ..finding import Finding, Origin, Span
+from ..finding import Finding, Span
 from ..places.graph import Node, Place, Spot
+from ..places.trace import Life, Trace, trace
 from ..project import Project
 from ..source import Source, SourceError
 from ..suppress import Suppressions
@@ -48,17 +49,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Known:
-    """Where an expression's value lives, and the places in the code that say so.
-
-    `certain`: something puts it there; else it only has to be there for what is done with it.
-    """
+    """The place that was inferred for an expression's value."""
 
     span: Span
-    code: str
     place: Place
-    certain: bool
     clashes: bool
-    why: tuple[Origin, ...]
 
 
 @dataclass(frozen=True)
@@ -175,6 +170,23 @@ class Analysis:
             return []
         return self._known.setdefault(path, list(self._places(path)))
 
+    def lives(self, path: str) -> list[Life]:
+        """Return where the values of a file live, each with the chain of sites that says so.
+
+        None are for a text that does not parse now.
+        """
+        if path in self.broken or path not in self.project.sources:
+            return []
+        program = self.project.programs[path]
+        if program not in self._traces:
+            self._traces.clear()  # one is enough: the one of the file that is looked at
+            self._traces[program] = trace(self.project, program)
+        return self._traces[program].lives(path)
+
+    @cached_property
+    def _traces(self) -> dict[frozenset[str], Trace]:
+        return {}
+
     @cached_property
     def _known(self) -> dict[str, list[Known]]:
         return {}
@@ -192,14 +204,7 @@ class Analysis:
                 seen.setdefault(site.spot.node, (site.spot, site.node))
         for spot, node in sorted(seen.values(), key=lambda pair: solution.span(pair[0])):
             if isinstance(spot.node, ast.expr):
-                yield Known(
-                    solution.span(spot),
-                    solution.code(spot),
-                    solution.place(node),
-                    solution.place(node) is Place.UNKNOWN or solution.certain(node),
-                    solution.clashing(node),
-                    solution.origin(node, "its place was decided here"),
-                )
+                yield Known(solution.span(spot), solution.place(node), solution.clashing(node))
 
 
 class _Declined:

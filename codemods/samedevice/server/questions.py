@@ -6,8 +6,8 @@ import os
 
 from lsprotocol import types as lsp
 
-from ..finding import Span
-from .analysis import PLACES
+from ..places.trace import Life
+from .analysis import PLACES, Analysis
 from .protocol import NAME, Server
 
 
@@ -75,25 +75,12 @@ def _places(server: Server) -> None:
         analysis = await server.analyse(server.folder_of(path))
         if analysis is None:
             return None
-        best: tuple[Span, lsp.Range, str] | None = None
-        for known in await server.work(lambda step: analysis.known(path)):
-            where = server.location(analysis, path, known.span)
-            if where.uri != uri or not _holds(where.range, at):
-                continue
-            if best is not None and not _inside(known.span, best[0]):
-                continue
-            verb = "is" if known.certain else "is expected"
-            lines = [f"`{known.code}` {verb} {PLACES[known.place]}"]
-            for origin in known.why:
-                source = analysis.source(origin.path)
-                if source is not None and (origin.path, origin.span) != (path, known.span):
-                    place = f"{os.path.basename(origin.path)}:{origin.span.line}"
-                    code = source.line(origin.span.line).strip()
-                    lines.append(f"{origin.text}: {place}\n```python\n{code}\n```")
-            best = known.span, where.range, "\n\n".join(lines)
-        if best is None:
-            return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, best[2]), best[1])
+        for life in await server.work(lambda step: analysis.lives(path)):
+            where = server.location(analysis, path, life.span)
+            if where.uri == uri and _holds(where.range, at):
+                text = _told(server, analysis, path, life)
+                return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where.range)
+        return None
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
@@ -117,12 +104,22 @@ def _places(server: Server) -> None:
         return hints
 
 
+def _told(server: Server, analysis: Analysis, path: str, life: Life) -> str:
+    """Return where a value lives and how it came there, site by site, as Markdown."""
+    source = analysis.source(path)
+    code = source.slice(life.span) if source is not None else ""
+    lines = [f"`{code}`: {life.kind}, {life.device or PLACES[life.place]}"]
+    if life.varies:
+        lines[0] += " (callers differ)"
+    if life.wanted is not None:
+        lines[0] += f", but it has to be {PLACES[life.wanted]}"
+    for number, event in enumerate(life.chain, 1):
+        at = server.location(analysis, event.path, event.span)
+        name = f"{os.path.basename(event.path)}:{event.span.line}"
+        link = f"[{name}]({at.uri}#L{at.range.start.line + 1})"
+        lines.append(f"{number}. {event.what} {PLACES[event.place]}, {link}: `{event.code}`")
+    return "\n".join([lines[0], "", *lines[1:]]) if lines[1:] else lines[0]
+
+
 def _holds(outer: lsp.Range, at: lsp.Position) -> bool:
     return outer.start <= at <= outer.end
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return (outer.line, outer.column) <= (inner.line, inner.column) and (
-        inner.end_line,
-        inner.end_column,
-    ) <= (outer.end_line, outer.end_column)
