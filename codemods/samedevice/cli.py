@@ -43,6 +43,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
 GONE = 10  # repaired findings of a baseline that are listed
 _PAUSE = 0.5  # seconds between two looks at the files that are watched
 LONG = 200  # files from which a run shows its progress
+_NARROW = 60  # columns from which a name and what is said about it stand side by side
 
 _WHAT = "finds where PyTorch tensors and modules are on the wrong device, and repairs it."
 
@@ -914,16 +915,18 @@ def doctor(
         typer.echo(doctor_.dump(checks))
     else:
         styles = {"ok": "green", "missing": "yellow", "wrong": "bold red", "note": "dim"}
+        to = _console()
         table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
         for check in checks:
-            detail = Text(check.detail)
+            detail = Text(check.detail, overflow="fold")
             if check.get:
                 detail.append(f"\nto get it: {check.get}", "bold")
-            table.add_row(Text(check.state, styles[check.state]), check.name, detail)
-        _console().print(table)
+            state = Text(check.state, styles[check.state], no_wrap=True)
+            if to.width < _NARROW:
+                table.add_row(state, Text(f"{check.name}\n").append_text(detail))
+            else:
+                table.add_row(state, Text(check.name, no_wrap=True), detail)
+        to.print(table)
         typer.echo(doctor_.summary(checks), err=True)
     return FAILED if any(check.state == "wrong" for check in checks) else CLEAN
 
