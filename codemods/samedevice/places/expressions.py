@@ -582,6 +582,9 @@ class Expressions:
             if isinstance(node.op, ast.Mod):
                 return SCALAR
         if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
+            counted = self.site("process", Spot(scope.path, node.right), None, scope, "count")
+            counted.detail.update(args=[], kwargs={})
+            self.snapshot(counted, scope)
             return left  # among the devices of its machine
         value = self.binary(
             left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
@@ -1005,6 +1008,8 @@ class Expressions:
             return ARRAY
         if isinstance(key, Const) and key.value in RANKS:
             return Rank()
+        if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
+            return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
         return UNKNOWN
 
     def first_item(

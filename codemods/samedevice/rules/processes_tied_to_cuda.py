@@ -35,6 +35,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -61,6 +62,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     tied = _Tied(solution)
     found = [each for each in tied.findings() if solution.program(each.path) not in spread]
     stuck = {solution.program(f.path) for f in found if f.fix is None and f.level != "note"}
+    stuck |= {solution.program(path) for path in {f.path for f in found} if tied.unseen(path)}
     for each in found:
         if each.fix is not None and solution.program(each.path) in stuck:
             each = replace(each, fix=None, unfixed=_HALF)
@@ -117,6 +119,19 @@ class _Tied:
             change = getattr(self, "_" + group.first.name, None)
             if change is not None and not self._guarded(group.spot):
                 yield from change(group)
+
+    def unseen(self, path: str) -> bool:
+        """Tell whether a file moves something to a GPU of which nothing is known."""
+        tree = self.solution.project.tree(path)
+        seen = {g.spot.node for kind in ("move", "module-move") for g in self.solution.groups(kind)}
+        return any(
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "cuda"
+            and node not in seen
+            and not self._guarded(Spot(path, node))
+            for node in (syntax.walk(tree) if tree is not None else ())
+        )
 
     def _finding(self, spot: Spot, repair: Fix | None) -> Finding:
         message = _TIED.format(short(self.solution.code(spot)))
@@ -247,6 +262,12 @@ class _Tied:
             code = f"{{}} if {asked.test} else {otherwise}"
             repair = self._fix(asked.name, edit(self.solution, spot, "replace", code=code))
         return self._finding(spot, repair)
+
+    def _count(self, group: SiteGroup) -> Iterator[Finding]:
+        """`rank % torch.cuda.device_count()`, which is 0 without CUDA."""
+        if ast.unparse(group.spot.node).endswith(".device_count()"):
+            change = edit(self.solution, group.spot, "replace", code="max({}, 1)")
+            yield self._finding(group.spot, Fix((change,), erasure=_ERASURE))
 
     def _init_process_group(self, group: SiteGroup) -> Iterator[Finding]:
         backend = self._argument(group, "backend", 0)
