@@ -69,18 +69,26 @@ def test_the_recorded_output_is_that_of_python_2(idiom: str) -> None:
     assert done.stdout == (FIXTURES / idiom / "output.txt").read_text("utf-8")
 
 
-@pytest.mark.parametrize("command", [("modernize", "--all"), ("fix", "--modernize")])
-def test_a_program_of_2017_trains(tmp_path: Path, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "commands", [[("modernize", "--all"), ("fix",)], [("fix", "--modernize")]], ids=len
+)
+def test_a_program_of_2017_trains(tmp_path: Path, commands: list[tuple[str, ...]]) -> None:
     pytest.importorskip("torch")
     folder = shutil.copytree(FIXTURES / "program", tmp_path / "program")
-    assert samedevice(*command, "--yes", str(folder)).exit_code == 0
-    done = run(sys.executable, "train.py", "--no-cuda", "--save-dir", "out", cwd=folder)
+    for command in commands:
+        assert samedevice(*command, "--yes", str(folder)).exit_code == 0
+    for where in ([], ["-m", "samedevice", "run", "--no-record"]):  # and on an accelerator
+        done = run(sys.executable, *where, "train.py", "--save-dir", "out", cwd=folder)
+        _assert_trained(done)
+    assert (folder / "out" / "history.pkl").stat().st_size > 0
+    assert samedevice("modernize", "--all", str(folder)).stderr == "nothing to change in 4 files\n"
+
+
+def _assert_trained(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr
     losses = [float(line.split()[3].strip(",")) for line in done.stdout.splitlines()[1:4]]
     assert losses == sorted(losses, reverse=True)
     assert "best epoch 3\n" in done.stdout
-    assert (folder / "out" / "history.pkl").stat().st_size > 0
-    assert samedevice("modernize", "--all", str(folder)).stderr == "nothing to change in 4 files\n"
 
 
 # what is left alone

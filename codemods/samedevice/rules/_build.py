@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable
 
 from samedevice.finding import Edit, Finding, Fix, Origin, Verb
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup, Solution
 
 #: Why a finding without a fix has none.
@@ -53,11 +53,16 @@ def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
         case [ast.Constant(value=0)]:
             central = not any(solution.groups("indexed"))
         case [ast.Name() | ast.Attribute() as index]:
-            device = group.first.detail["device"]
-            if device.spot is not None and device.spot.node in solution.interpreter.consumed:
-                if solution.place(device.node) is Place.CENTRAL:
-                    return Name(ast.unparse(index), text=True)
-            central = solution.decided_by(group.spot.path, ast.unparse(index))
+            spot = group.first.detail["device"].spot
+            literals = (g for g in solution.groups("literal") if spot and g.spot.node is spot.node)
+            literal = next(literals, None)
+            if literal is None:
+                central = solution.decided_by(group.spot.path, ast.unparse(index))
+            elif literal.first.name == "cuda:0":
+                stored = literal.spot.node in solution.interpreter.stored_literals
+                if stored and not literal.first.detail["guarded"]:
+                    return Name(ast.unparse(index), text=True)  # which becomes the device
+                central = not any(solution.groups("indexed"))
     return solution.name_at(group.spot) if central else None
 
 
