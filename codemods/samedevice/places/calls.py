@@ -202,7 +202,7 @@ class Calls(Library):
         self.constructing = constructing
         self.stack.pop()
         self.hosted -= hosted
-        self._results.setdefault(node, []).append((_given(args, kwargs), result))
+        self._results.setdefault(node, []).append((_given(func, args, kwargs), result))
         return result
 
     def _is_host_code(self, func: Func) -> bool:
@@ -217,19 +217,44 @@ class Calls(Library):
         known = self._results.get(func.node)
         if not known:
             return UNKNOWN
-        new = _given(args, kwargs)
+        new = _given(func, args, kwargs)
         old, result = max(reversed(known), key=lambda pair: _likeness(pair[0], new))
         if isinstance(result, Obj) and result.family == "module":
             if all(result is not before for before in old.values()):
                 return self.twin(result, self.graph.node(spot))
+        met = self._met_again(old, args, new)
         if not isinstance(result, Tensor):
             return result
+        if met:
+            return self.operate(met, spot, False)
         for name, before in old.items():
             now = new.get(name)
             if isinstance(before, Tensor) and isinstance(now, Tensor):
                 if before.node.find() is result.node.find():
                     return Tensor(now.node, scalar=result.scalar)
         return result
+
+    def _met_again(
+        self, old: dict[int | str, Value], args: list[Arg], new: dict[int | str, Value]
+    ) -> list[tuple[Tensor, Spot]]:
+        """Let a module meet the arguments in whose place it met others, and return them all."""
+        before, now = old.get("self"), new.get("self")
+        if not (isinstance(before, Obj) and isinstance(now, Obj) and before.node and now.node):
+            return []
+        root = before.node.find()
+        met: list[tuple[Tensor, Spot]] = []
+        for index, (value, where) in enumerate(args):
+            other = old.get(index)
+            if isinstance(value, Tensor) and isinstance(other, Tensor):
+                if any(
+                    root in (meet.left.find(), meet.right.find())
+                    for meet in other.node.find().meets
+                ):
+                    self.graph.meet(value.node, where, now.node, where, where, self.function())
+                    met.append((value, where))
+        if met:
+            met.insert(0, (Tensor(now.node), met[0][1]))
+        return met
 
     def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj:
         """Return another module that was built in the same way, with its parts, all at `node`."""
@@ -732,10 +757,14 @@ class Calls(Library):
         return SCALAR
 
 
-def _given(args: list[Arg], kwargs: dict[str, Arg]) -> dict[int | str, Value]:
-    """Return the values of a call by position and name."""
+def _given(
+    func: Func, args: list[Arg], kwargs: dict[str, Arg]
+) -> dict[int | str, Value]:
+    """Return the values of a call by position and name, and what the function is bound to."""
     given: dict[int | str, Value] = {index: value for index, (value, _) in enumerate(args)}
     given.update((name, value) for name, (value, _) in kwargs.items())
+    if func.bound is not None:
+        given["self"] = func.bound
     return given
 
 

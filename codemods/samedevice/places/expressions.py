@@ -1104,7 +1104,14 @@ def index_means(node: ast.Compare) -> bool | None:
     """Tell what a comparison of a GPU's index is true for: GPUs, the CPU (False), or neither."""
     if len(node.ops) != 1:
         return None
-    match node.ops[0], ast.unparse(node.comparators[0]):
+    match node.comparators[0]:
+        case ast.Constant(value=None | int() as other):
+            pass
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+            other = -1
+        case _:
+            return None
+    match node.ops[0], repr(other):
         case (ast.GtE(), "0") | (ast.Gt() | ast.NotEq(), "-1") | (ast.IsNot(), "None"):
             return True
         case (ast.Lt(), "0") | (ast.LtE() | ast.Eq(), "-1") | (ast.Is(), "None"):

@@ -36,6 +36,15 @@ _MOST = 8
 #: Sites of a chain that are told.
 _LONGEST = 8
 
+#: How a place is told to people, after "is" and "moved".
+WORDS = {
+    Place.HOST: "on the host (the CPU)",
+    Place.CENTRAL: "on the project's device",
+    Place.FIXED: "on a device of its own",
+    Place.FOLLOWS: "where its input is",
+    Place.UNKNOWN: "in a place that is not known",
+}
+
 _MADE = {
     "create": "created", "share": "created", "legacy": "created", "placed": "created",
     "pinned": "created", "load": "loaded", "batch": "drawn from a loader", "module": "built",
@@ -634,4 +643,4 @@ def _last(span: Span, attr: str) -> Span:
     return Span(span.end_line, span.end_column - len(attr), span.end_line, span.end_column)
 
 
-__all__ = ["Life", "Event", "Trace", "trace"]
+__all__ = ["WORDS", "Event", "Life", "Trace", "trace"]
