@@ -66,7 +66,7 @@ def test_hovering_a_value_tells_its_place_and_the_sites_behind_it(browser: Brows
     assert browser.js(f"{CARD}.hidden")
     browser.hover("#it")
     text = browser.js(f"{CARD}.innerText")
-    assert text.startswith("central self.model module, on the project’s device")
+    assert text.startswith("central self.model module, on the project's device")
     assert [text.index(site) for site in ("main.py:13", "trainer.py:12")]
     assert browser.js("document.getElementById('it').getAttribute('aria-describedby')") == "card"
     link = f"[...{CARD}.querySelectorAll('a')].find(a => a.textContent === 'main.py:13')"

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from ..finding import Span
 from ..places.graph import Place
-from ..places.trace import Event, Life
+from ..places.trace import WORDS, Event, Life
 from ..report.diff import opcodes
 from ..report.shell import UNSEEN, document, visible
 from ..report.shell import text as _text
@@ -94,6 +94,7 @@ class _Page:
         self._infos: dict[tuple[Any, ...], int] = {}
         self.data: dict[str, Any] = {
             "files": [[visible(self._name(path)), self._id(path)] for path in self.paths],
+            "words": {CLASSES[place]: words for place, words in WORDS.items()},
             "infos": [],
             "clashes": [],
         }

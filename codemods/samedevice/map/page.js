@@ -10,8 +10,7 @@
   const remember = (key, value) => { try { localStorage.setItem("samedevice-" + key, value); } catch { /* a file:// page may have no storage */ } };
   const recall = (key) => { try { return localStorage.getItem("samedevice-" + key); } catch { return null; } };
 
-  const WORDS = { h: "on the host (the CPU)", c: "on the project’s device", x: "on a device of its own",
-    f: "where its input or its module is", u: "in a place that cannot be told from the code" };
+  const WORDS = data.words;
   const NAMES = { h: "host", c: "central", x: "fixed", f: "follows", u: "unknown" };
   const path = (file) => data.files[file][0];
   const id = (file, line) => data.files[file][1] + ":" + line;

@@ -27,14 +27,6 @@ if TYPE_CHECKING:  # it loads libcst, which a session needs only when something 
     from .. import migrate
     from ..migrate import Key
 
-PLACES = {
-    Place.HOST: "on the host (the CPU)",
-    Place.CENTRAL: "on the project's device",
-    Place.FIXED: "on a device of its own",
-    Place.FOLLOWS: "where its input is",
-    Place.UNKNOWN: "in a place that is not known",
-}
-
 
 @dataclass(frozen=True)
 class Settings:

@@ -6,8 +6,8 @@ import os
 
 from lsprotocol import types as lsp
 
-from ..places.trace import Life
-from .analysis import PLACES, Analysis
+from ..places.trace import WORDS, Life
+from .analysis import Analysis
 from .protocol import NAME, Server
 
 
@@ -97,7 +97,7 @@ def _places(server: Server) -> None:
                 continue
             where = server.location(analysis, path, known.span)
             if where.uri == uri and _holds(params.range, where.range.end):
-                tooltip = PLACES[known.place]
+                tooltip = WORDS[known.place]
                 hints.append(
                     lsp.InlayHint(where.range.end, f": {known.place.value}", tooltip=tooltip)
                 )
@@ -108,16 +108,16 @@ def _told(server: Server, analysis: Analysis, path: str, life: Life) -> str:
     """Return where a value lives and how it came there, site by site, as Markdown."""
     source = analysis.source(path)
     code = source.slice(life.span) if source is not None else ""
-    lines = [f"`{code}`: {life.kind}, {life.device or PLACES[life.place]}"]
+    lines = [f"`{code}`: {life.kind}, {life.device or WORDS[life.place]}"]
     if life.varies:
         lines[0] += " (callers differ)"
     if life.wanted is not None:
-        lines[0] += f", but it has to be {PLACES[life.wanted]}"
+        lines[0] += f", but it has to be {WORDS[life.wanted]}"
     for number, event in enumerate(life.chain, 1):
         at = server.location(analysis, event.path, event.span)
         name = f"{os.path.basename(event.path)}:{event.span.line}"
         link = f"[{name}]({at.uri}#L{at.range.start.line + 1})"
-        lines.append(f"{number}. {event.what} {PLACES[event.place]}, {link}: `{event.code}`")
+        lines.append(f"{number}. {event.what} {WORDS[event.place]}, {link}: `{event.code}`")
     return "\n".join([lines[0], "", *lines[1:]]) if lines[1:] else lines[0]
 
 
