@@ -12,15 +12,20 @@ becomes
 
     model.load_state_dict(torch.load("model.pt", map_location=device))
 
+A map that leads to CUDA whatever machine it is (`lambda storage, loc: storage.cuda()`) is replaced.
+
 Fix safety: safe. On a CPU-only machine a file that could be loaded before loads as before.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.solution import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -28,6 +33,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
     for group in solution.groups("load"):
         site = group.first
+        if site.detail["mapped"] is not None and not site.detail["guarded"]:
+            yield from _to_cuda(solution, group)
         if site.detail["mapped"] is not None or site.constructing:
             continue
         fact = site.detail["fact"]
@@ -54,3 +61,28 @@ def find(solution: Solution) -> Iterator[Finding]:
             "be a device that this machine does not have",
             repair, unfixed=NO_NAME,
         )  # fmt: skip
+
+
+def _to_cuda(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """Report a function or table that sends what is loaded to a GPU."""
+    given: Spot = group.first.detail["mapped"][1]
+    if not _sends_to_cuda(given.node):
+        return
+    name = solution.central_for(group)
+    repair: Fix | None = None
+    if name is not None:
+        repair = fix(name, edit(solution, given, "replace", code=name.code))
+    yield finding(
+        solution, "load-without-map-location", group.spot,
+        f"`{short(solution.code(given))}` puts tensors on a GPU, which this machine may not have",
+        repair, unfixed=NO_NAME,
+    )  # fmt: skip
+
+
+def _sends_to_cuda(node: ast.AST) -> bool:
+    match node:
+        case ast.Lambda(body=ast.Call(func=ast.Attribute(attr="cuda"), args=[] | [_])):
+            return True
+        case ast.Dict(values=[ast.Constant(value="cuda" | "cuda:0")]):
+            return True
+    return False
