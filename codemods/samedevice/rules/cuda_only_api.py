@@ -32,6 +32,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Import
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -304,10 +305,9 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
     if "is_available()" not in source.text or tree is None or solution.owned(path):
         return
     torch = solution.alias(path, "torch")
-    for node in ast.walk(tree):
+    for node in syntax.statements(tree):
         if not _demands(node, torch):
             continue
-        assert isinstance(node, ast.stmt)
         spot = Spot(path, node)
         kernels = _kernels(solution, path)
         repair = None if kernels else Fix((edit(solution, spot, "delete"),), erasure=RULE)
@@ -321,18 +321,19 @@ def _demands(node: ast.AST, torch: str) -> bool:
     """Tell whether a statement ends the program, with nothing but an error, without CUDA."""
     available = f"{torch}.cuda.is_available()"
     match node:
-        case ast.Assert(test=test):
+        case ast.Assert(test=ast.Call() as test):
             return ast.unparse(test) == available
         case ast.If(test=test, body=[ast.Raise() | ast.Expr() as stop], orelse=[]):
-            exits = re.match(r"raise |(sys\.)?exit\(|quit\(", ast.unparse(stop)) is not None
-            return exits and ast.unparse(test) == f"not {available}"
+            if not isinstance(test, ast.UnaryOp) or ast.unparse(test) != f"not {available}":
+                return False
+            return re.match(r"raise |(sys\.)?exit\(|quit\(", ast.unparse(stop)) is not None
     return False
 
 
 def _kernels(solution: Solution, path: str) -> str:
     """Return a library of a program that runs on CUDA alone, "" without one."""
     for other in solution.program(path):
-        for node in ast.walk(solution.project.tree(other) or ast.Module([], [])):
+        for node in syntax.statements(solution.project.tree(other) or ast.Module([], [])):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
