@@ -1,6 +1,7 @@
 """What a run did to places, and how its tensors got theirs: on the virtual accelerator."""
 
 import textwrap
+import warnings
 from pathlib import Path
 
 import pytest
@@ -471,3 +472,17 @@ def test_a_storage_takes_its_life_with_it() -> None:
         assert len(watch.lives._lives) == 2
         del other
         assert len(watch.lives._lives) == 1
+
+
+def test_traced_functions_run_while_they_are_watched() -> None:
+    """Their interpreter hands 0-dim tensors to Python as numbers."""
+    import torch
+
+    from samedevice.prove.watch import watching
+
+    layer = torch.nn.Linear(1, 1, bias=False)
+    with watching(timed=False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        traced = torch.jit.trace(layer, torch.ones(1))
+        x = torch.full((1,), 2.0)
+        assert torch.equal(traced(x), layer(x))

@@ -25,6 +25,7 @@ from samedevice.prove.lives import Lives
 from samedevice.prove.record import KEPT_LOSSES, Losses, Optimizer, Record, Transfer
 
 _aten = torch.ops.aten
+_NUMBERS = frozenset([bool, int, float, complex])
 
 # What an operation does to places, where its schema does not tell.
 _DEEDS = {
@@ -47,6 +48,23 @@ _DEEDS = {
     _aten.detach: "view",
     _aten.alias: "view",
 }
+
+
+def _call(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Call an operation; traced modules hand over numbers where it takes 0-dim tensors."""
+    try:
+        return func(*args, **kwargs)
+    except RuntimeError as error:
+        if "Expected a value of type 'Tensor' for argument" not in str(error):
+            raise
+    if func is _aten._local_scalar_dense.default:
+        return args[0]
+    wanted = (str(argument.type) for argument in func._schema.arguments)
+    given = (
+        torch.tensor(value) if kind == "Tensor" and type(value) in _NUMBERS else value
+        for value, kind in zip(args, wanted, strict=False)
+    )
+    return func(*given, **kwargs)
 
 
 def _deed(function: Any) -> str:
@@ -119,7 +137,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             return func(*args, **kwargs)
         started = time.perf_counter() if self._timed else 0.0
         try:
-            result = func(*args, **kwargs)
+            result = _call(func, args, kwargs)
         except Exception as error:
             message = read_message(str(error))
             if message is not None and message.kind != "memory":  # that one wants tensors freed
