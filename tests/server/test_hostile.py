@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import random
@@ -272,3 +273,20 @@ def test_edits_at_random_end_as_a_fresh_run(tmp_path: Path) -> None:
 def test_edits_at_random_are_a_fresh_run_each_time(tmp_path: Path, seed: int) -> None:
     names = sorted(path.parent.name for path in FIXTURES.glob("projects/*/before"))
     type_at_random(project(tmp_path, names[seed * 3 % len(names)]), 1_000, seed, every=5)
+
+
+def test_what_an_edit_replaces_leaves_no_garbage(tmp_path: Path) -> None:
+    folder = project(tmp_path, "package_classifier")
+    path = next(iter(sorted(folder.rglob("train*.py")))).as_posix()
+    text = Path(path).read_text()
+    analysed = Folder(folder.as_posix())
+    analysed.analyse({path: text}, Settings())
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(4):
+            text += f"x{number} = torch.zeros(3)\n"
+            analysed.analyse({path: text}, Settings())
+        assert gc.collect() < 500
+    finally:
+        gc.enable()

@@ -258,6 +258,12 @@ class Names(dict[str, Value]):
         self.devices.pop(name, None)
         self.classes.pop(name, None)
 
+    def clear(self) -> None:
+        """Forget all names."""
+        super().clear()
+        self.devices.clear()
+        self.classes.clear()
+
     def copy(self) -> Names:
         """Return the same names, to be bound to something else."""
         made = Names()
