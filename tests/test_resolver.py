@@ -81,3 +81,49 @@ def test_a_name_that_the_file_uses_for_something_else_is_not_shadowed() -> None:
     Path("train.py").write_text(before)
     fix("--resolver", "company.devices:pick")
     assert Path("train.py").read_text() == before
+
+
+RUNTIME = """\
+import torch
+
+accelerator = torch.accelerator.is_available()
+device = torch.accelerator.current_accelerator() if accelerator else torch.device("cpu")
+torch.cuda.synchronize()
+torch.cuda.empty_cache()
+print(torch.ones(2, device=device).sum().item(), torch.cuda.memory_allocated() == 0)
+"""
+
+
+@pytest.mark.parametrize(("floor", "memory"), [("2.6", False), ("2.8", False), ("2.9", True)])
+def test_no_name_is_written_that_the_oldest_torch_lacks(floor: str, memory: bool) -> None:
+    Path("train.py").write_text(RUNTIME)
+    Path("requirements.txt").write_text(f"torch>={floor}\n")
+    fix()
+    text = Path("train.py").read_text()
+    assert "torch.accelerator.synchronize()" in text
+    assert ("torch.accelerator.empty_cache()" in text) is memory
+    assert ("torch.accelerator.memory_allocated()" in text) is memory
+
+
+SPAWN = """\
+import torch
+import torch.multiprocessing as mp
+
+
+def work(rank):
+    print(torch.ones(2).cuda(rank))
+
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=torch.cuda.device_count())
+"""
+
+
+def test_a_process_where_there_is_no_gpu_is_asked_for() -> None:
+    Path("train.py").write_text(SPAWN)
+    fix()
+    text = Path("train.py").read_text()
+    assert 'device = torch.device(f"cuda:{rank}" if torch.cuda.is_available() else "cpu")' in text
+    assert "nprocs=torch.cuda.device_count())" in text
+    fix("--unsafe")
+    assert "nprocs=max(torch.cuda.device_count(), 1))" in Path("train.py").read_text()
