@@ -5,13 +5,10 @@ The processes get paths and settings and give findings: nothing that is parsed g
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 Job = TypeVar("Job")
@@ -32,6 +29,10 @@ def spread(
 
     `work` is a function of a module, and jobs and results are plain data.
     """
+    import multiprocessing  # all of this is slow to import, and few projects need it
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     start = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(start)
     pool = ProcessPoolExecutor(min(processes, len(jobs)), context, initializer=_quiet)
