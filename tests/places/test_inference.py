@@ -569,10 +569,12 @@ RIGHT: dict[str, str] = {
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel as DDP
         rank = int(os.environ["LOCAL_RANK"])
-        device = f"cuda:{rank}"
-        torch.cuda.set_device(device)
-        dist.init_process_group("nccl")
-        model = DDP(nn.Linear(3, 3).to(device), device_ids=[rank])
+        gpus = torch.cuda.is_available()
+        device = f"cuda:{rank}" if gpus else "cpu"
+        if gpus:
+            torch.cuda.set_device(device)
+        dist.init_process_group("nccl" if gpus else "gloo")
+        model = DDP(nn.Linear(3, 3).to(device), device_ids=[rank] if gpus else None)
         x = torch.rand(2, 3, device=device)
         loss = model(x).sum()
         dist.all_reduce(loss)

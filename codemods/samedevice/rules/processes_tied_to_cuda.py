@@ -94,6 +94,7 @@ class _Tied:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
+        self.asking = {g.spot.node for kind in ("branch", "choice") for g in solution.groups(kind)}
         self.homes: set[ast.AST] = set()  # functions that use the number of their process
         self.used = {
             kind: [g for g in solution.groups(kind) if self._of_rank(g)]
@@ -216,7 +217,8 @@ class _Tied:
             parent = parents.get(node)
             if isinstance(parent, ast.If | ast.IfExp) and node is not parent.test:
                 words = self.solution.code_of(spot.path, parent.test)
-                if any(w in words for w in ("cuda", "is_available", ".type", "use_gpu", "nccl")):
+                asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
+                if parent in self.asking or any(word in words for word in asks):
                     return True
             if isinstance(parent, ast.Try) and node in parent.body:
                 return True
