@@ -53,6 +53,11 @@ _OF_PROCESSES = frozenset(
         "convert_sync_batchnorm", "set_device", "spawn",
     )
 )  # fmt: skip
+#: Losses by name; with an argument of `_REDUCES` they may have a number for each sample.
+_LOSSES = frozenset(
+    ["cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
+)
+_REDUCES = frozenset(["reduction", "reduce"])
 _ACCELERATORS = ("cuda", "xpu", "npu", "mps", "hpu", "mlu", "musa")
 #: Names of what knows the program's device.
 _HOLDERS = re.compile(
@@ -278,14 +283,14 @@ class Library(Expressions):
         return UNKNOWN
 
     def outcome(
-        self, fact: Fact, result: Tensor, name: str, args: list[Arg], plain: bool
+        self, fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg]
     ) -> Value:
         """Return an operation's result, in the shape that the fact says."""
         last = name.rpartition(".")[2]
         if last in _REDUCTIONS and fact.kind == "view":
-            result = Tensor(result.node, scalar=not args and not plain)
-        elif last.endswith("_loss") or last in ("cross_entropy", "binary_cross_entropy"):
-            result = Tensor(result.node, scalar=True)
+            result = Tensor(result.node, scalar=not args and not kwargs.keys() & {"dim", "axis"})
+        elif last.endswith("_loss") or last in _LOSSES:
+            result = Tensor(result.node, scalar=not kwargs.keys() & _REDUCES)
         return result
 
     # -- kinds of functions -----------------------------------------------------------------
@@ -325,7 +330,7 @@ class Library(Expressions):
         if fact.out in ("scalar", "none"):
             return SCALAR
         given = args[1:] if fact.parameter(0) in ("input", "self") else args
-        return self.outcome(fact, result, name, given, bool(kwargs.keys() & {"dim", "axis"}))
+        return self.outcome(fact, result, name, given, kwargs)
 
     fact_view = fact_op
     fact_pack = fact_op
@@ -581,6 +586,7 @@ class Library(Expressions):
                 return wrapped
             return inner
         made = Obj("module", name, fact=fact, node=self.graph.node(spot))
+        made.attrs.update({key: kwargs[key][0] for key in _REDUCES & kwargs.keys()})
         made.stateful = fact.state
         spread = kwargs.get("device_map")
         if spread is not None and spread[0] is not NONE and made.node is not None:
@@ -659,7 +665,9 @@ class Library(Expressions):
         if not operands:
             return UNKNOWN
         made = self.operate(operands, spot, False)
-        made.scalar = callee.name.endswith("Loss") or name == "loss"
+        made.scalar = name == "loss" or (
+            callee.name.endswith("Loss") and not callee.attrs.keys() & _REDUCES
+        )
         return made
 
     def call_library_object(
@@ -952,7 +960,7 @@ class Library(Expressions):
             result.owner = owner.owner
             if owner.packed:
                 result.packed, result.site = True, owner.site
-        return self.outcome(fact, result, name, args, bool(kwargs.keys() & {"dim", "axis"}))
+        return self.outcome(fact, result, name, args, kwargs)
 
     def call_parameter_method(
         self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,
