@@ -276,8 +276,9 @@ def test_crash(run) -> None:  # type: ignore[no-untyped-def]
     assert result.frames[-1].line == 3
 
 
-def test_os_exit(run) -> None:  # type: ignore[no-untyped-def]
-    result = run("import os\nos._exit(0)\n")
+@pytest.mark.parametrize("code", [0, 3])
+def test_os_exit(run, code: int) -> None:  # type: ignore[no-untyped-def]
+    result = run(f"import os\nos._exit({code})\n")
     assert result.status == "crashed"
     assert "os._exit" in result.message
     assert not result.passed

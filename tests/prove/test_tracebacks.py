@@ -202,6 +202,17 @@ def test_windows_lines_and_paths() -> None:
     assert places(read(text)) == [("C:\\work\\train.py", 5, "<module>")]
 
 
+def test_windows_paths_in_a_notebook() -> None:
+    text = (
+        "C:\\Users\\me\\train.py in train(model, loader)\n"
+        "      9     for x, y in loader:\n"
+        "---> 10         out = model(x)\n"
+        "\n"
+        "RuntimeError: Expected all tensors to be on the same device"
+    )
+    assert places(read(text)) == [("C:\\Users\\me\\train.py", 10, "train")]
+
+
 def test_chained_takes_the_one_about_devices() -> None:
     text = f"""\
 {CPYTHON}

@@ -79,6 +79,7 @@ def main() -> None:
         code = _prepare(job)
         with _device(job, report) as lives:
             _seed(job.seed)
+            report.write()  # the program may end in a way that leaves no time for it
             status = _run(code, report, lives)
             report.write()
     except Refused as refusal:

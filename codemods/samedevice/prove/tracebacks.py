@@ -52,7 +52,7 @@ _CPYTHON = re.compile(
     r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>.+?))?\s*$'
 )
 _IPYTHON_FILE = re.compile(
-    r"^(?:File )?(?P<file>[^\s:(][^:(\n]*?\.(?:py|ipynb))(?::(?P<line>\d+))?"
+    r"^(?:File )?(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*?\.(?:py|ipynb))(?::(?P<line>\d+))?"
     r"(?:,)? in (?P<name>[\w.<>]+)(?:\(.*\)?)?\s*$"
 )
 _IPYTHON_CELL = re.compile(
