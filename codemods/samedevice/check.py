@@ -41,6 +41,12 @@ class Memory:
         self._known: dict[frozenset[str], tuple[dict[str, Source], list[Finding]]] = {}
         self._solutions: dict[frozenset[str], Solution] = {}
 
+    def copy(self) -> Memory:
+        """Return what is known so far, for checks whose results are not to be remembered here."""
+        made = Memory()
+        made._about, made._known = self._about, dict(self._known)
+        return made
+
     def begin(self, project: Project, config: Config) -> None:
         """Forget what was found with other settings or for other files."""
         about = config, tuple(project.sources), project.asks

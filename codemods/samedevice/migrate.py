@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from . import rewrite, source, write
-from .check import Step, check
+from .check import Memory, Step, check
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .project import Project
@@ -77,15 +77,18 @@ def migrate(
     config: Config,
     declined: Container[Key] = (),
     step: Step = lambda files: None,
+    memory: Memory | None = None,
 ) -> Outcome:
     """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
 
     Findings whose `key` is in `declined` are left, and so are the lines whose fixes bring each
-    other back, round after round. Raises `ConfigError` as `check` does.
+    other back, round after round. `memory` is what is known of the project already. Raises
+    `ConfigError` as `check` does.
     """
+    memory = memory.copy() if memory is not None else None
     restless: set[tuple[str, int]] = set()
     while True:
-        outcome, again = _migrate(project, config, declined, restless, step)
+        outcome, again = _migrate(project, config, declined, restless, step, memory)
         if again <= restless:
             break
         restless |= again
@@ -105,6 +108,7 @@ def _migrate(
     declined: Container[Key],
     restless: Container[tuple[str, int]],
     step: Step,
+    memory: Memory | None,
 ) -> tuple[Outcome, set[tuple[str, int]]]:
     """Return the outcome, and the lines that were fixed in each of the last two rounds."""
     original = project
@@ -112,7 +116,7 @@ def _migrate(
     found: list[Finding] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config, step)
+        findings = check(project, config, step, memory)
         if rounds == 0:
             found = findings
         back = _Back(original.sources, project.sources)
@@ -144,7 +148,7 @@ def _migrate(
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
-            project = project.like({**project.sources, **result.sources}.values())
+            project = project.replaced({**project.sources, **result.sources}.values())
     settled = _settled(original, project, applied, set(result.sources), config)
     return replace(settled, found=found), last[-1] & last[-2]
 

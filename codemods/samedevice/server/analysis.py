@@ -103,7 +103,9 @@ class Analysis:
         """Return the files that change when all of a file's findings (of `rule`) are fixed."""
         from .. import migrate
 
-        outcome = migrate.migrate(self.project, self.config, _Declined(path, rule), step)
+        outcome = migrate.migrate(
+            self.project, self.config, _Declined(path, rule), step, self.memory
+        )
         changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
         self._parsed(changed)
         return changed
@@ -112,7 +114,7 @@ class Analysis:
         """Return what `samedevice fix` would make of the texts as they are."""
         from .. import migrate
 
-        return migrate.migrate(self.now, self.config, step=step)
+        return migrate.migrate(self.now, self.config, step=step, memory=self.memory)
 
     def _parsed(self, changed: Mapping[str, Source]) -> None:
         for path in changed:
