@@ -16,12 +16,13 @@ Fix safety: safe. On a CPU-only machine the tensor was created on the CPU and st
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place
-from samedevice.places.values import Const
+from samedevice.places.values import Const, Site
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -39,7 +40,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 if not meets or given is None or not isinstance(given[0], Const):
                     continue
                 call = solution.call_without(site.scope, given[0])
-                if call is None or call[0].node in done:
+                if call is None or call[0].node in done or _moves_along(solution, site):
                     continue
                 spot, parameter = call
                 done.add(spot.node)
@@ -57,3 +58,21 @@ def find(solution: Solution) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+
+
+def _moves_along(solution: Solution, site: Site) -> bool:
+    """Tell whether what a module makes for itself is registered in it: it moves with it."""
+    if not site.constructing:
+        return False
+    parents = solution.parents(site.spot.path)
+    node = parents.get(site.spot.node)
+    while node is not None and not isinstance(node, ast.stmt):
+        if isinstance(node, ast.Call):
+            last = ast.unparse(node.func).rpartition(".")[2]
+            if last in ("Parameter", "Buffer", "register_buffer", "register_parameter"):
+                return True
+        node = parents.get(node)
+    whole = site.detail["object"].parent if site.kind == "module" else None
+    while whole is not None and not whole.moves:
+        whole = whole.parent
+    return whole is not None
