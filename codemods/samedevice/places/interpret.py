@@ -588,6 +588,7 @@ class Interpreter(Choices):
         """Bind a target of any form."""
         match target:
             case ast.Name(id=name):
+                value = self.reloaded(name, value, scope)
                 self.note_binding(name, value, scope, statement)
                 self.bind(name, value, scope)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
@@ -599,6 +600,19 @@ class Interpreter(Choices):
                 self.set_attribute(self.eval(owner, scope), attr, value, scope, statement)
             case ast.Subscript(value=owner, slice=index):
                 self.set_item(owner, index, value, scope, statement)
+
+    def reloaded(self, name: str, value: Value, scope: Scope) -> Value:
+        """Return what a name holds: a model again, where a file is loaded in a model's stead."""
+        if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
+            return value
+        old = self.eval_Name(ast.Name(name, ast.Load()), scope)
+        if not isinstance(old, Obj) or old.family != "module" or old.node is None:
+            return value
+        value.site.detail["into_module"] = True
+        self.graph.same(value.node, old.node)  # it was saved where the model is
+        made = self.twin(old, old.node)
+        made.used, made.moves = old.used, list(old.moves)
+        return made
 
     def note_binding(self, name: str, value: Value, scope: Scope, statement: ast.stmt) -> None:
         """Remember where a batch, or a member of it, first gets a name: it is moved there."""
