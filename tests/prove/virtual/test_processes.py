@@ -391,3 +391,21 @@ def test_distributed_training_under_the_name_of_nccl(tmp_path: Path) -> None:
         "3.0 [[3.0, 3.0, 3.0]] ['rank 0', 'rank 1'] "
         "No backend type associated with device type cpu",
     ], done.stderr
+
+
+def test_kernels_for_cuda_that_a_library_brings_are_replaced(tmp_path: Path) -> None:
+    code = """
+        from pathlib import Path
+        import torch
+        library = torch.library.Library("demo", "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CPU")
+        def kernel(x):
+            raise RuntimeError("this would have touched a GPU")
+        library.impl("twice", kernel, "CUDA")
+        shipped = next(Path(torch.__file__).parent.glob("lib/libtorch_cpu.*"))
+        torch.ops.load_library(str(shipped))  # as an extension that has just registered the above
+        print(torch.ops.demo.twice(torch.ones(2, device="cuda")))
+        """
+    done = run(tmp_path, code)
+    assert done.stdout == "tensor([2., 2.], device='cuda:0')\n", done.stderr

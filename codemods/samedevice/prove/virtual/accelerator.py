@@ -57,6 +57,7 @@ class Accelerator:
             key = _KEYS[device_type]
             self._libraries += kernels.register(key)
             self._libraries.append(hops.register(key))
+            self._watch_extensions(key)
             self._libraries += distributed.register(key)
             self._undo_timers = time_on_host(device_type)
         except BaseException:
@@ -85,6 +86,18 @@ class Accelerator:
         # backward passes of this thread stay in it: in the CPU's order, and also where the engine's
         # threads were set up before there were devices
         torch.autograd.set_multithreading_enabled(False)
+
+    def _watch_extensions(self, key: str) -> None:
+        """Replace the kernels of CUDA that libraries bring (torchvision's), too."""
+        load, known = torch.ops.load_library, kernels.registered(key)
+
+        def load_library(path: Any) -> None:
+            load(path)
+            new = kernels.registered(key) - known
+            known.update(new)
+            self._libraries += kernels.stand_in(sorted(new), key)
+
+        self._patches.set(torch.ops, "load_library", load_library)
 
     def _after_fork(self) -> None:
         if virtual.installed() is not self:

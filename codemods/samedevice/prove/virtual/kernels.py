@@ -128,11 +128,22 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
     return [library, fallback, *stand_in(sorted(of_build - ours), dispatch_key)]
 
 
+def registered(dispatch_key: str) -> set[str]:
+    """Name all operations that have a kernel for a key, with their namespaces."""
+    return set(_registered(dispatch_key))
+
+
 def stand_in(names: Iterable[str], dispatch_key: str) -> list[torch.library.Library]:
     """Put kernels in place of those for the real device, which builds and extensions for it bring.
 
     `names` are those of operations, with their namespaces.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that kernels are replaced
+        return _stand_in(names, dispatch_key)
+
+
+def _stand_in(names: Iterable[str], dispatch_key: str) -> list[torch.library.Library]:
     libraries: dict[str, torch.library.Library] = {}
     for full in names:
         namespace, _, name = full.partition("::")

@@ -351,7 +351,6 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
         "cudaCachingAllocator_enable": _nothing,
         "cudaCachingAllocator_set_allocator_settings": _nothing,
         "getArchFlags": lambda: "sm_80",
-        "getCompiledVersion": lambda: 12060,
         "canDeviceAccessPeer": lambda device, peer: device != peer,
         "get_sync_debug_mode": lambda: 0,
         "set_sync_debug_mode": _nothing,
@@ -394,7 +393,9 @@ def _install_streams(patches: Patches, module: Any) -> None:
 
 def _install_cuda(patches: Patches) -> None:
     runtime = _cudart()
-    patches.set(torch.version, "cuda", "12.6")
+    if torch.version.cuda is None:  # else that of the build, with which extensions compare theirs
+        patches.set(torch.version, "cuda", "12.6")
+        patches.set(torch._C, "_cuda_getCompiledVersion", lambda: 12060)
     patches.set(torch.cuda, "_cudart", runtime)
     patches.set(torch.cuda, "cudart", lambda: runtime)
     patches.set(torch.cuda, "_CudaDeviceProperties", _Properties)
