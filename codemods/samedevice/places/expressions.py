@@ -760,10 +760,15 @@ class Expressions:
                 return Flag(equal)
         return SCALAR
 
-    def is_switch(self, test: ast.expr, value: Value) -> bool:
+    def is_switch(self, test: ast.expr, value: Value, scope: Scope) -> bool:
         """Tell whether a test asks a constant under a name: users flip those, both ways count."""
-        if isinstance(test, ast.UnaryOp):
-            test = test.operand
+        match test:
+            case ast.UnaryOp(operand=inner):
+                return self.is_switch(inner, value, scope)
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
+                if scope.outer is not None or name.startswith("__"):
+                    return False  # what a caller passes is what it is
+                return isinstance(value, Const)
         return isinstance(test, ast.Name | ast.Attribute) and isinstance(value, Const)
 
     def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
@@ -798,7 +803,7 @@ class Expressions:
                     value.node, value.spot, text=value.text, resolved=True, rank=value.rank
                 )
             return value
-        known = None if self.is_switch(node.test, test) else self.truth(test)
+        known = None if self.is_switch(node.test, test, scope) else self.truth(test)
         if known is True:
             return self.eval(node.body, scope)
         if known is False:

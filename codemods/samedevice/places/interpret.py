@@ -329,7 +329,7 @@ class Interpreter(Choices):
 
     def exec_If(self, node: ast.If, scope: Scope) -> bool:
         test = self.eval(node.test, scope)
-        known = None if self.is_switch(node.test, test) else self.truth(test)
+        known = None if self.is_switch(node.test, test, scope) else self.truth(test)
         if known is None and not isinstance(test, Flag) and self.chosen_unknown(node, scope):
             self.guarded += 1
             self.block(node.body, scope)
