@@ -51,7 +51,7 @@ def placed(diagnostic: lsp.Diagnostic) -> tuple[int, int, int, int, str]:
 
 
 def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> None:
-    some = CASES[::29]  # a dozen, of many rules
+    some = [case for case in CASES if case.name == "before.py"][::9]  # a dozen, of many rules
     assert len(some) >= 12
     assert compared(tmp_path, some) >= 5
 
