@@ -96,10 +96,10 @@ class Choices(Calls):
             asked = asked or flag.asks
         index = ""
         for name, option in indexes:
-            test = self._index_test(name, option, scope.path)
-            tests += test
+            needed = self._index_test(name, option, scope.path)
+            tests += needed
             # `.cuda(None)` goes to the first GPU, unless another is set
-            index = f"{name} or 0" if option.value is None and not test else name
+            index = f"{name} or 0" if option.value is None and not needed else name
         if not asked:
             tests.append(available)
         test = " and ".join(tests)
