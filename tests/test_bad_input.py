@@ -81,6 +81,14 @@ def test_a_file_that_cannot_be_worked_on(data: bytes, message: str) -> None:
         assert errors[0].startswith(f"error: {message}")
 
 
+def test_what_is_named_is_parsed_whatever_it_is_about() -> None:
+    write(a="def f(:\n")
+    assert samedevice("check").exit_code == 0  # among many others it is no concern of this tool
+    result = samedevice("check", "a.py")
+    assert result.exit_code == 2
+    assert "error: a.py:1:7: " in result.stderr
+
+
 def test_a_missing_path() -> None:
     write(a=GOOD)
     result = samedevice("fix", "--yes", "nowhere.py", "a.py")

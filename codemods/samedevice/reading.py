@@ -29,4 +29,7 @@ def read(paths: Sequence[str], config: Config, track: Track = lambda paths, _: p
             errors.append(error)
     project = Project(sources, config.resolver, config.torch_floor)
     project.errors += errors
+    for path in paths:  # what is named is parsed, whatever it is about
+        if path in project.sources:
+            project.tree(path)
     return project

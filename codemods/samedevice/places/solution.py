@@ -15,7 +15,6 @@ from samedevice.places import processes
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
 from samedevice.places.values import (
-    UNKNOWN,
     Const,
     Device,
     Ext,
