@@ -37,7 +37,7 @@ import repositories as made  # noqa: E402  # a module of the tests, which are no
 FIXTURES = HERE.parents[1] / "fixtures"
 POLICY = """\
 proof = "auto"
-proof-seconds = 5
+proof-seconds = 20
 proof-memory = 400
 proof-disk = 200
 file-size = 50

@@ -291,6 +291,10 @@ class _Attempt:
         proof = record.proof
         if proof is not None and proof.broken:
             raise Stop(Outcome.HELD, f"`{proof.command}` fails after the change and not before")
+        if proof is not None and proof.before is not None and proof.after is not None:
+            if proof.after.status == "failed" and proof.before.status in ("time", "memory", "disk"):
+                why = f"fails after the change, and reached a limit ({proof.before.status}) before"
+                raise Stop(Outcome.HELD, f"`{proof.command}` {why}")
         if policy.require_proof and (proof is None or not proof.passed):
             said = "it has none" if proof is None else f"`{proof.command}` shows nothing"
             raise Stop(Outcome.HELD, f"the policy asks for a proof, and {said}")
