@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test lint demo bench ci-test gpu-proof clean
+.PHONY: test lint demo bench docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
 	$(BIN)/python -m pytest -q $(TESTS)
@@ -21,6 +21,34 @@ demo: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python tests/bench.py
+
+# The site of the documentation, in site/; a warning is an error.
+docs: $(VENV)/.installed
+	@$(PIP) --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# The README's picture of a terminal, from a real run.
+picture: $(VENV)/.installed
+	$(BIN)/python docs/picture.py
+
+# Wheel and sdist, and tests against the wheel on each of python3.10 to python3.13 that is there.
+package: $(VENV)/.installed
+	@$(PIP) build
+	$(BIN)/python tests/package.py
+
+# What a newcomer does, in an empty environment: writes docs/proof/first_five_minutes.md.
+first-five: $(VENV)/.installed
+	@$(PIP) build
+	$(BIN)/python docs/first_five.py
+
+# The packages that an installation brings, with versions and licences: dist/licences.md and an SBOM.
+licences:
+	$(PYTHON) -m venv dist/licences
+	@dist/licences/bin/python -m pip install -qq --disable-pip-version-check '.[modernize,server,github,gitlab]'
+	@$(PYTHON) -m venv dist/tools
+	@dist/tools/bin/python -m pip install -qq --disable-pip-version-check pip-licenses cyclonedx-bom
+	dist/tools/bin/pip-licenses --python dist/licences/bin/python --format markdown --with-urls --output-file dist/licences.md
+	dist/tools/bin/cyclonedx-py environment --output-file dist/sbom.json dist/licences/bin/python
 
 # The hooks under pre-commit itself and the installation of the GitHub Action; needs a network.
 ci-test: $(VENV)/.installed

@@ -73,6 +73,13 @@ class Check:
     get: str = ""
 
 
+@dataclass(frozen=True)
+class Checks:
+    """All of them, as `--json` writes them."""
+
+    checks: tuple[Check, ...]
+
+
 def examine(path: str = ".") -> list[Check]:
     """Look at everything. torch is imported in processes of its own, if it is there."""
     return [
@@ -90,7 +97,7 @@ def examine(path: str = ".") -> list[Check]:
 
 def dump(checks: Sequence[Check]) -> str:
     """Return the checks as JSON."""
-    return json.dumps({"version": 1, "checks": [asdict(check) for check in checks]}, indent=2)
+    return json.dumps({"version": 1, **asdict(Checks(tuple(checks)))}, indent=2)
 
 
 def summary(checks: Sequence[Check]) -> str:

@@ -9,6 +9,7 @@ from samedevice.config import Config
 from samedevice.migrate import Outcome
 from samedevice.report import diff
 from samedevice.report.changes import ChangeList, Entry, Left, change_list, dump
+from samedevice.report.json import ErrorRecord
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -72,7 +73,7 @@ def test_a_refused_fix_is_left_with_the_reason() -> None:
 def test_errors_are_listed() -> None:
     Path("b.py").write_text("def f(:\n")
     (error,) = change_list(run(TEXT)).errors
-    assert error == {"path": "b.py", "line": 1, "column": 7, "message": "invalid syntax"}
+    assert error == ErrorRecord("b.py", 1, 7, "invalid syntax")
 
 
 def test_json() -> None:
@@ -86,7 +87,7 @@ def test_json() -> None:
 NASTY = ChangeList(
     (Entry("a_b_.py", 1, "one", "x = '<b>' # ```", "x = '<i>'", "`x` is <wrong> *here*"),),
     (Left("a.py", 2, "two", "y = `z` | w", "what", "why"),),
-    ({"path": "c.py", "line": 1, "column": 1, "message": "<no>"},),
+    (ErrorRecord("c.py", 1, 1, "<no>"),),
 )
 
 

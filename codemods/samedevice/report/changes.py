@@ -13,7 +13,7 @@ from ..finding import Edit, Finding
 from ..migrate import Change, Outcome, key
 from . import html, markdown
 from .diff import Opcode, opcodes, text_lines
-from .json import error_record
+from .json import VERSION, ErrorRecord, error_record
 from .place import short_place
 from .text import fix_note
 
@@ -51,7 +51,7 @@ class ChangeList:
 
     changed: tuple[Entry, ...]
     left: tuple[Left, ...]
-    errors: tuple[dict[str, object], ...]
+    errors: tuple[ErrorRecord, ...]
 
 
 def change_list(outcome: Outcome) -> ChangeList:
@@ -64,7 +64,7 @@ def change_list(outcome: Outcome) -> ChangeList:
 
 
 _FORMS: dict[str, Callable[[ChangeList], str]] = {
-    ".json": lambda changes: json.dumps({"version": 1, **asdict(changes)}, indent=2) + "\n",
+    ".json": lambda changes: json.dumps({"version": VERSION, **asdict(changes)}, indent=2) + "\n",
     ".md": markdown.dump,
     ".html": html.dump,
 }

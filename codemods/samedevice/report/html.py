@@ -63,8 +63,8 @@ def _lines(changes: ChangeList) -> Iterator[str]:
     if changes.errors:
         yield "<h1>Files that could not be worked on</h1><ul>"
         for error in changes.errors:
-            line = "" if error["line"] is None else f":{error['line']}"
-            yield f"<li>{escape(str(error['path']))}{line}: {escape(str(error['message']))}</li>"
+            line = "" if error.line is None else f":{error.line}"
+            yield f"<li>{escape(error.path)}{line}: {escape(error.message)}</li>"
         yield "</ul>"
     yield "</main></body></html>"
 

@@ -1,65 +1,120 @@
-"""Findings as JSON; the schema is in docs/cli.md and changes only with `version`."""
+"""Findings as JSON. The classes here are its schema, which changes only with `version`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Final, Literal
 
 from ..finding import Finding, Span
 from ..source import Source, SourceError
 from .place import cell_of
 
-VERSION = 1
+VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """A range of code: lines and columns count from 1, ends are exclusive.
+
+    In a notebook, lines count in the cell of the number `cell`; elsewhere that is null.
+    """
+
+    path: str
+    cell: int | None
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class OriginRecord(Place):
+    """A place that explains a finding."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class FixRecord:
+    """Whether the fix of a finding is safe, and why not."""
+
+    safe: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class FindingRecord(Place):
+    """A finding; `unfixed` says why there is no fix."""
+
+    rule: str
+    level: Literal["error", "warning", "note"]
+    message: str
+    origins: tuple[OriginRecord, ...]
+    fix: FixRecord | None
+    unfixed: str
+
+
+@dataclass(frozen=True)
+class ErrorRecord:
+    """A file that could not be used."""
+
+    path: str
+    line: int | None
+    column: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run found."""
+
+    version: Literal[1]
+    findings: tuple[FindingRecord, ...]
+    errors: tuple[ErrorRecord, ...]
 
 
 def dump(
     findings: Sequence[Finding], errors: Sequence[SourceError], sources: Mapping[str, Source]
 ) -> str:
-    """Return one JSON document; lines and columns count from 1, ends are exclusive."""
-    document = {
-        "version": VERSION,
-        "findings": [finding_record(finding, sources) for finding in findings],
-        "errors": [error_record(error) for error in errors],
-    }
-    return json.dumps(document, indent=2)
+    """Return one JSON document, a `Report`."""
+    report = Report(
+        VERSION,
+        tuple(finding_record(finding, sources) for finding in findings),
+        tuple(error_record(error) for error in errors),
+    )
+    return json.dumps(asdict(report), indent=2)
 
 
-def finding_record(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
-    """Return a finding as JSON's own types."""
+def finding_record(finding: Finding, sources: Mapping[str, Source]) -> FindingRecord:
+    """Return a finding as it is written."""
     fix = finding.fix
-    return {
-        **_place(finding.path, finding.span, sources),
-        "rule": finding.rule,
-        "level": finding.level,
-        "message": finding.message,
-        "origins": [
-            {**_place(origin.path, origin.span, sources), "message": origin.text}
+    return FindingRecord(
+        *_place(finding.path, finding.span, sources),
+        finding.rule,
+        finding.level,
+        finding.message,
+        tuple(
+            OriginRecord(*_place(origin.path, origin.span, sources), origin.text)
             for origin in finding.origins
-        ],
-        "fix": None if fix is None else {"safe": fix.safe, "reason": fix.reason},
-        "unfixed": finding.unfixed,
-    }
+        ),
+        None if fix is None else FixRecord(fix.safe, fix.reason),
+        finding.unfixed,
+    )
 
 
-def error_record(error: SourceError) -> dict[str, Any]:
-    """Return an error as JSON's own types."""
-    return {
-        "path": error.path,
-        "line": error.line,
-        "column": None if error.column is None else error.column + 1,
-        "message": error.message,
-    }
+def error_record(error: SourceError) -> ErrorRecord:
+    """Return an error as it is written."""
+    column = None if error.column is None else error.column + 1
+    return ErrorRecord(error.path, error.line, column, error.message)
 
 
-def _place(path: str, span: Span, sources: Mapping[str, Source]) -> dict[str, Any]:
+def _place(
+    path: str, span: Span, sources: Mapping[str, Source]
+) -> tuple[str, int | None, int, int, int, int]:
     cell = cell_of(path, span, sources)
     first = span.line if cell is None else cell[1]
-    return {
-        "path": path,
-        "cell": None if cell is None else cell[0],
-        "line": first,
-        "column": span.column + 1,
-        "end_line": first + span.end_line - span.line,
-        "end_column": span.end_column + 1,
-    }
+    last = first + span.end_line - span.line
+    number = None if cell is None else cell[0]
+    return path, number, first, span.column + 1, last, span.end_column + 1

@@ -41,8 +41,8 @@ def _lines(changes: ChangeList) -> Iterator[str]:
     if changes.errors:
         yield "\n# Files that could not be worked on\n"
         for error in changes.errors:
-            line = "" if error["line"] is None else f":{error['line']}"
-            yield f"- {text(str(error['path']))}{line}: {text(str(error['message']))}"
+            line = "" if error.line is None else f":{error.line}"
+            yield f"- {text(error.path)}{line}: {text(error.message)}"
 
 
 def fenced(language: str, lines: str) -> Iterator[str]:

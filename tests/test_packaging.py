@@ -1,0 +1,58 @@
+"""What is installed: names, types, version; against the wheel when `make package` runs this."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import samedevice
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_version_is_in_one_place() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", samedevice.__version__)
+    text = (ROOT / "pyproject.toml").read_text()
+    assert 'dynamic = ["version"]' in text and samedevice.__version__ not in text
+    told = subprocess.run(
+        [sys.executable, "-m", "samedevice", "--version"], capture_output=True, text=True
+    )
+    assert told.stdout == f"samedevice {samedevice.__version__}\n"
+
+
+def test_the_package_is_typed() -> None:
+    assert (Path(samedevice.__file__).parent / "py.typed").is_file()
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "docs" / "changelog.md").read_text(), re.M)
+    assert first is not None and first[1] == samedevice.__version__
+
+
+wheel = pytest.mark.skipif("SAMEDEVICE_WHEEL" not in os.environ, reason="make package sets it")
+
+
+@wheel
+def test_it_is_the_wheel_that_is_tested() -> None:
+    assert "site-packages" in Path(samedevice.__file__).parts
+    assert metadata.version("samedevice") == samedevice.__version__
+    points = metadata.distribution("samedevice").entry_points
+    assert {point.group for point in points} == {"console_scripts", "pytest11"}
+
+
+@wheel
+def test_the_wheel_has_the_package_and_nothing_else() -> None:
+    with zipfile.ZipFile(os.environ["SAMEDEVICE_WHEEL"]) as archive:
+        names = archive.namelist()
+    tops = {name.split("/")[0] for name in names}
+    version = samedevice.__version__
+    assert tops == {"samedevice", f"samedevice-{version}.dist-info"}
+    for needed in ("py.typed", "torchfacts/torch.json", "map/page.js", "report/shell.css"):
+        assert f"samedevice/{needed}" in names
+    assert f"samedevice-{version}.dist-info/licenses/LICENSE" in names
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
