@@ -19,6 +19,16 @@ lint: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
 
+# Hundreds of generated programs instead of a few, and the tests of Python's own library.
+properties: $(VENV)/.installed
+	$(BIN)/python -m pytest -q -m slow tests/robustness
+	$(BIN)/python tests/robustness/standard_library.py
+
+# Bytes into all that reads files, led by coverage; SECONDS=3600 for longer.
+fuzz: $(VENV)/.installed
+	@$(PIP) atheris
+	$(BIN)/python tests/robustness/fuzz_front.py -max_total_time=$(or $(SECONDS),300) -timeout=20
+
 bench: $(VENV)/.installed
 	$(BIN)/python tests/bench.py
 
