@@ -12,8 +12,6 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import libcst as cst
-
 from ..erase import equivalent
 from ..finding import Edit, Fix, Span
 from ..source import Source, SourceError
@@ -21,6 +19,7 @@ from . import resolver
 from .engine import Tree
 from .expressions import Refused
 from .imports import Plan, plan
+from .outline import Outline
 from .present import Present
 from .resolver import Style
 
@@ -75,7 +74,8 @@ class _Rewriter:
         text = self._source.text
         try:
             if active:
-                self._tree = Tree(self._source, self._edits(active), self._limit)
+                self._outline = Outline(self._source, self._edits(active))
+                self._tree = Tree(self._outline.source, self._edits(active), self._limit)
                 active, text = self._safe(before, active)
         except (Refused, RecursionError) as error:
             reason = str(error) if isinstance(error, Refused) else "the code is nested too deeply"
@@ -166,7 +166,7 @@ class _Rewriter:
                 continue
             text, refused = self._tree.apply(self._edits(active), additions)
             if not refused:
-                return active, text
+                return active, self._outline.filled(text)
             for fix in active:
                 reasons = [refused[edit] for edit in fix.edits if edit in refused]
                 if reasons:
@@ -201,9 +201,8 @@ class _Rewriter:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 after = ast.parse(text)
-            cst.parse_module(text)
             self._source.encode(text)
-        except (SyntaxError, ValueError, cst.ParserSyntaxError) as error:
+        except (SyntaxError, ValueError) as error:
             return f"the result would not parse: {str(error).splitlines()[0]}"
         except SourceError as error:
             return error.message
