@@ -7,6 +7,7 @@ import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,3 +57,39 @@ def test_the_wheel_has_the_package_and_nothing_else() -> None:
         assert f"samedevice/{needed}" in names
     assert f"samedevice-{version}.dist-info/licenses/LICENSE" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+
+
+# workflows
+
+
+def workflow(name: str) -> dict[str, Any]:
+    yaml = pytest.importorskip("yaml")
+    path = ROOT / ".github" / "workflows" / name
+    if not path.exists():  # beside the wheel, where `make package` runs this
+        pytest.skip("no repository")
+    return dict(yaml.safe_load(path.read_text()))
+
+
+@pytest.mark.parametrize("name", ["ci.yml", "release.yml"])
+def test_actions_are_pinned_and_rights_are_few(name: str) -> None:
+    found = workflow(name)
+    assert found["permissions"] == {"contents": "read"}
+    for job in found["jobs"].values():
+        for step in job["steps"]:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", "a@" + "0" * 40)), step
+            assert "secrets." not in str(step)
+
+
+def test_only_the_job_that_publishes_has_an_identity() -> None:
+    jobs = workflow("release.yml")["jobs"]
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert jobs["publish"]["needs"] == "build" and "permissions" not in jobs["build"]
+    assert not [step for step in jobs["publish"]["steps"] if "run" in step]
+
+
+def test_a_tag_has_to_name_the_version(tmp_path: Path) -> None:
+    steps = workflow("release.yml")["jobs"]["build"]["steps"]
+    (check,) = [step["run"] for step in steps if step.get("name") == "The tag names the version"]
+    for tag, code in ((f"v{samedevice.__version__}", 0), ("v9.9.9", 1)):
+        environment = os.environ | {"GITHUB_REF_NAME": tag}
+        assert subprocess.run(["sh", "-c", check], cwd=ROOT, env=environment).returncode == code
