@@ -1,4 +1,7 @@
-"""The configurations of docs/editors.md, run where their editor is, on a stub of the server."""
+"""The configurations of docs/editors.md, run where their editor is.
+
+A stub of the server takes notes of what the editor says; then the real one is driven.
+"""
 
 import json
 import os
@@ -177,13 +180,19 @@ def test_neovim_0_11(stub: Stub) -> None:
     stub.check("clashes")
 
 
-def test_emacs(stub: Stub) -> None:
+def emacs_with_eglot() -> str:
+    """Return an Emacs that has eglot, or skip."""
     emacs = shutil.which("emacs")
     if (
         not emacs
         or subprocess.run([emacs, "--batch", "-l", "eglot"], capture_output=True).returncode
     ):
         pytest.skip("there is no Emacs with eglot here")
+    return emacs
+
+
+def test_emacs(stub: Stub) -> None:
+    emacs = emacs_with_eglot()
     (stub.project / ".git").mkdir()  # what project.el goes by
     config = stub.notes.with_name("init.el")
     (text,) = code("emacs")
@@ -203,6 +212,145 @@ def test_emacs(stub: Stub) -> None:
     )
     stub.run(emacs, "--batch", "-l", str(config), "-l", str(script))
     stub.check("clashes")
+
+
+class Real:
+    """A project with a clash across two files, and the samedevice that is tested on PATH."""
+
+    FILES = {
+        "pyproject.toml": '[project]\nname = "rings"\nversion = "1"\n',
+        "data.py": "import torch\n\n\ndef class_weights(n):\n    return torch.ones(n)\n",
+        "train.py": (
+            "import torch\nfrom torch import nn\n\nfrom data import class_weights\n\n"
+            'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+            "model = nn.Linear(3, 3).to(device)\nweights = class_weights(3)\n"
+            "print(model(weights))\n"
+        ),
+        "evaluate.py": (
+            "import torch\nfrom torch import nn\n\nmodel = nn.Linear(3, 3).cuda()\n"
+            "print(model(torch.zeros(3, 3)))\n"
+        ),
+    }
+
+    def __init__(self, folder: Path) -> None:
+        pytest.importorskip("pygls")
+        self.folder = folder
+        self.project, fixed = folder / "project", folder / "fixed"
+        for place in (self.project, fixed):
+            (place / ".git").mkdir(parents=True)  # what project.el goes by
+            for name, text in self.FILES.items():
+                (place / name).write_text(text)
+        program = folder / "bin" / "samedevice"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m samedevice "$@"\n')
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        self.environment = {
+            **os.environ,
+            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+        }
+        self.run(str(program), "fix", "--yes", str(fixed))
+        self.fixed = {name: (fixed / name).read_text() for name in self.FILES}
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(
+            command,
+            cwd=self.project,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def texts(self) -> dict[str, str]:
+        return {name: (self.project / name).read_text() for name in self.FILES}
+
+
+# Waits for what the server finds in data.py, hovers, chooses the first fix with the documented key
+# or function, fixes all of evaluate.py with the other, and writes what was shown.
+DRIVE_NEOVIM = """
+vim.ui.select = function(items, _, choose) choose(items[1]) end
+local function wait(what, fits) assert(vim.wait(30000, fits, 20), what) end
+local function found() return vim.diagnostic.get(0) end
+local function settled() return #found() == 0 end
+
+vim.fn.cursor(5, 18)
+wait("no finding", function() return #found() == 1 end)
+local shown = { finding = found()[1] }
+local params = vim.lsp.util.make_position_params(0, "utf-16")
+for _, answer in pairs(vim.lsp.buf_request_sync(0, "textDocument/hover", params, 30000) or {}) do
+  shown.hover = answer.result and answer.result.contents
+end
+vim.fn.feedkeys("\\\\sa", "xt")
+wait("the finding stays", settled)
+vim.cmd("silent wall | edit evaluate.py")
+wait("no findings", function() return #found() == 2 end)
+vim.fn.feedkeys("\\\\sf", "xt")
+wait("the findings stay", settled)
+vim.fn.writefile({ vim.fn.json_encode(shown) }, "shown.json")
+vim.cmd("silent wall | qall")
+"""
+
+
+def test_neovim_and_the_real_server(tmp_path: Path) -> None:
+    nvim = neovim("0.7", "0.8", "0.9", "0.10", "0.11", "0.12")
+    real = Real(tmp_path)
+    ask = "lua vim.cmd(vim.lsp.enable and 'quit' or 'cquit')"
+    asked = subprocess.run([nvim, "--headless", "-u", "NONE", "-c", ask], capture_output=True)
+    folder = tmp_path / "config" / "nvim"
+    (folder / "lsp").mkdir(parents=True)
+    if asked.returncode:
+        (folder / "init.lua").write_text("\n".join(code("neovim-0.7")))
+    else:
+        server, start = code("neovim-0.11")
+        (folder / "lsp" / "samedevice.lua").write_text(server)
+        choose = 'vim.keymap.set("n", "<leader>sa", vim.lsp.buf.code_action)'
+        (folder / "init.lua").write_text(f"{start}\n{choose}")
+    script = tmp_path / "drive.lua"
+    script.write_text(DRIVE_NEOVIM)
+    lua = f"lua ok, why = pcall(dofile, [[{script}]]) if not ok then print(why) vim.cmd('cq') end"
+    real.run(nvim, "--headless", "data.py", "-c", lua)
+
+    shown = json.loads((real.project / "shown.json").read_text())
+    assert shown["finding"]["lnum"] == 4
+    assert "created on the CPU" in shown["finding"]["message"]
+    assert "on the host" in shown["hover"]["value"] and "data.py:5" in shown["hover"]["value"]
+    assert real.texts() == real.fixed
+
+
+DRIVE_EMACS = """
+(require 'eglot)
+(setq eglot-sync-connect 30)
+(fset 'y-or-n-p (lambda (&rest _) t)) ; Emacs asks before it edits files that are not open
+(defun wait (what fits)
+  (let ((tries 0))
+    (while (and (< tries 300) (not (funcall fits)))
+      (accept-process-output nil 0.1) (flymake-start) (setq tries (1+ tries))))
+  (unless (funcall fits) (error "%s" what)))
+(dolist (name '("data.py" "evaluate.py"))
+  (find-file name)
+  (unless (eglot-current-server) (call-interactively #'eglot))
+  (wait "no finding" #'flymake-diagnostics)
+  (princ (flymake-diagnostic-text (car (flymake-diagnostics))))
+  (samedevice-fix-file))
+(save-some-buffers t)
+(eglot-shutdown (eglot-current-server))
+"""
+
+
+def test_emacs_and_the_real_server(tmp_path: Path) -> None:
+    emacs = emacs_with_eglot()
+    real = Real(tmp_path)
+    config, script = tmp_path / "init.el", tmp_path / "drive.el"
+    (text,) = code("emacs")
+    config.write_text(text)
+    script.write_text(DRIVE_EMACS)
+    assert "created on the CPU" in real.run(emacs, "--batch", "-l", str(config), "-l", str(script))
+    assert real.texts() == real.fixed
 
 
 def test_the_settings_are_those_of_the_extension() -> None:
