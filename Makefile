@@ -7,9 +7,13 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test lint demo bench docs picture first-five package licences ci-test gpu-proof clean
+.PHONY: test test-all lint demo bench docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
+	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
+
+# With the tests that take more than ten seconds each.
+test-all: lint
 	$(BIN)/python -m pytest -q $(TESTS)
 
 lint: $(VENV)/.installed

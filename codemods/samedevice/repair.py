@@ -89,7 +89,7 @@ def explain(text: str, project: Project, config: Config) -> Explanation | None:
         if lines is None:
             continue
         first, last = lines
-        solution = places.infer(project)
+        solution = places.infer(project, project.programs.get(path))
         operands = tuple(
             Meeting(
                 solution.code(spot),
