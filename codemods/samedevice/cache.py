@@ -187,10 +187,13 @@ def _hash(text: str) -> str:
 def _maker() -> tuple[object, ...]:
     """Return what tells this samedevice from others, also from one whose code is being changed."""
     code = Path(__file__).parent
+    folders = [code, *filter(Path.is_dir, code.iterdir())]
     latest = max(
-        (entry.stat().st_mtime_ns for path in (code, *code.glob("*/")) for entry in os.scandir(path)
-         if entry.name.endswith((".py", ".json"))),
-    )  # fmt: skip
+        entry.stat().st_mtime_ns
+        for folder in folders
+        for entry in os.scandir(folder)
+        if entry.name.endswith((".py", ".json"))
+    )
     return __version__, str(code), latest, sys.version_info[:2]
 
 
