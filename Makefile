@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test test-all lint demo bench docs picture first-five package licences ci-test gpu-proof clean
+.PHONY: test test-all lint demo properties fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
 	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
@@ -33,8 +33,17 @@ fuzz: $(VENV)/.installed
 	@$(PIP) atheris
 	$(BIN)/python tests/robustness/fuzz_front.py -max_total_time=$(or $(SECONDS),300) -timeout=20
 
+# Beside ast, libcst, Ruff, Fixit and TorchFix on a corpus that pip fetches; some minutes.
 bench: $(VENV)/.installed
-	$(BIN)/python tests/bench.py
+	$(BIN)/python tests/benchmarks/bench_peers.py --svg docs/benchmarks.svg
+
+# How much of what is taken out of programs that are right comes back.
+mutation: $(VENV)/.installed
+	$(BIN)/python -m tests.benchmarks.bench_mutation
+
+# What has changed on public projects since a revision: make ecosystem OLD=main > page.md
+ecosystem: $(VENV)/.installed
+	@$(BIN)/python -m tests.ecosystem $(OLD)
 
 # The site of the documentation, in site/; a warning is an error.
 docs: $(VENV)/.installed

@@ -49,8 +49,8 @@ def main(folders: list[str]) -> int:
                 if outcome.changes and not head:
                     bad += 1
                     print(f"{path}: is changed", flush=True)
-            if sys.stderr.isatty():
-                print(f"\r{number + 1}/{len(files)}", end="", file=sys.stderr)
+            if number % 100 == 99:
+                print(f"{number + 1} of {len(files)}", file=sys.stderr, flush=True)
     print(
         f"{len(files)} files, each twice: {bad} failures, {errors} that Python cannot parse; "
         f"{time.process_time() - start:.0f} s; the slowest took {slowest[0]:.1f} s: {slowest[1]}"

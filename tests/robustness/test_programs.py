@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from samedevice.config import Config
 from .programs import programs
 
 FORKSERVER = Path(__file__).parents[1] / "fixtures" / "forkserver.py"
+EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
 ANYTIME = settings(
     deadline=None,
     database=None,
@@ -109,7 +111,7 @@ def test_a_few(text: str, tmp_path_factory: pytest.TempPathFactory, runner: Runn
 
 @pytest.mark.slow
 @pytest.mark.torch
-@settings(ANYTIME, max_examples=300)
+@settings(ANYTIME, max_examples=EXAMPLES)
 @given(text=programs())
 def test_many(text: str, tmp_path_factory: pytest.TempPathFactory, runner: Runner) -> None:
     holds(text, tmp_path_factory.mktemp("fix"), runner)
