@@ -1,0 +1,219 @@
+/**
+ * Records a session: the extension in a VS Code that runs in a browser, the real server, one project.
+ *
+ *   npm install --prefix TOOLS code-server playwright-core node@24
+ *   (cd codemods/vscode && npm ci && npm run package)
+ *   node docs/proof/editor/record.mjs TOOLS ENVIRONMENT [CHROMIUM]
+ *
+ * ENVIRONMENT is a virtual environment with samedevice[server] and torch. Writes the pictures beside
+ * this file and ../editor_session.md. Each step waits for what it should bring, or fails.
+ */
+
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+
+const HERE = import.meta.dirname;
+const ROOT = path.resolve(HERE, "../../..");
+const [tools, environment, browserPath = "/usr/bin/chromium"] = process.argv.slice(2);
+const { chromium } = createRequire(path.resolve(tools, "any.js"))("playwright-core");
+const PATIENCE = 60_000; // ms: the machine may be busy
+
+const scratch = mkdtempSync(path.join(tmpdir(), "samedevice-editor-"));
+const project = path.join(scratch, "rings");
+const told = []; // the paragraphs of the page
+
+cpSync(path.join(HERE, "project"), project, { recursive: true });
+symlinkSync(path.resolve(environment), path.join(project, ".venv"));
+execFileSync("git", ["init", "-q", project]);
+execFileSync("git", ["-C", project, "add", "--", "data.py", "evaluate.py", "train.py"]);
+
+/** Runs samedevice in the project and quotes what it prints, up to the line that starts with `until`. */
+function terminal(args, wanted, until) {
+  const done = spawnSync(path.join(environment, "bin", "samedevice"), args, {
+    cwd: project,
+    encoding: "utf8",
+    env: { ...process.env, COLUMNS: "110", NO_COLOR: "1" },
+  });
+  if (done.status !== wanted) {
+    throw new Error(`samedevice ${args.join(" ")} ended with ${done.status}:\n${done.stdout}${done.stderr}`);
+  }
+  const said = (done.stdout + done.stderr).replaceAll(project + path.sep, "");
+  const text = said.replaceAll(path.resolve(environment), ".venv");
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  const end = until === undefined ? -1 : lines.findIndex((line) => line.startsWith(until));
+  const kept = (end < 0 ? lines : lines.slice(0, end)).join("\n").trim();
+  told.push("```console\n$ samedevice " + args.join(" ") + "\n" + kept + "\n```");
+}
+
+function git(...args) {
+  return execFileSync("git", ["-C", project, ...args], { encoding: "utf8" });
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const entry = path.resolve(tools, "node_modules/code-server/out/node/entry.js");
+const node = path.resolve(tools, "node_modules/node/bin/node");
+const data = ["--user-data-dir", path.join(scratch, "user"), "--extensions-dir", path.join(scratch, "ext")];
+const vsix = path.join(ROOT, "codemods/vscode/samedevice.vsix");
+const home = { ...process.env, XDG_CONFIG_HOME: path.join(scratch, "config"), XDG_DATA_HOME: path.join(scratch, "share") };
+mkdirSync(path.join(scratch, "user", "User"), { recursive: true });
+writeFileSync(
+  path.join(scratch, "user", "User", "settings.json"),
+  JSON.stringify({
+    "samedevice.inlayHints": "off",
+    "security.workspace.trust.enabled": false,
+    "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.colorTheme": "Default Light Modern",
+    "chat.disableAIFeatures": true,
+    "telemetry.telemetryLevel": "off",
+    "editor.minimap.enabled": false,
+    "editor.hover.delay": 200,
+    "git.enabled": false,
+    "files.exclude": { "**/.venv": true, "**/.vscode": true, "**/__pycache__": true },
+    "files.autoSave": "off",
+  }),
+);
+execFileSync(node, [entry, ...data, "--install-extension", vsix], { env: home });
+const port = await freePort();
+const server = spawn(
+  node,
+  [entry, ...data, "--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"],
+  { env: home, stdio: "ignore" },
+);
+let browser;
+
+try {
+  told.push("The program stops, because two tensors meet on two devices:");
+  terminal(["run", "train.py"], 1, "operations ");
+
+  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  const page = await browser.newPage({ viewport: { width: 1180, height: 740 } });
+  page.setDefaultTimeout(PATIENCE);
+  for (let tries = 0; ; tries++) {
+    try {
+      await page.goto(`http://127.0.0.1:${port}/?folder=${project}`, { timeout: PATIENCE });
+      break;
+    } catch (error) {
+      if (tries === 60) throw error;
+      await page.waitForTimeout(1000);
+    }
+  }
+  await page.waitForSelector(".monaco-workbench");
+  await page.waitForSelector('.explorer-folders-view [aria-label^="train.py"]');
+
+  const command = async (name) => {
+    await page.keyboard.press("F1");
+    await page.waitForSelector(".quick-input-widget input");
+    await page.keyboard.type(name, { delay: 15 });
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: name.split(": ").pop() }).first().click();
+  };
+  const open = async (name) => {
+    await page.locator(`.explorer-folders-view [aria-label^="${name}"]`).first().dblclick();
+    await page.waitForSelector(`.tab.active[data-resource-name="${name}"]`);
+    await page.waitForSelector(".editor-instance .view-line");
+  };
+  const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
+  const picture = async (name, words) => {
+    await page.waitForTimeout(1200); // what fades in
+    await page.screenshot({ path: path.join(HERE, `${name}.png`) });
+    told.push(words, `![${words.replace(/[`*:]/g, "")}](editor/${name}.png)`);
+  };
+  const hover = async (where, said) => {
+    for (let tries = 0; ; tries++) {
+      const box = await where.boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + (tries % 2));
+      try {
+        await page.locator(".monaco-hover:visible", { hasText: said }).first().waitFor({ timeout: 10_000 });
+        return;
+      } catch (error) {
+        if (tries === 6) throw error;
+        await page.mouse.move(5, 5);
+      }
+    }
+  };
+
+  await open("data.py");
+  await page.waitForSelector(".squiggly-warning");
+  await command("View: Toggle Problems");
+  await page.locator(".markers-panel .monaco-list-row", { hasText: "train.py" }).first().waitFor();
+  await picture("1-clash", "The editor shows the tensor where it is made, and below it the line of another file where it meets the device:");
+
+  await page.keyboard.press("Control+j"); // the panel, so that the whole file is seen
+  await open("train.py");
+  await hover(line("cross_entropy").locator("span", { hasText: "weight" }).last(), "data.py");
+  await picture("2-hover", "The other way round: the name under the pointer, its place, and how it came there:");
+  await page.mouse.move(5, 5);
+
+  await open("data.py");
+  await line("torch.zeros(3)").locator("span", { hasText: "zeros" }).last().click();
+  await page.keyboard.press("Control+.");
+  await page.waitForSelector(".action-widget .monaco-list-row");
+  await picture("3-fixes", "`Ctrl+.` offers what can be done:");
+  await page.keyboard.press("Enter");
+  await line("device=device").waitFor();
+  await command("File: Save All Files");
+  await page.waitForFunction(() => document.querySelector(".tab.dirty") === null);
+  await picture("4-fixed", "The fix is one edit of both files: the tensor is made where the caller wants it.");
+  told.push("```diff\n" + git("diff", "--unified=1").trim() + "\n```");
+  git("add", "-u");
+
+  mkdirSync(path.join(project, ".vscode"));
+  writeFileSync(path.join(project, ".vscode", "settings.json"), '{ "samedevice.inlayHints": "all" }');
+  await open("data.py");
+  const hints = page.locator(".view-line span", { hasText: ": host" }).first();
+  await hints.waitFor({ timeout: 20_000 }).catch(async () => {
+    console.error("the settings were followed only after the window was loaded again");
+    await page.reload();
+    await hints.waitFor();
+  });
+  await picture("5-inlay-hints", "With `samedevice.inlayHints` set to `all`, the inferred places stand in the code:");
+
+  await command("samedevice: Centralize This Project");
+  await page.locator(".refactor-preview-panel, .bulk-edit-panel, [id*=refactorPreview]").first().waitFor();
+  await picture("6-preview", "*samedevice: Centralize This Project* shows all of its edits before it makes them, also in files that are not open; those that are ticked are made by *Apply*:");
+  await page.locator(".bulk-edit-panel .monaco-list-row").first().locator(".edit-checkbox, .monaco-custom-toggle, input").first().click();
+  await page.locator(".monaco-button", { hasText: "Apply" }).first().click();
+  for (let tries = 0; git("diff", "--", "evaluate.py") === ""; tries++) {
+    if (tries === 20) throw new Error("evaluate.py stays as it was");
+    await page.waitForTimeout(1000);
+    await command("File: Save All Files");
+  }
+  git("add", "-N", ".");
+  told.push("```diff\n" + git("diff", "--unified=1", "--", "*.py").trim() + "\n```");
+
+  told.push("Nothing is left to find, and both programs run:");
+  terminal(["check", "."], 0);
+  terminal(["run", "train.py"], 0, "operations ");
+  terminal(["run", "evaluate.py"], 0, "operations ");
+
+  const version = execFileSync(node, [entry, "--version"], { encoding: "utf8", env: home }).trim();
+  writeFileSync(
+    path.join(HERE, "..", "editor_session.md"),
+    [
+      "# A session in the editor",
+      `Recorded by [editor/record.mjs](editor/record.mjs), which drives a VS Code in a browser (code-server ${version.split(" ")[0]}, Code ${version.split(" ").pop()}) ` +
+        "with the packaged extension and the server of the project's environment, on [this project](editor/project). " +
+        "Nothing on this page was written or drawn by hand.",
+      ...told,
+    ].join("\n\n") + "\n",
+  );
+} catch (error) {
+  const page = browser?.contexts()[0]?.pages()[0];
+  await page?.screenshot({ path: path.join(tmpdir(), "samedevice-editor-failed.png") });
+  throw error;
+} finally {
+  await browser?.close();
+  server.kill();
+  rmSync(scratch, { recursive: true, force: true });
+}
