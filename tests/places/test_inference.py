@@ -562,6 +562,20 @@ RIGHT: dict[str, str] = {
         model = Tagger().to(device)
         print(model(torch.rand(2, 5, 4, device=device), torch.tensor([5, 3])))
     """,
+    "a model that goes to the CPU and back": """
+        import torch
+        from torch import nn
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        def move(device, *modules):
+            return [module.to(device) for module in modules]
+        model = nn.Linear(3, 3)
+        move(device, model)
+        for _ in range(2):
+            model(torch.rand(2, 3, device=device))
+            move(torch.device("cpu"), model)
+            print(model(torch.rand(2, 3)).numpy())
+            move(device, model)
+    """,
     "distributed training": """
         import os
         import torch

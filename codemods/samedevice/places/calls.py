@@ -34,8 +34,9 @@ from samedevice.places.values import (
     Value,
 )
 
-#: Evaluations of one function before its last result stands for the others.
+#: Evaluations of one function before its results stand for the others; short ones may have more.
 _CONTEXTS = 12
+_LINES = 200
 #: Methods that are evaluated whatever words are in them: others may depend on what they do.
 _ALWAYS = ("__init__", "backward")
 #: Nested calls that are followed.
@@ -156,7 +157,7 @@ class Calls(Library):
             return self.summary(func, args, kwargs, spot)
         seen = self.contexts.get(node, 0)
         self._evaluations += 1
-        if seen >= _CONTEXTS or (seen and self._evaluations > 2000 + 20 * len(self._known)):
+        if seen >= max(_CONTEXTS, _LINES // _height(node)) or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.summary(func, args, kwargs, spot)
         self.contexts[node] = seen + 1
         self.evaluated.add(node)
@@ -780,6 +781,10 @@ def _likeness(old: dict[int | str, Value], new: dict[int | str, Value]) -> int:
         elif value is other:
             alike += 2
     return alike
+
+
+def _height(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def _statement(spot: Spot) -> Any:

@@ -90,6 +90,7 @@ class Expressions:
     conditional: int
     statement: ast.stmt | None
     offers: list[Spot]
+    wandering: list[Spot]
     workers: bool
     all_scopes: dict[ast.AST, list[Scope]]
     scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]

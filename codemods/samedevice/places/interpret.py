@@ -121,6 +121,7 @@ class Interpreter(Choices):
         self.statement: ast.stmt | None = None
         self.host_work: set[ast.AST] = set()
         self.offers: list[Spot] = []
+        self.wandering: list[Spot] = []
         self._words: dict[str, set[str]] = {}
         self._indexes: dict[frozenset[str], set[str]] = {}
         self.workers = False

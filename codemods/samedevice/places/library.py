@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
-from samedevice.places.expressions import DEVICE, RANKS, Arg, Expressions
+from samedevice.places.expressions import DEVICE, RANKS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -811,6 +811,8 @@ class Library(Expressions):
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
             elif not (owner.moves or owner.used):
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
+            elif args and self._handed_in(args[0][1], scope):
+                self.wandering.append(spot)
             elif not self.conditional and isinstance(self.parent_statement(spot), ast.Expr):
                 # From here on it is on the host; where it computed before stays as it was.
                 node = self.graph.node(spot)
@@ -828,6 +830,18 @@ class Library(Expressions):
                 root = child.node.find()
                 if root.pin is Place.HOST and root.name == "module":
                     child.node = owner.node  # it moves along, wherever it was built
+
+    def _handed_in(self, spot: Spot, scope: Scope) -> bool:
+        """Tell whether a device is a parameter: `def move(device, *modules)` moves for others."""
+        level: Scope | None = scope
+        while level is not None and level.func is None:
+            level = level.outer
+        return (
+            level is not None
+            and level.func is not None
+            and isinstance(spot.node, ast.Name)
+            and spot.node.id in parameters(level.func.node)
+        )
 
     def rebase(self, owner: Obj, node: Node) -> None:
         """Put a module and all of its parts somewhere else from now on."""

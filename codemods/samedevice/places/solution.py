@@ -380,7 +380,11 @@ class Solution:
         known = self._owned.get(path)
         if known is None:
             spread = self.program(path) in self.model_parallel()
-            known = self._owned[path] = spread or self.owner(path) is not None
+            # Models that go to the CPU and back do so by their program's design.
+            wanders = any(
+                spot.path in self.program(path) for spot in self.interpreter.wandering
+            )
+            known = self._owned[path] = spread or wanders or self.owner(path) is not None
         return known
 
     def owner(self, path: str) -> tuple[str, ast.stmt] | None:
