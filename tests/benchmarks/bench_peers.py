@@ -122,10 +122,10 @@ def mixed(paths: list[Path], lines: int) -> list[Path]:
     return paths[::step]
 
 
-def compare(folder: Path, slow_lines: int) -> tuple[list[str], dict[str, float]]:
+def compare(folder: Path, slow_lines: int, only: str) -> tuple[list[str], dict[str, float]]:
     """Return a table of all tools on the corpus, and lines a second of each."""
     corpus = fetch(folder)
-    everything = sorted(corpus.rglob("*.py"))
+    everything = sorted(path for path in corpus.rglob("*.py") if only in path.parts or not only)
     parts = {"all": everything, "part": mixed(everything, slow_lines)}
     places = {}
     for name, paths in parts.items():
@@ -162,7 +162,7 @@ def compare(folder: Path, slow_lines: int) -> tuple[list[str], dict[str, float]]
     }
     counts = {name: lines_of(paths) for name, paths in parts.items()}
     rows = [
-        f"{len(everything):,} files, {counts['all']:,} lines: {', '.join(CORPUS)}. "
+        f"{len(everything):,} files, {counts['all']:,} lines: {only or ', '.join(CORPUS)}. "
         f"{' and '.join(SLOW)} got {len(parts['part']):,} of these, {counts['part']:,} lines.",
         "",
         "| one process each | lines | seconds | lines a second | peak memory | one small file |",
@@ -286,17 +286,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path(".bench"), help="kept between runs")
     parser.add_argument("--slow-lines", type=int, default=20_000)
+    parser.add_argument("--only", default="", help="one package of the corpus")
     parser.add_argument("--svg", type=Path)
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     load = os.getloadavg()[0]
-    rows, speeds = compare(folder, options.slow_lines)
+    rows, speeds = compare(folder, options.slow_lines, options.only)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; load "
           f"{load:.0f} at the start and {os.getloadavg()[0]:.0f} at the end.\n")  # fmt: skip
     print("\n".join(rows), end="\n\n")
     if options.svg:
         options.svg.write_text(chart(speeds))
+    sys.stdout.flush()
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         print("\n".join(scaling(Path(scratch))))
 
