@@ -966,7 +966,29 @@ class Solution:
                         continue
                     path = _edited(site)
                     self._needy.setdefault(self.program(path), set()).add(path)
+            for kind in ("move", "module-move"):
+                for group in self.groups(kind):
+                    path = group.spot.path
+                    if group.first.name == "cuda" and path not in self._needing(path):
+                        name = self._within_reach(group)
+                        if name is None:
+                            self._needing(path).add(path)
         return self._needy
+
+    def _needing(self, path: str) -> set[str]:
+        assert self._needy is not None
+        return self._needy.setdefault(self.program(path), set())
+
+    def _within_reach(self, group: SiteGroup) -> Name | None:
+        """Return how a place could name the device without a resolver: what it follows, or has."""
+        site = group.first
+        if self._module_of(site.scope) is not None or site.detail["guarded"]:
+            return Name("self")
+        self.interpreter.snapshot(site, site.scope)
+        followed = self.follow(group)
+        if followed is not None:
+            return Name(followed)
+        return next((Name(n) for n, value, _ in site.devices if self._is_central(value)), None)
 
     def _free_name(self, path: str, wanted: str) -> str:
         """Return a name that the file uses for nothing else."""
