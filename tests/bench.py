@@ -1,4 +1,4 @@
-"""`python tests/bench.py`: how fast `check` is, and how much memory it takes, on torch's own sources.
+"""`python tests/bench.py`: how fast `check` is, and how much memory it takes, on torch's sources.
 
 Other folders can be given: `python tests/bench.py FOLDER...`.
 """
