@@ -157,7 +157,8 @@ class Calls(Library):
             return self.summary(func, args, kwargs, spot)
         seen = self.contexts.get(node, 0)
         self._evaluations += 1
-        if seen >= max(_CONTEXTS, _LINES // _height(node)) or (seen and self._evaluations > 2000 + 20 * len(self._known)):
+        limit = max(_CONTEXTS, _LINES // _height(node))
+        if seen >= limit or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.summary(func, args, kwargs, spot)
         self.contexts[node] = seen + 1
         self.evaluated.add(node)
