@@ -943,6 +943,9 @@ class Expressions:
                     Func(getter.node, getter.scope, owner, getter.cls), [(SCALAR, spot)], {}, spot
                 )
         if owner.family == "module":
+            if attr == "_modules":
+                parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
+                return Dict({**parts}, None if parts else self.any_module(owner, spot))
             if attr in ("weight", "bias", "data") and owner.cls is None and owner.node is not None:
                 made = Tensor(owner.node)
                 made.leaf = True

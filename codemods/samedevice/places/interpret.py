@@ -641,6 +641,7 @@ class Interpreter(Choices):
                 ):
                     member.site.detail["container"] = (name, Spot(scope.path, statement), value)
                     member.site.detail["held_in"] = scope.node
+                    member.site.detail["had_name"] = "bind" in member.site.detail
                     self.snapshot(member.site, scope)
 
     def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:

@@ -48,7 +48,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             if site.node.find().pin is not None:
                 continue  # the data set is there as a whole
             held = site.detail.get("container")
-            if held is not None and _moves_as_one(held[2]) and (
+            named = site.detail.get("had_name")  # the container is made of it, not the other way
+            if held is not None and not named and _moves_as_one(held[2]) and (
                 site.detail.get("bound_in", site.detail["held_in"]) is not site.detail["held_in"]
             ):
                 containers.setdefault(held[1].node, []).append((held[0], held[1], single))
