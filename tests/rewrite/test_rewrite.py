@@ -297,7 +297,7 @@ def test_random_edits_of_real_code_can_be_undone(name: str) -> None:
         for node in ast.walk(file.tree)
         if isinstance(node, ast.JoinedStr)
         for inner in ast.walk(node)
-    }
+    } | {id(node.slice) for node in ast.walk(file.tree) if isinstance(node, ast.Subscript)}
     chosen = [node for node in chance.sample(expressions, 60) if id(node) not in in_strings]
     edits = [
         Edit(file.path, file.span(node), "method", (("code", ".to(device)"),)) for node in chosen
