@@ -228,6 +228,8 @@ def test_doctor_names_what_is_missing_and_the_command_for_it(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _without(monkeypatch, "torch", "pygls", "lsprotocol")
+    found = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", found)  # where the command of this environment is
     assert run("doctor", monkeypatch=monkeypatch) == 0
     out, err = capfd.readouterr()
     lines = out.splitlines()
