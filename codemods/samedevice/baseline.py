@@ -27,7 +27,7 @@ from .check import is_wrong, select
 from .config import Config, ConfigError
 from .finding import Finding
 from .project import Project
-from .source import Source
+from .source import Source, printable
 
 _HEAD = (
     "# Findings that `samedevice check --baseline` leaves out: path, rule and code of each.\n"
@@ -134,7 +134,7 @@ class Baseline:
         name = os.path.abspath(path)
         with contextlib.suppress(ValueError):  # another drive of Windows
             name = os.path.relpath(name, self._folder)
-        name = _printable(name.replace(os.sep, "/"))
+        name = printable(name.replace(os.sep, "/"))
         return f"./{name}" if name.startswith("#") else name
 
     def _is_missing(self, entry: Entry) -> bool:
@@ -266,19 +266,7 @@ def _is_word(character: str) -> bool:
 
 
 def _short(code: str) -> str:
-    text = _printable(code)
+    text = printable(code)
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-def _printable(text: str) -> str:
-    """Return `text` without what would break a line of the file, or could not be written to it."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        character
-        if character.isprintable()
-        else character.encode("unicode_escape", "surrogatepass").decode()
-        for character in text
-    )

@@ -289,3 +289,15 @@ def _restore_newlines(old: str, new: str, newlines: tuple[str, ...]) -> str:
             if start + index < len(newlines) and new_start + index < len(after) - 1:
                 ends[new_start + index] = newlines[start + index]
     return "".join(line + end for line, end in zip(after, ends, strict=True))
+
+
+def printable(text: str) -> str:
+    """Return `text` with what could steer a terminal or cannot be written as UTF-8 made visible."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode()
+        for character in text
+    )

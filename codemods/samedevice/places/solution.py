@@ -482,6 +482,14 @@ class Solution:
         """Return the tree of a file; an empty one for a file that does not parse."""
         return self.project.tree(path) or ast.Module([], [])
 
+    def statement_of(self, spot: Spot) -> ast.stmt | None:
+        """Return the innermost statement that an expression is in, or the statement itself."""
+        parents = self.parents(spot.path)
+        node: ast.AST | None = spot.node
+        while node is not None and not isinstance(node, ast.stmt):
+            node = parents.get(node)
+        return node
+
     def chain_end(self, spot: Spot) -> Spot:
         """Return the end of a chain of methods that only look at or convert the value."""
         parents = self.parents(spot.path)
@@ -734,12 +742,7 @@ class Solution:
 
     def _bound_later(self, scope: Scope, spot: Spot) -> set[str]:
         """Return the names of a function or file that are bound first by `spot` or behind it."""
-        line = getattr(spot.node, "lineno", 0)
-        parents = self.parents(spot.path)
-        node: ast.AST | None = spot.node
-        while node is not None and not isinstance(node, ast.stmt):
-            node = parents.get(node)
-        line = getattr(node, "lineno", line)
+        line = getattr(self.statement_of(spot) or spot.node, "lineno", 0)
         if scope.node not in self._bound:
             self._bound[scope.node] = _first_bound(scope.node)
         return {name for name, at in self._bound[scope.node].items() if at >= line}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..finding import Span
 from ..source import Source
+from ..source import printable as printable
 
 
 def place(path: str, span: Span, sources: Mapping[str, Source]) -> str:
@@ -25,15 +26,3 @@ def cell_of(path: str, span: Span, sources: Mapping[str, Source]) -> tuple[int, 
     """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks."""
     cell = sources[path].cell_of(span.line) if path in sources else None
     return None if cell is None else (cell[0] + 1, cell[1])
-
-
-def printable(text: str) -> str:
-    """Return `text` with what could steer a terminal or cannot be written as UTF-8 made visible."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        character
-        if character.isprintable()
-        else character.encode("unicode_escape", "surrogatepass").decode()
-        for character in text
-    )

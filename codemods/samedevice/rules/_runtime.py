@@ -166,9 +166,7 @@ class Handles:
         parents, solution = self.solution.parents(path), self.solution
         attribute = parents.get(use)
         call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else attribute
-        node: ast.AST | None = use
-        while node is not None and not isinstance(node, ast.stmt):
-            node = parents.get(node)
+        node = solution.statement_of(Spot(path, use))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             if call.func.attr == "stream" and _of_backend(call.func):
                 return []  # `with torch.cuda.stream(None)` does nothing

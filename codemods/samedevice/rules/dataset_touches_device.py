@@ -51,9 +51,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in group.sites):
             continue
         parents = solution.parents(group.spot.path)
-        statement: ast.AST | None = group.spot.node
-        while statement is not None and not isinstance(statement, ast.stmt):
-            statement = parents.get(statement)
+        statement = solution.statement_of(group.spot)
         if statement in done:
             continue
         edits: list[Edit] = []

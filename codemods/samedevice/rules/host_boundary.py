@@ -59,9 +59,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _written(solution: Solution, spot: Spot) -> bool:
     """Tell whether the array over a tensor's memory gets a name and is changed by it."""
     parents = solution.parents(spot.path)
-    node: ast.AST | None = spot.node
-    while node is not None and not isinstance(node, ast.stmt):
-        node = parents.get(node)
+    node = solution.statement_of(spot)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
         return False
     if not (isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)):
