@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,12 +23,22 @@ x = torch.ones(2, 4)
 print(model{number}(x).sum().item())
 """
 FILES = 500
+SURE = 10  # so many kills leave some files new and some old
 SECONDS = 300
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the programs in `folder` by name; what a killed process left beside is none."""
+    """Return the programs in `folder` by name."""
     return {path.name: path.read_bytes() for path in folder.glob("*.py")}
+
+
+def restore(folder: Path, old: dict[str, bytes]) -> None:
+    """Make `folder` what it was, at the price of the files that changed only."""
+    for path in folder.iterdir():
+        if path.name not in old:
+            path.unlink()
+        elif path.read_bytes() != old[path.name]:
+            path.write_bytes(old[path.name])
 
 
 def fix(folder: Path) -> subprocess.Popen[bytes]:
@@ -42,53 +51,64 @@ def fix(folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def killed(start: Path, folder: Path, seconds: float, writing: bool) -> dict[str, bytes]:
-    """Return what a fix leaves that is killed after `seconds`, of writing or of all its work."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(start, folder)
-    untouched = set(os.listdir(folder)), os.stat(folder).st_mtime_ns
+def until_writing(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until `process` makes its first file in `folder`, or ends."""
+    untouched = folder.stat().st_mtime_ns
+    while process.poll() is None and folder.stat().st_mtime_ns == untouched:
+        time.sleep(0.001)
+
+
+def kill(folder: Path, seconds: float, writing: bool) -> None:
+    """Fix `folder` and kill that after `seconds`, of writing or of all its work."""
     process = fix(folder)
     try:
-        while writing and process.poll() is None:
-            if (set(os.listdir(folder)), os.stat(folder).st_mtime_ns) != untouched:
-                break
-            time.sleep(0.001)
+        if writing:
+            until_writing(process, folder)
         time.sleep(seconds)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    return contents(folder)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("times", [int(os.environ.get("KILLS", "50"))])
 def test_kill(tmp_path: Path, times: int) -> None:
-    start, whole = tmp_path / "start", tmp_path / "whole"
-    start.mkdir()
+    folder = tmp_path / "project"
+    folder.mkdir()
     for number in range(FILES):
-        (start / f"program{number}.py").write_text(PROGRAM.format(number=number), "utf-8")
-    shutil.copytree(start, whole)
+        (folder / f"program{number}.py").write_text(PROGRAM.format(number=number), "utf-8")
+    old = contents(folder)
     began = time.monotonic()
-    assert fix(whole).wait(SECONDS) == 0
-    took = time.monotonic() - began
-    old, new = contents(start), contents(whole)
+    whole = fix(folder)
+    until_writing(whole, folder)
+    wrote = time.monotonic()
+    assert whole.wait(SECONDS) == 0
+    ended = time.monotonic()
+    new = contents(folder)
     assert all(old[name] != new[name] for name in old), "all of them are to be changed"
 
     chance = random.Random(7)
-    mixed = before = 0
+    done, left = [], 0
     for turn in range(times):
+        restore(folder, old)
         writing = turn % 5 > 0  # most of the time is taken by what writes nothing
-        moment = chance.random() * (0.5 if writing else took)
-        now = killed(start, tmp_path / "killed", moment, writing)
+        kill(folder, chance.random() * (ended - (wrote if writing else began)), writing)
+        now = contents(folder)
         assert now.keys() == old.keys(), "a file is gone or new"
         torn = [name for name, data in now.items() if data not in (old[name], new[name])]
         assert not torn, f"neither the old nor the new file: {torn}"
-        done = sum(data != old[name] for name, data in now.items())
-        mixed += 0 < done < FILES
-        before += done == 0
-    print(f"{times} kills, {before} of them before anything was written, {mixed} in between")
-    assert mixed or times < 10, "no kill came while files were written"
+        done.append(sum(data != old[name] for name, data in now.items()))
+        beside = [path.name for path in folder.iterdir() if path.name not in old]
+        assert len(beside) <= 1, f"more than the one file that was being written: {beside}"
+        assert all(name.startswith(".") and name.endswith(".tmp") for name in beside)
+        left += len(beside)
+    between = sum(0 < some < FILES for some in done)
+    print(f"{times} kills: {done.count(0)} before anything was written, {between} in between, "
+          f"{done.count(FILES)} after the last file; {left} left a temporary file")  # fmt: skip
+    assert between or times < SURE, "no kill came while files were written"
 
-    assert fix(tmp_path / "killed").wait(SECONDS) == 0
-    assert contents(tmp_path / "killed") == new, "a later run finishes the work"
+    restore(folder, old)
+    kill(folder, (ended - wrote) / 2, writing=True)
+    assert fix(folder).wait(SECONDS) == 0
+    assert contents(folder) == new, "a later run finishes the work"
