@@ -2,8 +2,10 @@
 
 Runs `check` and `fix --diff` of two versions of this repository, OLD and NEW (what lies here unless
 given), on the projects of projects.toml, and writes a Markdown page of the findings and edits that
-one has and the other has not. A project is taken from --checkouts where it is there, and fetched
-from GitHub by its revision otherwise. Nothing of a project is executed or changed.
+one has and the other has not, for who reviews the change. --record writes a second one, which tells
+places and counts and nothing of what the projects' authors wrote, so that it may be kept. A project
+is taken from --checkouts where it is there, and fetched otherwise. Nothing of it is executed or
+changed.
 """
 
 from __future__ import annotations
@@ -22,10 +24,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from .fetch import FOLDER, Pinned, fetch, listed
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 200  # lines of a project's differences
@@ -53,22 +52,6 @@ def package(revision: str, to: Path) -> Path:
     with tarfile.open(fileobj=BytesIO(packed.stdout)) as archive:
         archive.extractall(to / revision)
     return to / revision / "codemods"
-
-
-def checkout(name: str, revision: str, folder: Path) -> Path:
-    """Return a folder with a project; raises `CalledProcessError` when it cannot be fetched."""
-    for spelled in (name.replace("/", "+"), name):
-        if (folder / spelled).is_dir():
-            return folder / spelled
-    place = folder / name.replace("/", "+")
-    place.mkdir(parents=True)
-    for words in (
-        ["init", "-q"],
-        ["fetch", "-q", "--depth", "1", f"https://github.com/{name}", revision],
-        ["checkout", "-q", "FETCH_HEAD"],
-    ):
-        subprocess.run(["git", *words], cwd=place, check=True)
-    return place
 
 
 def run(code: Path, project: Path, limit: float) -> Result:
@@ -116,8 +99,11 @@ def edits(diff: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield path, tuple(lines)
 
 
-def difference(old: Result, new: Result) -> list[str]:
-    """Return the lines of a diff block that say what differs; none if nothing does."""
+def difference(old: Result, new: Result, code: bool = True) -> list[str]:
+    """Return the lines of a diff block that say what differs; none if nothing does.
+
+    Without `code` there is nothing in them that the authors of the project wrote but its paths.
+    """
     if old.failure or new.failure:
         both = ((sign, one.failure) for sign, one in (("-", old), ("+", new)))
         return [f"{sign} {failure}" for sign, failure in both if failure]
@@ -125,24 +111,27 @@ def difference(old: Result, new: Result) -> list[str]:
     lines += [f"+ error: {one}" for one in sorted(new.errors - old.errors)]
     for sign, some in (("-", old.findings - new.findings), ("+", new.findings - old.findings)):
         lines += [
-            f"{sign} {path}:{line}: {rule}: {text}" for path, line, rule, text in sorted(some)
+            f"{sign} {path}:{line}: {rule}" + (f": {text}" if code else "")
+            for path, line, rule, text in sorted(some)
         ]
     before, after = dict(old.edits), dict(new.edits)
     for path in sorted({*before, *after}):
         gone = Counter(before.get(path, ())) - Counter(after.get(path, ()))
         come = Counter(after.get(path, ())) - Counter(before.get(path, ()))
         if gone or come:
-            lines.append(f"@@ edits of {path}")
-            lines += [f"- {line}" for line in gone.elements()]
-            lines += [f"+ {line}" for line in come.elements()]
+            counts = f": {gone.total()} lines gone, {come.total()} new"
+            lines.append(f"@@ edits of {path}" + ("" if code else counts))
+            if code:
+                lines += [f"- {line}" for line in gone.elements()]
+                lines += [f"+ {line}" for line in come.elements()]
     return lines
 
 
-def page(names: tuple[str, str], pairs: dict[str, tuple[Result, Result]]) -> str:
+def page(names: tuple[str, str], pairs: dict[str, tuple[Result, Result]], code: bool = True) -> str:
     """Return the Markdown page."""
     blocks, rows = [], []
     for name, (old, new) in pairs.items():
-        lines = difference(old, new)
+        lines = difference(old, new, code)
         if not lines:
             continue
         less, more = len(old.findings - new.findings), len(new.findings - old.findings)
@@ -151,13 +140,14 @@ def page(names: tuple[str, str], pairs: dict[str, tuple[Result, Result]]) -> str
         cut = f"\n... and {len(lines) - SHOWN} lines more" if len(lines) > SHOWN else ""
         text = "\n".join(lines[:SHOWN]) + cut
         blocks.append(f"<details><summary>{name}</summary>\n\n````diff\n{text}\n````\n\n</details>")
-    total = [sum(len(result[n].findings) for result in pairs.values()) for n in (0, 1)]
+    found = [sum(len(result[n].findings) for result in pairs.values()) for n in (0, 1)]
+    edited = [sum(len(result[n].edits) for result in pairs.values()) for n in (0, 1)]
     same = len(pairs) - len(rows)
     failed = sum(bool(new.failure) and not old.failure for old, new in pairs.values())
     head = (
         f"# {names[0]} → {names[1]} on {len(pairs)} public projects\n\n"
-        f"{total[0]} → {total[1]} findings; {same} projects are judged and edited as before; "
-        f"{failed} fail that did not.\n"
+        f"{found[0]:,} → {found[1]:,} findings; {edited[0]:,} → {edited[1]:,} files edited; "
+        f"{same} projects are judged and edited as before; {failed} fail that did not.\n"
     )
     if not rows:
         return head
@@ -171,30 +161,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("old", help="revision of this repository")
     parser.add_argument("new", nargs="?", default="", help="another one")
-    parser.add_argument("--checkouts", type=Path, default=ROOT / ".ecosystem")
+    parser.add_argument("--checkouts", type=Path, default=FOLDER)
     parser.add_argument("--only", default="", help="projects whose name has this in it")
     parser.add_argument("--first", type=int, help="so many projects only")
     parser.add_argument("--page", type=Path, help="written there instead of to the output")
+    parser.add_argument("--record", type=Path, help="the page without what others wrote")
     parser.add_argument("--limit", type=float, default=300, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    listed = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))["github"]
-    chosen = [item for item in listed.items() if options.only in item[0]][: options.first]
+    chosen = [project for project in listed() if options.only in project.name][: options.first]
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(options.jobs) as pool:
         codes = [package(revision, Path(temporary)) for revision in (options.old, options.new)]
 
-        def both(item: tuple[str, str]) -> tuple[Result, Result]:
+        def both(project: Pinned) -> tuple[Result, Result]:
             try:
-                place = checkout(*item, options.checkouts)
+                place = fetch(project, options.checkouts)
             except (subprocess.CalledProcessError, OSError) as error:
                 failure = Result(failure=f"cannot be fetched: {error}")
                 return failure, failure
             old, new = (run(code, place, options.limit) for code in codes)
-            print(f"{item[0]}: {len(difference(old, new))} lines differ", file=sys.stderr)
+            lines = len(difference(old, new))
+            print(f"{project.name}: {lines} lines differ", file=sys.stderr, flush=True)
             return old, new
 
-        pairs = dict(zip([name for name, _ in chosen], pool.map(both, chosen), strict=True))
-    text = page((options.old, options.new or "the working tree"), pairs)
+        compared = pool.map(both, chosen)
+        pairs = {one.name: pair for one, pair in zip(chosen, compared, strict=True)}
+    names = options.old, options.new or "the working tree"
+    text = page(names, pairs)
+    if options.record:
+        options.record.write_text(page(names, pairs, code=False), "utf-8")
     if options.page:
         options.page.write_text(text, "utf-8")
     else:
