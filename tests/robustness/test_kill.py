@@ -80,20 +80,19 @@ def test_kill(tmp_path: Path, times: int) -> None:
         (folder / f"program{number}.py").write_text(PROGRAM.format(number=number), "utf-8")
     old = contents(folder)
     began = time.monotonic()
-    whole = fix(folder)
-    until_writing(whole, folder)
-    wrote = time.monotonic()
-    assert whole.wait(SECONDS) == 0
-    ended = time.monotonic()
+    assert fix(folder).wait(SECONDS) == 0
+    all_of_it = time.monotonic() - began
     new = contents(folder)
     assert all(old[name] != new[name] for name in old), "all of them are to be changed"
+    written = [(folder / name).stat().st_mtime for name in new]
+    writes = max(written) - min(written)
 
     chance = random.Random(7)
     done, left = [], 0
     for turn in range(times):
         restore(folder, old)
         writing = turn % 5 > 0  # most of the time is taken by what writes nothing
-        kill(folder, chance.random() * (ended - (wrote if writing else began)), writing)
+        kill(folder, chance.random() * (writes if writing else all_of_it), writing)
         now = contents(folder)
         assert now.keys() == old.keys(), "a file is gone or new"
         torn = [name for name, data in now.items() if data not in (old[name], new[name])]
@@ -109,6 +108,6 @@ def test_kill(tmp_path: Path, times: int) -> None:
     assert between or times < SURE, "no kill came while files were written"
 
     restore(folder, old)
-    kill(folder, (ended - wrote) / 2, writing=True)
+    kill(folder, writes / 2, writing=True)
     assert fix(folder).wait(SECONDS) == 0
     assert contents(folder) == new, "a later run finishes the work"
