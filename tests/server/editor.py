@@ -70,6 +70,11 @@ class Editor(LanguageClient):
         )
         return uri
 
+    def close(self, uri: str) -> None:
+        """Close a document."""
+        name = lsp.TextDocumentIdentifier(uri)
+        self.text_document_did_close(lsp.DidCloseTextDocumentParams(name))
+
     def change(self, uri: str, text: str, version: int) -> None:
         """Type."""
         self.texts[uri] = text

@@ -11,7 +11,7 @@ import traceback
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -530,6 +530,7 @@ def _is_alive(process_id: int) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
 def path_of(uri: str) -> str:
     """Return the path of a URI as the project names it; an unsaved text's URI is its name."""
     name = uris.to_fs_path(uri) if uri.startswith("file:") else None
