@@ -60,6 +60,14 @@ def with_torch(text: str) -> str:
     return "\n".join(head) + "\n" + text
 
 
+@pytest.mark.parametrize("target", ["()", "[]", "(a, ())", "*a, ()"])
+@pytest.mark.parametrize(
+    "text", ["{} = f()", "for {} in f(): pass", "with f() as ({}): pass", "[0 for {} in f()]"]
+)
+def test_targets_without_a_name(text: str, target: str, tmp_path: Path) -> None:
+    rests(with_torch(text.replace("{}", target)), tmp_path)
+
+
 @st.composite
 def torch_python(draw: st.DrawFn) -> str:
     """Draw Python by its grammar, about tensors."""

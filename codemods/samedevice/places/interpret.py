@@ -645,8 +645,10 @@ class Interpreter(Choices):
                     self.snapshot(member.site, scope)
 
     def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
-        """Return one value for each target of an unpacking."""
+        """Return one value for each target of an unpacking; `() = x` has none."""
         count = len(targets)
+        if not count:
+            return []
         starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         if isinstance(value, Seq) and value.items is not None:
             items = value.items
