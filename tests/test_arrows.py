@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
     "interactive": {"finding", "migrate", "report"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"cache", "config", "prove"},
-    "batch": _FIXED | {"migrate", "modernize", "prove", "report", "__init__"},
+    "batch": _FIXED | {"map", "migrate", "modernize", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "map", "server"},

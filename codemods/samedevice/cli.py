@@ -838,20 +838,21 @@ def prove(
         data=data or (),
         report=report,
         html=html,
-        beside=lambda page: _map_beside(before, after, page),
+        beside=lambda old, new, page: _map_beside(old, new, before, page),
     )
 
 
-def _map_beside(before: str, after: str, page: Path) -> str:
+def _map_beside(old: Path, new: Path, before: str, page: Path) -> dict[str, str]:
     """Write the map of a change next to the page of its proof; what cannot be read has none."""
     from .config import ConfigError
     from .map import commands
     from .source import SourceError
 
     try:
-        return commands.beside(before, after, page)
+        named = before if os.path.exists(before) else "."  # a revision of the project here
+        return commands.beside(old, new, os.path.basename(os.path.abspath(named)), page)
     except (ConfigError, SourceError, OSError):
-        return ""
+        return {}
 
 
 @app.command(name="map", short_help="Draw where every tensor lives, as one HTML page.")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from samedevice.batch import report
+from samedevice.batch import report, report_data
 from samedevice.batch.record import (
     FileChange,
     Left,
@@ -56,6 +56,7 @@ def migrated(folder: Path, name: str = "acme/one") -> Record:
     changed = {"path": "train.py", "line": 4, "rule": "tensor-without-device", "why": WHY}
     resolver = {"path": "train.py", "line": 1, "rule": "", "why": "the other changes need it"}
     (folder / "one.patch").write_text(PATCH)
+    (folder / "one map.html").write_text("<p>a map</p>")
     (folder / "one.json").write_text(json.dumps({"version": 1, "changed": [resolver, changed]}))
     return Record(
         Repository(name, "https://git.test/acme/one.git", forge="github", project="acme/one"),
@@ -81,6 +82,8 @@ def migrated(folder: Path, name: str = "acme/one") -> Record:
         removed=1,
         patch="one.patch",
         changes="one.json",
+        map="one map.html",
+        mapped={"train.py": "train.py", "new one.py": "new%20one.py", "a.py": "a.py"},
         proof=Proof(
             "tests", "pytest -q", True, False, Run("passed", 0, 3.2, "2 passed"),
             Run("passed", 0, 3.1, "2 passed"), ("no network",),
@@ -101,7 +104,8 @@ def hostile(folder: Path) -> Record:
     one.problems = [Problem(HOSTILE, None, HOSTILE)]
     one.proof = Proof(HOSTILE, HOSTILE, False, True, None, Run("failed", 1, 1.0, HOSTILE))
     one.pull_request = PullRequest("javascript:alert(3)", 1)
-    one.patch, one.changes = "../outside.patch", "evil.json"
+    one.patch, one.changes, one.map = "../outside.patch", "evil.json", "../outside.patch"
+    one.mapped = {HOSTILE: HOSTILE}
     entry = {"path": HOSTILE, "line": 1, "rule": HOSTILE, "why": HOSTILE}
     (folder / "evil.json").write_text(json.dumps({"changed": [entry]}))
     (folder.parent / "outside.patch").write_text("a secret of this machine")
@@ -201,6 +205,7 @@ def test_a_text_is_never_too_long(folder: Path, limit: int) -> None:
         {"path": f"pkg/file{number // 9}.py", "line": number, "rule": "batch-not-moved", "why": WHY}
         for number in range(3_000)
     ]
+    (folder / "one map.html").write_text("<p>a map</p>")
     (folder / "one.json").write_text(json.dumps({"changed": entries}))
     one.not_fixed = [Left("a.py", number, "r", "x" * 999, "y" * 999) for number in range(500)]
     text = report.body(one, folder)
@@ -260,10 +265,19 @@ def test_the_page_loads_nothing_and_lets_no_text_be_markup(folder: Path) -> None
 
 def test_files_that_are_gone_or_were_edited_are_left_out(folder: Path) -> None:
     one = migrated(folder)
+    (folder / "one map.html").write_text("<p>a map</p>")
     (folder / "one.json").write_text("{")
     (folder / "one.patch").unlink()
     assert "acme/one" in written(folder, [one])["html"]
     assert "- line 4" not in report.body(one, folder)
+
+
+def test_a_map_that_is_not_there_is_not_linked(folder: Path) -> None:
+    record = migrated(folder)
+    assert report_data.has_map(record, folder)
+    (folder / "one map.html").unlink()
+    assert not report_data.has_map(record, folder)
+    assert not report_data.has_map(hostile(folder), folder)
 
 
 def test_an_empty_batch(folder: Path) -> None:
@@ -354,6 +368,10 @@ def test_a_repository_opens_in_a_browser(folder: Path, browser: Any) -> None:
         ["train.py", "+1", "−1"], ["new", "one.py", "+2", "−0"]
     ]  # fmt: skip
     assert browser.js("document.querySelector('.diff .unseen').textContent") == "U+202E"
+    links = "[...document.querySelectorAll('.detail a')].map(one => one.getAttribute('href'))"
+    page = "one%20map.html"
+    ends = ["", "#train.py", "#new%20one.py", "#a.py:7"]
+    assert browser.js(links) == [page + end for end in ends]
     assert "-- not a head" in browser.js("document.querySelectorAll('.diff')[1].innerText")
     opened = "document.querySelector('.open').getAttribute('aria-expanded')"
     assert browser.js(opened) == "true"

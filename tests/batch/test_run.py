@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from samedevice.batch import fix as fix_
 from samedevice.batch import git, job, run, state
 from samedevice.batch.fix import Server
 from samedevice.batch.job import Delivery, Job
@@ -88,6 +90,9 @@ def test_a_batch_from_its_list_to_its_branches(there: Path, tmp_path: Path) -> N
     repositories.git(there / "one", "apply", "--check", str(tmp_path / "batch" / one.patch))
     changes = json.loads((tmp_path / "batch" / one.changes).read_text())
     assert {change["rule"] for change in changes["changed"]} >= set(one.fixed)
+    drawn = (tmp_path / "batch" / one.map).read_text("utf-8")
+    assert one.mapped == {"main.py": "main.py"} and 'id="after:main.py:5"' in drawn
+    assert "<h1>one</h1>" in drawn and known["fine"].map == ""
     assert not (tmp_path / "batch" / "work").exists()
 
 
@@ -310,6 +315,39 @@ def test_a_fix_out_of_time_or_memory_is_stopped_alone(bare: Path, server: Server
     assert large.outcome is Outcome.FAILED
     fine = perform(Record(repository), server)[-1][0]
     assert fine.outcome is Outcome.MIGRATED
+
+
+def test_a_map_that_is_not_done_costs_nothing_else(tmp_path: Path) -> None:
+    make(tmp_path / "one", {"main.py": FIXABLE})
+
+    class Killed(Server):
+        def ask(self, root: Path, policy: Policy, answer: Path, title: str = "") -> int | None:
+            fix_.answer(str(root), replace(policy, map=False), str(answer), title)
+            return -9
+
+    here = os.getcwd()
+    try:
+        done = fix_.fix(Killed(), tmp_path / "one", Policy(), tmp_path / "answer")
+    finally:
+        os.chdir(here)
+    assert list(done.changed) == ["main.py"] and done.map == ""
+    assert done.unmapped.startswith("the map was ended by signal 9")
+
+
+def test_a_map_shows_what_was_only_seen_and_stays_within_its_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = "import torch\n\nprint(torch.ones(2))\n"
+    make(tmp_path / "one", {"a.py": FIXABLE, "b.py": FIXABLE, "c.py": fine})
+    policy = Policy(leave_alone=("b.py",))
+    monkeypatch.chdir(tmp_path / "one")
+    task = fix_.Task(str(tmp_path / "one"), policy, "toy")
+    assert list(task.fix()["changed"]) == ["a.py"]
+    drawn = task.map()
+    assert drawn["mapped"] == {"a.py": "a.py", "b.py": "b.py"} and drawn["unmapped"] == ""
+    monkeypatch.setattr(fix_, "_MAPPED", 5)
+    drawn = task.map()
+    assert len(drawn["mapped"]) == 1 and drawn["unmapped"].startswith("1 file is not on the map")
 
 
 def test_a_fault_of_ours_is_one_failed_repository(

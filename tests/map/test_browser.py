@@ -26,7 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = Project(map(source.read, sorted(root.glob("*.py"))))
     after = before.like(migrate(before, Config()).sources.values())
     path = tmp_path_factory.mktemp("map") / "map.html"
-    path.write_text(map_.page(before, Config(), after=after, root=str(root)), "utf-8")
+    path.write_text(map_.page(before, Config(), after=after, root=str(root)).text, "utf-8")
     return path
 
 
@@ -227,7 +227,7 @@ def test_five_thousand_lines(chromium: Browser, tmp_path: Path) -> None:
         lines += [f"f_{at}(w)", ""]
     path = tmp_path / "map.html"
     program = Project([source.from_text("\n".join(lines), "long.py")])
-    path.write_text(map_.page(program, Config()), "utf-8")
+    path.write_text(map_.page(program, Config()).text, "utf-8")
     chromium.size(1400, 900)
     chromium.open(path, "#long.py:4000")
     chromium.js("new Promise(done => setTimeout(done, 300))")

@@ -32,7 +32,7 @@ def project(**files: str) -> Project:
 
 
 def page(**files: str) -> str:
-    return map_.page(project(**files), Config(), title="toy")
+    return map_.page(project(**files), Config(), title="toy").text
 
 
 class Marks(HTMLParser):
@@ -137,7 +137,7 @@ def test_a_clash_names_both_origins_and_where_they_meet() -> None:
 def test_before_and_after_stand_side_by_side() -> None:
     before = project(a=CLASHING)
     outcome = migrate(before, Config())
-    text = map_.page(before, Config(), after=before.like(outcome.sources.values()))
+    text = map_.page(before, Config(), after=before.like(outcome.sources.values())).text
     marks = Marks(text).lines
     assert marks["a.py:6"][1] == ("torch.zeros", "v h w")
     assert marks["after:a.py:6"][1] == ("torch.zeros", "v c")
@@ -156,7 +156,7 @@ def test_hostile_code_stays_text() -> None:
 
 def test_names_of_files_stay_text() -> None:
     name = "a b<\"&'>#?%.py"
-    text = map_.page(Project([source.from_text(CLASHING, name)]), Config())
+    text = map_.page(Project([source.from_text(CLASHING, name)]), Config()).text
     assert "a b&lt;&quot;&amp;&#x27;&gt;#?%.py" in text
     assert 'id="a%20b%3C%22%26%27%3E%23%3F%25.py"' in text
 
@@ -183,7 +183,7 @@ def test_a_notebook_is_shown_by_cells_with_its_magics(tmp_path: Path) -> None:
     }  # fmt: skip
     file = tmp_path / "n.ipynb"
     file.write_text(json.dumps(notebook))
-    text = map_.page(Project([source.read(file)]), Config(), root=str(tmp_path))
+    text = map_.page(Project([source.read(file)]), Config(), root=str(tmp_path)).text
     code = list(Marks(text).text.values())
     assert code[0] == "%matplotlib inline" and "!ls" in code
     assert "samedevice%" not in text and ">cell 2<" in text
@@ -193,7 +193,7 @@ def test_only_some_files_are_shown() -> None:
     files = project(
         main="from other import x\nx.cuda()\n", other="import torch\nx = torch.ones(1)\n"
     )
-    text = map_.page(files, Config(), only=["main.py"])
+    text = map_.page(files, Config(), only=["main.py"]).text
     assert 'id="main.py"' in text and 'id="other.py"' not in text
 
 
@@ -203,7 +203,7 @@ def test_every_fixture_has_a_map(name: str) -> None:
         folder for kind in ("before", "keep") if (folder := FIXTURES / name / kind).exists()
     )
     files = map(source.read, sorted(root.rglob("*.py")))
-    text = map_.page(Project(files), Config(), root=str(root))
+    text = map_.page(Project(files), Config(), root=str(root)).text
     assert Marks(text).lines
 
 
@@ -257,7 +257,7 @@ def test_a_proof_links_to_the_map_of_its_change(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         code = CLASHING.replace("(2, 3)", f"(2, 3{device})")
         (tmp_path / name / "main.py").write_text(code)
-    name = beside(str(tmp_path / "old"), str(tmp_path / "new"), tmp_path / "proof.html")
-    assert name == "proof.map.html"
-    marks = Marks((tmp_path / name).read_text("utf-8")).lines
+    links = beside(tmp_path / "old", tmp_path / "new", "toy", tmp_path / "a proof.html")
+    assert links == {"": "a%20proof.map.html", "main.py": "a%20proof.map.html#main.py"}
+    marks = Marks((tmp_path / "a proof.map.html").read_text("utf-8")).lines
     assert marks["main.py:6"][0][1] == "v h" and marks["after:main.py:6"][0][1] == "v c"

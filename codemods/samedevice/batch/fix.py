@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from . import policy as policy_
 from .policy import Policy
 
 _ROUNDS = 10
+_MAPPED = 10_000  # lines of code on a map, which is some 6 MB
 
 
 class FixError(Exception):
@@ -46,7 +47,9 @@ class Fixed:
     """What the fix of one repository gave; paths are relative to it, with "/".
 
     `changed` are new contents by path, `own` the repository's settings for a batch, `changes` the
-    list that `samedevice fix --report X.json` writes.
+    list that `samedevice fix --report X.json` writes. `map` is the page that `samedevice map` makes
+    of the files with changes or findings, before and after, "" for none; `mapped` are its files
+    with where they are on it, and `unmapped` says why some or all are not.
     """
 
     changed: dict[str, bytes] = field(default_factory=dict)
@@ -60,6 +63,9 @@ class Fixed:
     not_fixed: list[dict[str, Any]] = field(default_factory=list)
     problems: list[dict[str, Any]] = field(default_factory=list)
     changes: str = ""
+    map: str = ""
+    mapped: dict[str, str] = field(default_factory=dict)
+    unmapped: str = ""
 
 
 class Server:
@@ -68,9 +74,11 @@ class Server:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, root: Path, policy: Policy, answer: Path) -> int | None:
+    def ask(self, root: Path, policy: Policy, answer: Path, title: str = "") -> int | None:
         """Fix a folder; return the exit code of the process that did, None when time ran out."""
-        asked = {"root": str(root), "policy": policy.to_json(), "answer": str(answer)}
+        asked = {
+            "root": str(root), "policy": policy.to_json(), "answer": str(answer), "title": title
+        }  # fmt: skip
         for _ in range(2):  # it may have ended since the last time
             line = self._exchange(json.dumps(asked))
             if line:
@@ -117,100 +125,166 @@ def _environment() -> dict[str, str]:
     return {**found, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def fix(server: Server, root: Path, policy: Policy, answer: Path) -> Fixed:
+def fix(server: Server, root: Path, policy: Policy, answer: Path, title: str = "") -> Fixed:
     """Fix the files in the folder `root`, which stay as they are, in a process under limits.
 
-    `answer` is a file for the way between the processes. Raises `FixError` when the process was
-    stopped, and when the repository's settings cannot be used.
+    `answer` is a file for the way between the processes, and `title` the name that the map has.
+    Raises `FixError` when the process was stopped, and when the repository's settings cannot be
+    used.
     """
-    code = server.ask(root, policy, answer)
-    if code is None:
-        raise FixError(f"the fix was not done after {policy.fix_seconds:g} s")
-    if code != 0 or not answer.exists():
-        raise FixError(_death(code, policy))
+    code = server.ask(root, policy, answer, title)
+    if not answer.exists():
+        raise FixError(f"the fix {_death(code, policy)}")
     told = json.loads(answer.read_bytes())
     if "error" in told:
         raise FixError(told["error"])
     told["changed"] = {path: base64.b64decode(data) for path, data in told["changed"].items()}
+    drawn = _map_of(answer)
+    if drawn.exists():
+        told |= json.loads(drawn.read_bytes())
+    elif code != 0:
+        told["unmapped"] = f"the map {_death(code, policy)}"
     return Fixed(**told)
 
 
-def _death(code: int, policy: Policy) -> str:
+def _map_of(answer: str | Path) -> Path:
+    """Return the file for the map, which comes after the answer and must not cost it."""
+    return Path(f"{answer}.map")
+
+
+def _death(code: int | None, policy: Policy) -> str:
+    if code is None:
+        return f"was not done after {policy.fix_seconds:g} s"
     if code >= 0:
-        return f"the fix ended with exit code {code}"
-    why = f"the fix was ended by signal {-code}"
+        return f"ended with exit code {code}"
+    why = f"was ended by signal {-code}"
     if code in (-6, -9):  # where a failed allocation, and the kernel's lack of memory, lead
         why += f", as when it needs more than {policy.fix_memory} MiB of memory"
     return why
 
 
-def answer(root: str, policy: Policy, file: str) -> None:
-    """Fix a folder in this process, and leave what `fix` returns in a file, renamed into place."""
-    try:
-        told: dict[str, Any] = asdict(work(root, policy))
+def answer(root: str, policy: Policy, file: str, title: str = "") -> None:
+    """Fix a folder in this process, and leave what `fix` returns in files, renamed into place."""
+    task = Task(root, policy, title)
+    told = _safely(task.fix, root, policy)
+    if "changed" in told:
         told["changed"] = {
             path: base64.b64encode(data).decode() for path, data in told["changed"].items()
         }
+    _leave(file, told)
+    if "error" not in told and policy.map:
+        drawn = _safely(task.map, root, policy)
+        _leave(str(_map_of(file)), {"unmapped": drawn["error"]} if "error" in drawn else drawn)
+
+
+def _safely(do: Callable[[], dict[str, Any]], root: str, policy: Policy) -> dict[str, Any]:
+    """Return what `do` returns, or {"error": why not}."""
+    try:
+        return do()
     except ConfigError as error:
-        told = {"error": str(error).replace(root + os.sep, "")}
+        return {"error": str(error).replace(root + os.sep, "")}
     except MemoryError:
-        told = {"error": f"the fix needs more than {policy.fix_memory} MiB of memory"}
+        return {"error": f"the fix needs more than {policy.fix_memory} MiB of memory"}
     except RecursionError:
-        told = {"error": "its code is nested too deeply"}
+        return {"error": "its code is nested too deeply"}
     except Exception as error:
         lines = "".join(traceback.format_exception(error)[-4:])
-        told = {"error": f"this is a fault in samedevice; please report it: {lines}"}
-    data = json.dumps(told)
+        return {"error": f"this is a fault in samedevice; please report it: {lines}"}
+
+
+def _leave(file: str, told: dict[str, Any]) -> None:
     with open(f"{file}.new", "w") as new:
-        new.write(data)
+        new.write(json.dumps(told))
     os.replace(f"{file}.new", file)
 
 
-def work(root: str, policy: Policy) -> Fixed:
-    """Fix the repository in the folder `root` in this process, whose working directory it becomes.
+class Task:
+    """The work on one repository in the folder `root`, which becomes the working directory."""
 
-    Raises `ConfigError` for settings that cannot be used.
-    """
-    os.chdir(root)
-    own = policy_.of_repository(Path("."))
-    policy = policy.with_own(own)
-    fixed = Fixed(own=own)
-    if policy.skip:
-        return fixed
-    config = config_.load(["."], policy.config(root), top=".")
-    if policy.modernize:
-        project, first = _modernized(config)
-    else:
-        project, first = migrate.read(["."], config), None
-    fixed.files = len(project.sources)
-    fixed.lines = sum(source.text.count("\n") for source in project.sources.values())
-    outcome, fixed.infer_seconds = _migrate(project, config, policy.leave_alone)
-    if first is not None:
-        from ..modernize import plan
+    def __init__(self, root: str, policy: Policy, title: str = "") -> None:
+        self._root = root
+        self._policy = policy
+        self._title = title
+        self._done: tuple[Project, config_.Config, Outcome] | None = None
 
-        outcome = plan.then(first, outcome)
-    applied = dict.fromkeys(one for change in outcome.changes for one in change.findings)
-    listed = change_list(outcome)
-    fixed.changed = {_slashed(change.path): change.after for change in outcome.changes}
-    fixed.found = _count(filter(is_wrong, outcome.found))
-    fixed.fixed = _count(applied)
-    fixed.left = _count(filter(is_wrong, outcome.remaining))
-    wrong = {
-        (finding.path, finding.span.line, finding.rule)
-        for finding in map(outcome.before, filter(is_wrong, outcome.remaining))
-    }
-    fixed.not_fixed = [
-        {"path": _slashed(one.path), "line": one.line, "rule": one.rule, "code": one.code[:500],
-         "reason": one.reason}
-        for one in listed.left
-        if (one.path, one.line, one.rule) in wrong
-    ]  # fmt: skip
-    fixed.problems = [
-        {"path": _slashed(error.path), "line": error.line, "message": error.message}
-        for error in outcome.errors
-    ]
-    fixed.changes = dump(listed, "changes.json")
-    return fixed
+    def fix(self) -> dict[str, Any]:
+        """Return the fields of `Fixed` but those of the map; raises `ConfigError`."""
+        os.chdir(self._root)
+        own = policy_.of_repository(Path("."))
+        policy = self._policy.with_own(own)
+        fixed = Fixed(own=own)
+        if policy.skip:
+            return asdict(fixed)
+        config = config_.load(["."], policy.config(self._root), top=".")
+        if policy.modernize:
+            project, first = _modernized(config)
+        else:
+            project, first = migrate.read(["."], config), None
+        fixed.files = len(project.sources)
+        fixed.lines = sum(source.text.count("\n") for source in project.sources.values())
+        outcome, fixed.infer_seconds = _migrate(project, config, policy.leave_alone)
+        self._done = project, config, outcome
+        if first is not None:
+            from ..modernize import plan
+
+            outcome = plan.then(first, outcome)
+        applied = dict.fromkeys(one for change in outcome.changes for one in change.findings)
+        listed = change_list(outcome)
+        fixed.changed = {_slashed(change.path): change.after for change in outcome.changes}
+        fixed.found = _count(filter(is_wrong, outcome.found))
+        fixed.fixed = _count(applied)
+        fixed.left = _count(filter(is_wrong, outcome.remaining))
+        wrong = {
+            (finding.path, finding.span.line, finding.rule)
+            for finding in map(outcome.before, filter(is_wrong, outcome.remaining))
+        }
+        fixed.not_fixed = [
+            {"path": _slashed(one.path), "line": one.line, "rule": one.rule,
+             "code": one.code[:500], "reason": one.reason}
+            for one in listed.left
+            if (one.path, one.line, one.rule) in wrong
+        ]  # fmt: skip
+        fixed.problems = [
+            {"path": _slashed(error.path), "line": error.line, "message": error.message}
+            for error in outcome.errors
+        ]
+        fixed.changes = dump(listed, "changes.json")
+        return asdict(fixed)
+
+    def map(self) -> dict[str, Any]:
+        """Return the fields of `Fixed` that are the map's; {} where there is nothing to show."""
+        from .. import map as map_
+
+        if self._done is None:
+            return {}
+        project, config, outcome = self._done
+        weight = Counter(one.path for one in (*outcome.found, *outcome.remaining) if is_wrong(one))
+        weight.update(change.path for change in outcome.changes)
+        shown: list[str] = []
+        lines = 0
+        for path, _ in weight.most_common():
+            source = outcome.sources.get(path) or project.sources[path]
+            lines += source.text.count("\n")
+            if shown and lines > _MAPPED:
+                break
+            shown.append(path)
+        if not shown:
+            return {}
+        page = map_.page(
+            project,
+            config,
+            after=project.like(outcome.sources.values()),
+            title=self._title,
+            only=shown,
+            found=(outcome.found, outcome.remaining),
+        )
+        more = len(weight) - len(shown)
+        said = "1 file is" if more == 1 else f"{more} files are"
+        return {
+            "map": page.text,
+            "mapped": {_slashed(path): anchor for path, anchor in page.anchors.items()},
+            "unmapped": f"{said} not on the map, which is long" if more else "",
+        }
 
 
 def _migrate(

@@ -1,9 +1,9 @@
 """A process that has read the rules and tables, and forks one that is ready for each fix.
 
 `python -m samedevice.batch.fix_server` reads requests from its standard input and answers each
-when it is done: `{"root": ..., "policy": {...}, "answer": ...}` with the exit code of the process
-that did it, `{"code": 0}`, or null where it ran out of time. It ends with its input. (The server of
-multiprocessing would import the program that uses it again in each process.)
+when it is done: `{"root": ..., "policy": {...}, "answer": ..., "title": ...}` with the exit code of
+the process that did it, `{"code": 0}`, or null where it ran out of time. It ends with its input.
+(The server of multiprocessing would import the program that uses it again in each process.)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from typing import Any
 
 from .. import config, migrate
+from .. import map as map_
 from ..project import Project
 from ..source import from_text
 from . import fix
@@ -32,7 +33,9 @@ def main() -> None:
     # What is printed by accident must not get between the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    migrate.migrate(Project([from_text(_WARM_UP, "warm_up.py")]), config.Config())
+    program = Project([from_text(_WARM_UP, "warm_up.py")])
+    migrate.migrate(program, config.Config())
+    map_.page(program, config.Config())
     gc.collect()
     gc.freeze()  # what is never collected is never written, so its memory stays shared
     for line in sys.stdin:
@@ -43,7 +46,7 @@ def main() -> None:
 def _serve(request: dict[str, Any]) -> int | None:
     policy = Policy().with_table(request["policy"], "the request")
     if not hasattr(os, "fork"):  # then one server serves one request
-        fix.answer(request["root"], policy, request["answer"])
+        fix.answer(request["root"], policy, request["answer"], request["title"])
         return 0
     server = os.getpid()
     child = os.fork()
@@ -53,7 +56,7 @@ def _serve(request: dict[str, Any]) -> int | None:
             os.setpgid(0, 0)
             end_with_parent(server)
             limit({"address_space": policy.fix_memory << 20})
-            fix.answer(request["root"], policy, request["answer"])
+            fix.answer(request["root"], policy, request["answer"], request["title"])
             code = 0
         finally:
             os._exit(code)

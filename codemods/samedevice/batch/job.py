@@ -210,7 +210,7 @@ class _Attempt:
         self._entries = git_.tree(self._git, record.base_commit)
 
     def _fix(self) -> dict[str, bytes]:
-        """Fix what was cloned; returns the patch and the list of changes, as files."""
+        """Fix what was cloned; returns the patch, the list of changes and the map, as files."""
         record = self._record
         code = self._place / "code"
         largest = self._policy.file_size << 20
@@ -229,13 +229,24 @@ class _Attempt:
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
             self._note(f"{modules} submodules were left alone")
-        done = fix(self._server, code, self._policy, self._place / "answer")
+        done = fix(
+            self._server, code, self._policy, self._place / "answer", record.repository.name
+        )
         self._take(done)
         record.seconds["infer"] = round(done.infer_seconds, 3)
         if self._policy.skip:
             raise Stop(Outcome.SKIPPED, "its pyproject.toml says so")
+        stem = f"results/{name_of(record)}/{record.attempt}"
+        files = {}
+        if done.map:
+            record.map = f"{stem}.html"
+            record.mapped = dict(list(done.mapped.items())[:LISTED])
+            files[record.map] = done.map.encode("utf-8", "backslashreplace")
+        if done.unmapped:
+            self._note(done.unmapped)
         if not done.changed:
             record.phase = Phase.FIX
+            self._emit(record, files)
             raise Stop(Outcome.UNCHANGED, _nothing(record))
         text = self._text(PLACES)
         record.owners = owners(text, done.changed) if text else []
@@ -249,9 +260,8 @@ class _Attempt:
         ]
         record.added = sum(change.added for change in record.changed)
         record.removed = sum(change.removed for change in record.changed)
-        stem = f"results/{name_of(record)}/{record.attempt}"
         record.patch, record.changes = f"{stem}.patch", f"{stem}.json"
-        files = {record.patch: patch, record.changes: done.changes.encode()}
+        files |= {record.patch: patch, record.changes: done.changes.encode()}
         for name, data in files.items():
             target = self._place / name
             target.parent.mkdir(parents=True, exist_ok=True)

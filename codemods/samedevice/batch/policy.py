@@ -52,7 +52,7 @@ class Policy:
 
     Held back for a person to look at: more than `max_lines` changed lines or `max_files` files.
     `leave_alone` are paths, as in .gitignore, that are read but not changed. `skip` leaves the
-    repository out.
+    repository out. `map` draws where the tensors of its changed files live, for the report.
 
     The commit: `branch`, `title`, `message` (with `PLACEHOLDERS`), `author` ("Name <mail>"),
     `sign_off`. The pull request: `title`, `labels`, `reviewers`, `draft`.
@@ -83,6 +83,7 @@ class Policy:
     max_files: int | None = None
     leave_alone: tuple[str, ...] = ()
     skip: bool = False
+    map: bool = True
 
     branch: str = BRANCH
     title: str = TITLE

@@ -159,12 +159,13 @@ class Record:
     `phase` is the last phase that finished and `seconds` the time of each, by name ("infer" is the
     part of "fix" up to the first findings). `base_commit` is what was cloned, `commit` what was
     made of it on `branch`. `found`, `fixed` and `left` count findings by rule, before, applied and
-    after; `not_fixed` and `problems` list them (see `cut`). `patch` and `changes` are files under
-    the batch's folder, "" for none: the patch as `git apply` takes it, and the list that
-    `samedevice fix --report X.json` writes, with the reason of each change. `policy` has the
-    settings that held and `own` those of them that the repository set itself. `owners` are the code
-    owners of the changed files. `cut` says how many entries of long lists were left out, by the
-    list's name. Times are ISO 8601 in UTC.
+    after; `not_fixed` and `problems` list them (see `cut`). `patch`, `changes` and `map` are files
+    under the batch's folder, "" for none: the patch as `git apply` takes it, the list that
+    `samedevice fix --report X.json` writes, with the reason of each change, and the page that
+    `samedevice map --fixed` draws of the files that `mapped` names, with the end of the address
+    that each has on it. `policy` has the settings that held and `own` those of them that the
+    repository set itself. `owners` are the code owners of the changed files. `cut` says how many
+    entries of long lists were left out, by the list's name. Times are ISO 8601 in UTC.
     """
 
     repository: Repository
@@ -195,6 +196,8 @@ class Record:
     removed: int = 0
     patch: str = ""
     changes: str = ""
+    map: str = ""
+    mapped: dict[str, str] = field(default_factory=dict)
     proof: Proof | None = None
     policy: dict[str, Any] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)

@@ -172,6 +172,10 @@ function* details(data) {
   }
   if (data.proof) right.append(...proofOf(data.proof));
   yield make("div", { className: "two" }, left, right);
+  if (data.map) {
+    yield make("p", { className: "more" },
+      make("a", { href: address(data.map) }, "Where every tensor lives, before and after"));
+  }
   if (data.diff !== null && data.diff) {
     yield make("h3", {}, "Changes");
     yield* changes(data);
@@ -182,7 +186,8 @@ function* details(data) {
   if (data.left.length) {
     yield make("h3", {}, "Seen and not changed");
     yield grid(["place", "rule", "code", "why not"], data.left.map(
-      ([path, line, rule, code, why]) => [`${path}:${line}`, rule, code, why]), [], [0, 2]);
+      ([path, line, rule, code, why]) =>
+        [onMap(data, path, line) || `${path}:${line}`, rule, code, why]), [], [0, 2]);
     yield* more(data.cut.not_fixed);
   }
   if (data.problems.length) {
@@ -197,9 +202,19 @@ function* more(count) {
   if (count) yield make("p", { className: "more" }, `${count} more are not listed.`);
 }
 
+function address(path) {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
 function link(path) {
-  const href = path.split("/").map(encodeURIComponent).join("/");
-  return make("a", { href }, plain(path));
+  return make("a", { href: address(path) }, plain(path));
+}
+
+// A link to a line of a file on the map, to the file without one; null where it is not on it.
+function onMap(data, path, line) {
+  if (!data.map || !Object.hasOwn(data.mapped, path)) return null;
+  const href = `${address(data.map)}#${data.mapped[path]}${line ? `:${line}` : ""}`;
+  return make("a", { href }, line ? plain(`${path}:${line}`) : "on the map");
 }
 
 function facts(data) {
@@ -212,13 +227,17 @@ function facts(data) {
   return list;
 }
 
+function shownAs(value) {
+  return value instanceof Node ? value : plain(String(value));
+}
+
 function grid(names, lines, numbers, code = []) {
   const cell = (kind, content, index) =>
     make(kind, { className: numbers.includes(index) ? "n" : "" }, content);
   return make("table", { className: "small" },
     make("thead", {}, make("tr", {}, ...names.map((name, index) => cell("th", name, index)))),
     make("tbody", {}, ...lines.map((line) => make("tr", {}, ...line.map((value, index) => cell(
-      "td", code.includes(index) ? make("code", {}, plain(value)) : plain(String(value)), index))))));
+      "td", code.includes(index) ? make("code", {}, shownAs(value)) : shownAs(value), index))))));
 }
 
 function* proofOf(proof) {
@@ -260,6 +279,8 @@ function* changes(data) {
       make("span", { className: "minus" }, `−${file.removed}`)));
     const fill = () => {
       if (box.open && box.children.length === 1) {
+        const map = onMap(data, file.path);
+        if (map) box.append(make("p", { className: "more" }, map));
         box.append(...reasons(why.get(file.path)), rendered(file));
       }
     };

@@ -103,12 +103,25 @@ def reasons(record: Record, folder: Path) -> list[dict[str, Any]]:
         return []  # somebody edited the file; the patch tells the same without the reasons
 
 
+def has_map(record: Record, folder: Path) -> bool:
+    """Tell whether a record's map is there, for a link to it."""
+    path = _inside(record.map, folder)
+    return path is not None and path.is_file()
+
+
 def _file(name: str, folder: Path) -> bytes | None:
     """Return a file under the folder; None for one that is missing or lies elsewhere."""
-    if not name:
-        return None
-    root, path = folder.resolve(), (folder / name).resolve()
+    path = _inside(name, folder)
     try:
-        return path.read_bytes() if path.is_relative_to(root) else None
+        return None if path is None else path.read_bytes()
+    except OSError:
+        return None
+
+
+def _inside(name: str, folder: Path) -> Path | None:
+    """Return a path under the folder; None without one and for one that leads elsewhere."""
+    try:
+        path = (folder / name).resolve()
+        return path if name and path.is_relative_to(folder.resolve()) else None
     except (OSError, ValueError):
         return None

@@ -18,7 +18,7 @@ from typing import Any
 from .. import __version__
 from ..report.shell import document, text
 from .record import Outcome, Record
-from .report_data import Totals, patch, proof_word, reasons, rules_by_count, seconds
+from .report_data import Totals, has_map, patch, proof_word, reasons, rules_by_count, seconds
 
 ROWS = 5_000
 """Repositories in the page; those that come later are in report.csv and report.json."""
@@ -284,6 +284,8 @@ def _details(record: Record, folder: Path, *, diff: bool) -> dict[str, Any]:
         "diff": None if shown is None else shown[:_DIFF],
         "longer": shown is not None and len(shown) > _DIFF,
         "patch": record.patch,
+        "map": record.map if has_map(record, folder) else "",
+        "mapped": record.mapped,
     }
 
 

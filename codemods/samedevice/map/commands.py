@@ -6,6 +6,7 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
+from urllib.parse import quote
 
 from .. import config, migrate, source, write
 from ..check import Step
@@ -36,36 +37,37 @@ def run(
     first = paths[0]
     title = "standard input" if first == "-" else os.path.basename(os.path.abspath(first))
     root = first if os.path.isdir(first) else os.path.dirname(first)
-    text = page(project, settings, after=after, title=title, root=root, step=step)
+    made = page(project, settings, after=after, title=title, root=root, step=step)
+    data = made.text.encode("utf-8")
     if output == "-":
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.write(data)
         return
-    write.replace(output, text.encode("utf-8"))
+    write.replace(output, data)
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
 
 
-def beside(before: str, after: str, about: Path) -> str:
-    """Write the map of a change next to a page about it; returns its file name.
+def beside(before: Path, after: Path, title: str, about: Path) -> dict[str, str]:
+    """Write the map of a change between two folders next to a page about it.
 
-    `before` and `after` are two folders, or two files. Raises `SourceError` or `ConfigError` when
-    they cannot be read.
+    Returns the link to each file that is on it, by the file's path in the folders, and under ""
+    the one to the map. Raises `SourceError` or `ConfigError` when they cannot be read.
     """
-    settings = config.load([before])
-    old, new = (_named(migrate.read([path], settings), path) for path in (before, after))
+    settings = config.load([str(before)])
+    old, new = (_named(migrate.read([str(folder)], settings), folder) for folder in (before, after))
     name = about.stem + ".map.html"
-    text = page(old, settings, after=new, title=os.path.basename(os.path.abspath(before)))
-    write.replace(str(about.with_name(name)), text.encode("utf-8"))
-    return name
+    made = page(old, settings, after=new, title=title)
+    write.replace(str(about.with_name(name)), made.text.encode("utf-8"))
+    link = quote(name)
+    return {"": link} | {path: f"{link}#{anchor}" for path, anchor in made.anchors.items()}
 
 
-def _named(project: Project, path: str) -> Project:
-    """Return a project whose files are called by their path under a folder, or alike."""
-    folder = os.path.isdir(path)
-    sources = []
-    for name in project.sources:
-        inside = os.path.relpath(name, path).replace(os.sep, "/") if folder else "program.py"
-        sources.append(source.from_bytes(Path(name).read_bytes(), inside))
+def _named(project: Project, folder: Path) -> Project:
+    """Return a project whose files are called by their path under a folder."""
+    sources = [
+        source.from_bytes(Path(path).read_bytes(), Path(path).relative_to(folder).as_posix())
+        for path in project.sources
+    ]
     named = project.like(sources)
     named.errors.extend(project.errors)
     return named

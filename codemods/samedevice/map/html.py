@@ -8,6 +8,7 @@ import keyword
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files as package_files
@@ -44,9 +45,17 @@ _LEGEND = {
 }
 
 
+@dataclass(frozen=True)
+class Page:
+    """A map: the document, and where each file that it shows is in it, as the end of an address."""
+
+    text: str
+    anchors: Mapping[str, str]
+
+
 def render(
     before: View, after: View | None, *, title: str, root: str = "", only: Collection[str] = ()
-) -> str:
+) -> Page:
     """Return the page.
 
     Files are called by their path under the folder `root`. `only` names the files whose source is
@@ -57,7 +66,7 @@ def render(
     data = json.dumps(page.data, separators=(",", ":"), ensure_ascii=True)
     body += f'\n<script type="application/json" id="data">{_json_in_html(data)}</script>'
     name = f"{title or 'project'}: where its tensors live"
-    return document(name, body, _asset("page.css"), _asset("page.js"))
+    return Page(document(name, body, _asset("page.css"), _asset("page.js")), page.anchors)
 
 
 @cache
@@ -83,7 +92,7 @@ def _code(text: str) -> str:
 
 
 class _Page:
-    """One page while it is made; `data` is what its script needs."""
+    """One page while it is made; `data` is what its script needs, `anchors` are as in `Page`."""
 
     def __init__(self, before: View, after: View | None, root: str, only: Collection[str]) -> None:
         self.before = before
@@ -91,6 +100,7 @@ class _Page:
         self._root = root.replace("\\", "/").rstrip("/") + "/"
         self.only = only
         self.paths = list(dict.fromkeys([*before.files, *(after.files if after else ())]))
+        self.anchors: dict[str, str] = {}
         self._infos: dict[tuple[Any, ...], int] = {}
         self.data: dict[str, Any] = {
             "files": [[visible(self._name(path)), self._id(path)] for path in self.paths],
@@ -107,6 +117,7 @@ class _Page:
             path for path in self.paths
             if (not self.only or path in self.only) and self._has_marks(path)
         ]  # fmt: skip
+        self.anchors = {path: self._id(path) for path in shown}
         clashes = self._numbered(shown)
         yield '<a class="skip" href="#code">Skip to the code</a>'
         yield from self._header(title, len(clashes), shown)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..check import Step, check, is_wrong
-from ..config import Config
+from ..check import is_wrong
 from ..finding import Finding, Span
 from ..places.graph import Place
 from ..places.trace import Event, Life, Trace, trace
@@ -101,12 +100,18 @@ class View:
         return [clash for file in self.files.values() for clash in file.clashes]
 
 
-def view(project: Project, config: Config, step: Step = lambda files: None) -> View:
-    """Infer all places of a project. Raises `ConfigError` as `check` does."""
+def view(project: Project, found: Iterable[Finding], only: Collection[str] = ()) -> View:
+    """Infer all places of a project in which `check` has `found` something.
+
+    With `only`, the programs (files connected by imports) that none of these files is in are left
+    out.
+    """
     files: dict[str, File] = {}
-    wrong = [finding for finding in check(project, config, step) if is_wrong(finding)]
+    wrong = [finding for finding in found if is_wrong(finding)]
     for part in project.parts():
         for program in dict.fromkeys(part.programs.values()):
+            if only and program.isdisjoint(only):
+                continue
             traced = trace(part, program)
             modules = _modules(traced)
             for path in program:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,13 +86,14 @@ def prove(
     data: Sequence[str] = (),
     report: Path | None = None,
     html: Path | None = None,
-    beside: Callable[[Path], str] = lambda page: "",
+    beside: Callable[[Path, Path, Path], Mapping[str, str]] = lambda before, after, page: {},
 ) -> int:
     """Run BEFORE and AFTER in copies, compare, and print one table.
 
     `entry` is the program, as a command line in one string. `ignore` names what outputs may differ
     in (`prove.compare`). `report` is a file for JSON, "-" for stdout; `html` one for the page.
-    `beside` may write a map of the change next to that page and returns its name.
+    `beside` may write a map of the change from one folder to another next to that page; it returns
+    the link to each file, by its path, and to the map under "".
     """
     from samedevice.prove.compare import IGNORABLE, Ignored
     from samedevice.prove.display import console
@@ -108,6 +109,12 @@ def prove(
         settings = _settings(
             on, device_name, devices, time_limit, memory_limit, output_limit, seed, python
         )
+        links: dict[str, str] = {}
+
+        def look(old: Path, new: Path) -> None:
+            if html is not None and str(html) != "-":
+                links.update(beside(old, new, html))
+
         with console(stderr=True).status("") as status:
             proof = prove_change(
                 before,
@@ -118,13 +125,14 @@ def prove(
                 exclude=exclude,
                 data=data,
                 progress=lambda what: status.update(f"{what} ..."),
+                look=look,
             )
         show_proof(proof, to)
         _write(report, proof.to_json())
         if html is not None:
             from samedevice.prove.page import render
 
-            _write_text(html, render(proof, beside(html) if str(html) != "-" else ""))
+            _write_text(html, render(proof, links))
     except ProgramError as error:
         return _refuse(error)
     except KeyboardInterrupt:

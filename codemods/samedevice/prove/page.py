@@ -5,10 +5,10 @@ The page stands alone: no script, nothing loaded, light or dark as the reader's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from html import escape
-from urllib.parse import quote
+from types import MappingProxyType
 
 from samedevice.prove.clash import Clash
 from samedevice.prove.display import describe_losses
@@ -46,8 +46,8 @@ summary { cursor: pointer; padding: .3rem 0 } .number { text-align: right }
 _SIGNS = {"passed": "✓", "failed": "✗", "skipped": "–", "noted": "•"}
 
 
-def render(proof: Proof, map: str = "") -> str:
-    """Return the page, with a link to the map of the change if there is one."""
+def render(proof: Proof, links: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the page; `links` lead to each file on the map of the change, "" to the map."""
     verdict = "passed" if proof.passed else "failed"
     parts = [
         "<!doctype html>",
@@ -59,13 +59,13 @@ def render(proof: Proof, map: str = "") -> str:
         f"<code>{escape(proof.program)}</code></h1>",
         f"<p>before: <code>{escape(proof.before)}</code> · "
         f"after: <code>{escape(proof.after)}</code></p>",
-        _link(map),
+        _link(links.get(""), "Where every tensor lives, before and after"),
         "<h2>What was shown</h2>",
         '<table class="lines">',
         *(_check(check) for check in proof.checks),
         "</table>",
         f"<h2>The change ({len(proof.changes)} files)</h2>",
-        *(part for change in proof.changes for part in _change(change)),
+        *(part for change in proof.changes for part in _change(change, links.get(change.path))),
         "<h2>The runs</h2>",
         *(part for name, run in proof.runs.items() for part in _run(name, run)),
         "</html>",
@@ -73,11 +73,8 @@ def render(proof: Proof, map: str = "") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _link(map: str) -> str:
-    if not map:
-        return ""
-    href = escape(quote(map))
-    return f'<p><a href="{href}">Where every tensor lives, before and after</a></p>'
+def _link(href: str | None, words: str) -> str:
+    return f'<p><a href="{escape(href)}">{words}</a></p>' if href else ""
 
 
 def _check(check: Check) -> str:
@@ -90,10 +87,10 @@ def _check(check: Check) -> str:
 # The change, side by side
 
 
-def _change(change: Change) -> Iterator[str]:
+def _change(change: Change, href: str | None) -> Iterator[str]:
     kind = "new" if change.before is None else "removed" if change.after is None else ""
     yield f'<details open><summary><code>{escape(change.path)}</code> <span class="dim">{kind}'
-    yield '</span></summary><table class="code">'
+    yield f'</span></summary>{_link(href, "on the map")}<table class="code">'
     old, new = (change.before or "").split("\n"), (change.after or "").split("\n")
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
     for number, group in enumerate(groups):

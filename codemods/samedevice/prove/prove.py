@@ -98,6 +98,7 @@ def prove(
     data: Sequence[str | Path] = (),
     near: Path | None = None,
     progress: Callable[[str], None] = lambda what: None,
+    look: Callable[[Path, Path], None] = lambda before, after: None,
 ) -> Proof:
     """Run a program before and after a change, in copies, and compare.
 
@@ -107,7 +108,8 @@ def prove(
     `settings.on` names the accelerator ("virtual", "cuda" or "auto"); "cpu" only compares.
     `ignored` loosens the comparison of outputs (`prove.compare`). `data` are paths that are copied
     to both sides where they lack them, for what is not under version control. `progress` is told
-    what runs next.
+    what runs next; `look` is shown the copies of both sides, in which nothing has run, before they
+    are deleted.
 
     All runs happen at the same path, one after the other, each in a fresh copy that the runs before
     it did not see. Raises ProgramError when there is nothing that could be run.
@@ -138,6 +140,7 @@ def prove(
         prover = _Prover(program, settings, stages, root / first.name, ignored, progress)
         checks = prover.checks()
         changes = _changes(stages)
+        look(stages["before"], stages["after"])
     return Proof(first.label, second.label, str(program), checks, prover.runs, changes)
 
 
