@@ -17,6 +17,8 @@ import pytest_lsp
 from lsprotocol import types as lsp
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
+from samedevice import rules
+
 from .editor import applied, lsp_path
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -55,6 +57,7 @@ class Session:
         self.folders = folders
         self.registered: list[lsp.Registration] = []
         self.hint_refreshes = 0
+        self.parts: list[Any] = []
         self.applied: list[lsp.ApplyWorkspaceEditParams] = []
 
     def open(self, path: Path, text: str | None = None) -> str:
@@ -143,6 +146,17 @@ async def started(client: LanguageClient, folders: list[Path]) -> Session:
         session.applied.append(params)
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
+    features = client.protocol.fm.features
+    work_done = features[lsp.PROGRESS]
+
+    def progress(params: lsp.ProgressParams) -> None:
+        if params.token == "parts":  # pytest-lsp knows no answers in parts
+            session.parts.append(params.value)
+        else:
+            work_done(params)
+
+    features[lsp.PROGRESS] = progress
+
     scope = folders[1].as_uri()
     client.set_configuration({"samedevice": {"ignore": ["hard-coded-device"]}}, scope_uri=scope)
     await client.initialize_session(
@@ -189,8 +203,9 @@ async def test_a_diagnostic_links_to_its_rule_and_to_the_other_file(
     assert isinstance(report, lsp.RelatedFullDocumentDiagnosticReport)
     one = report.items[2]
     assert one.code_description is not None
-    page = Path(lsp_path(one.code_description.href)).read_text()
-    assert page.startswith('"""') and "\nWhy: " in page
+    page = Path(lsp_path(one.code_description.href))
+    assert page.name == "host-boundary.md"
+    assert page.read_text() == f"# host-boundary\n\n{rules.load()['host-boundary'].doc}\n"
     places = [
         (Path(lsp_path(related.location.uri)).name, related.location.range.start.line)
         for related in one.related_information or ()
@@ -214,9 +229,11 @@ async def test_the_whole_workspace_is_reported_by_the_settings_of_its_folders(
 ) -> None:
     session = await started(client, folders)
 
-    async def ask(known: dict[str, str]) -> dict[str, Any]:
+    async def ask(known: dict[str, str], token: str | None = None) -> dict[str, Any]:
         previous = [lsp.PreviousResultId(uri, value) for uri, value in known.items()]
-        report = await client.workspace_diagnostic_async(lsp.WorkspaceDiagnosticParams(previous))
+        report = await client.workspace_diagnostic_async(
+            lsp.WorkspaceDiagnosticParams(previous, partial_result_token=token)
+        )
         return {item.uri: item for item in report.items}
 
     first = await ask({})
@@ -237,9 +254,53 @@ async def test_the_whole_workspace_is_reported_by_the_settings_of_its_folders(
         await asyncio.sleep(0.05)
     else:
         raise AssertionError(later)
+    assert await ask({}, "parts") == {}  # all of it comes before, a folder at a time
+    parts = [
+        {item["uri"]: len(item["items"]) for item in part["items"]}
+        for part in session.parts
+    ]
+    assert parts == [
+        {uri: len(later[uri].items) for uri in sorted(later) if uri.startswith(folder.as_uri())}
+        for folder in session.folders
+    ]
     wanted = {lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, lsp.WORKSPACE_DID_CHANGE_CONFIGURATION}
     assert {one.method for one in session.registered} == wanted
     assert session.hint_refreshes and client.diagnostic_refresh_count
+
+
+async def test_hints_follow_the_settings(client: LanguageClient, folders: list[Path]) -> None:
+    session = await started(client, folders)
+    uri = (folders[0] / "user.py").as_uri()
+
+    async def hints(wanted: str) -> dict[tuple[int, int], str]:
+        """Return the hints by place, once the editor is told to ask for them again."""
+        refreshes = session.hint_refreshes
+        client.set_configuration({"samedevice": {"inlayHints": wanted}})
+        client.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(None))
+        await until(lambda: session.hint_refreshes > refreshes)
+        whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+        params = lsp.InlayHintParams(lsp.TextDocumentIdentifier(uri), whole)
+        found = await client.text_document_inlay_hint_async(params)
+        return {
+            (one.position.line, one.position.character): part.value
+            for one in found or ()
+            for part in one.label
+            if isinstance(part, lsp.InlayHintLabelPart) and part.location is not None
+        }
+
+    assert await hints("off") == {}
+    clash = ": host \N{RIGHTWARDS ARROW} central"
+    clashes = {(3, 1): clash, (4, 1): clash, (5, 7): clash, (6, 7): clash}
+    assert await hints("clashes") == clashes
+    more = "\n\ndef half(z):\n    return z / 2\n\n\nfor w in half(model(x.cuda())):\n    v = -w\n"
+    session.change(uri, USER + more, 4)
+    names = {(9, 10): ": central", (13, 5): ": central", (14, 5): ": central"}
+    assert await hints("all") == {**clashes, (13, 21): clash, **names}
+    session.change(uri, USER, 5)
+    session.change(uri, "import os\n" + USER + "print(", 6)
+    assert await hints("all") == {(line + 1, at): clash for line, at in clashes}
+    session.change(uri, USER, 7)
+    assert await hints("clashes") == clashes
 
 
 async def test_one_rule_is_fixed_and_the_project_centralized(

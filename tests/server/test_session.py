@@ -267,7 +267,12 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
             hints = await editor.text_document_inlay_hint_async(
                 lsp.InlayHintParams(document, whole)
             )
-            assert (4, ": central") in [(one.position.line, one.label) for one in hints or ()]
+            labels = [(one.position.line, one.label[0]) for one in hints or ()]
+            assert [(line, getattr(part, "value", part)) for line, part in labels] == [
+                (3, ": central"),
+                (4, ": host \N{RIGHTWARDS ARROW} central"),
+                (5, ": host \N{RIGHTWARDS ARROW} central"),
+            ]
 
     run(ask())
 

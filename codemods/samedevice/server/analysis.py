@@ -17,7 +17,6 @@ from ..baseline import Baseline
 from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Span
-from ..places.graph import Node, Place, Spot
 from ..places.trace import Life, Trace, trace
 from ..project import Project
 from ..source import Source, SourceError
@@ -40,21 +39,13 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Known:
-    """The place that was inferred for an expression's value."""
-
-    span: Span
-    place: Place
-    clashes: bool
-
-
-@dataclass(frozen=True)
 class Analysis:
     """What is known of one folder with its unsaved texts.
 
     `project` has, for a text that does not parse, the last one that did; `broken` has that text
     as it is now, and what is wrong with it. `findings` are at their places in the texts of now;
-    `old` are those of them that the project's baseline has.
+    `old` are those of them that the project's baseline has. `lines` has, for each of the `broken`,
+    where the lines of the text that parsed are in the text of now.
     """
 
     project: Project
@@ -63,6 +54,7 @@ class Analysis:
     memory: Memory
     broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
     old: frozenset[Finding] = frozenset()
+    lines: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     @cached_property
     def now(self) -> Project:
@@ -155,50 +147,49 @@ class Analysis:
                 return new.text
         return None
 
-    def known(self, path: str) -> list[Known]:
-        """Return the expressions of a file whose place was inferred, in reading order.
-
-        None are for a text that does not parse now.
-        """
-        if path in self.broken or path not in self.project.sources:
-            return []
-        return self._known.setdefault(path, list(self._places(path)))
-
     def lives(self, path: str) -> list[Life]:
         """Return where the values of a file live, each with the chain of sites that says so.
 
-        None are for a text that does not parse now.
+        For a text that does not parse now: those of the last one that did, in lines that are left.
         """
-        if path in self.broken or path not in self.project.sources:
+        if path not in self.project.sources:
             return []
         program = self.project.programs[path]
         if program not in self._traces:
             self._traces.clear()  # one is enough: the one of the file that is looked at
             self._traces[program] = trace(self.project, program)
-        return self._traces[program].lives(path)
+        found = self._traces[program].lives(path)
+        return found if not self.lines else list(self._kept(path, found))
+
+    def _kept(self, path: str, lives: list[Life]) -> Iterator[Life]:
+        for life in lives:
+            span = _place(path, life.span, self.lines)
+            if span is not None:
+                chain = [
+                    replace(event, span=there)
+                    for event in life.chain
+                    if (there := _place(event.path, event.span, self.lines)) is not None
+                ]
+                yield replace(life, span=span, chain=tuple(chain))
+
+    def names(self, path: str) -> set[Span]:
+        """Return the names in a file that are given a value: targets and parameters."""
+        text = self.project.sources.get(path)
+        if text is None or self.project.tree(path) is None:
+            return set()
+        found = set()
+        for node in ast.walk(text.tree):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(text.span(node))
+            elif isinstance(node, ast.arg):
+                span = text.span(node)
+                end = span.column + len(node.arg)
+                found.add(replace(span, end_line=span.line, end_column=end))
+        return {there for span in found if (there := _place(path, span, self.lines)) is not None}
 
     @cached_property
     def _traces(self) -> dict[frozenset[str], Trace]:
         return {}
-
-    @cached_property
-    def _known(self) -> dict[str, list[Known]]:
-        return {}
-
-    def _places(self, path: str) -> Iterator[Known]:
-        if self.project.tree(path) is None:
-            return
-        solution = self.memory.solution(self.project, self.project.programs[path])
-        seen: dict[ast.AST, tuple[Spot, Node]] = {}
-        last = len(self.project.sources[path].starts)
-        for spot, node in solution.operands(path, 1, last):
-            seen.setdefault(spot.node, (spot, node))
-        for site in solution.interpreter.sites:
-            if site.spot.path == path and site.node is not None:
-                seen.setdefault(site.spot.node, (site.spot, site.node))
-        for spot, node in sorted(seen.values(), key=lambda pair: solution.span(pair[0])):
-            if isinstance(spot.node, ast.expr):
-                yield Known(solution.span(spot), solution.place(node), solution.clashing(node))
 
 
 class _Declined:
@@ -278,13 +269,18 @@ class Folder:
         old: list[Finding] = []
         if self._baseline.entries:
             old = self._baseline.compare(findings, project, [], settled).old
+        lines = {
+            path: _table(project.sources[path].text, text.text)
+            for path, (text, _) in broken.items()
+        }
         analysis = Analysis(
             project,
             settled,
-            tuple(_moved(findings, project, broken)),
+            tuple(_moved(findings, lines)),
             self._memory,
             broken,
-            frozenset(_moved(old, project, broken)),
+            frozenset(_moved(old, lines)),
+            lines,
         )
         for failed in project.errors:  # what never parsed
             if failed.path in buffers:
@@ -355,22 +351,19 @@ def _from_editor(text: str, path: str) -> Source:
 
 
 def _moved(
-    findings: list[Finding], project: Project, broken: Mapping[str, tuple[Source, SourceError]]
+    findings: list[Finding], lines: Mapping[str, Mapping[int, int]]
 ) -> Iterator[Finding]:
     """Yield the findings at their places in the texts of now, without those in changed lines."""
-    tables = {
-        path: _table(project.sources[path].text, text.text) for path, (text, _) in broken.items()
-    }
     for finding in findings:
-        span = _place(finding.path, finding.span, tables)
+        span = _place(finding.path, finding.span, lines)
         if span is None:
             continue
         origins = []
         for origin in finding.origins:
-            there = _place(origin.path, origin.span, tables)
+            there = _place(origin.path, origin.span, lines)
             if there is not None:
                 origins.append(replace(origin, span=there))
-        fix = None if finding.path in broken else finding.fix
+        fix = None if finding.path in lines else finding.fix
         yield replace(finding, span=span, origins=tuple(origins), fix=fix)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import inspect
 import json
 import os
 import traceback
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -22,6 +21,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from .. import __version__, rules
+from ..cache import folder as caches
 from ..check import Step
 from ..config import ConfigError
 from ..finding import Finding, Span
@@ -537,9 +537,21 @@ def path_of(uri: str) -> str:
     return os.path.normpath(name).replace("\\", "/") if name else uri
 
 
+@cache
 def _description(rule: str) -> lsp.CodeDescription | None:
-    """Return where a rule says why it exists, with an example: at the head of its own file."""
+    """Return the page of a rule, made of what `samedevice rules` shows: a file among the caches.
+
+    None for a user without a place for caches.
+    """
     known = rules.load().get(rule)
-    file = inspect.getsourcefile(known.find) if known is not None else None
-    uri = uris.from_fs_path(file) if file is not None else None
-    return lsp.CodeDescription(uri) if uri is not None else None
+    if known is None:
+        return None
+    try:
+        page = caches() / "rules" / f"{rule}.md"
+        text = f"# {rule}\n\n{known.doc}\n"
+        if not page.exists() or page.read_text("utf-8") != text:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, "utf-8")
+        return lsp.CodeDescription(page.absolute().as_uri())
+    except (OSError, RuntimeError):  # RuntimeError: there is no home
+        return None

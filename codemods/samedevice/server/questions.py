@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
+from ..places.graph import Place
 from ..places.trace import WORDS, Life
 from .analysis import Analysis
 from .protocol import NAME, Server
+
+_HELD = ("tensor", "module", "generator")
+"""The kinds of values that have hints: names, not what is done to them."""
 
 
 def register(server: Server) -> None:
@@ -39,32 +44,50 @@ def _diagnostics(server: Server) -> None:
         params: lsp.WorkspaceDiagnosticParams,
     ) -> lsp.WorkspaceDiagnosticReport:
         known = {previous.uri: previous.value for previous in params.previous_result_ids}
-        found: dict[str, list[lsp.Diagnostic]] = {uri: [] for uri in known}
+        reports: list[lsp.WorkspaceDocumentDiagnosticReport] = []
+        token = params.partial_result_token
+        told: set[str] = set()
+
+        def tell(found: dict[str, list[lsp.Diagnostic]]) -> None:
+            """Report documents: at once to an editor that takes an answer in parts."""
+            told.update(found)
+            some = list(_reports(server, found, known))
+            if token is None:
+                reports.extend(some)
+            elif some:
+                server.progress(
+                    lsp.ProgressParams(token, lsp.WorkspaceDiagnosticReportPartialResult(some))
+                )
+
         for folder in server.all_folders():
             analysis = await server.analyse(folder)
             if analysis is None:
                 continue
+            found: dict[str, list[lsp.Diagnostic]] = {}
             for path in {*analysis.project.sources, *analysis.broken}:
                 found.setdefault(server.uri_of(path), [])
                 for uri, diagnostic in server.diagnostics(analysis, path):
                     found.setdefault(uri, []).append(diagnostic)
-        versions = server.versions()
-        reports: list[lsp.WorkspaceDocumentDiagnosticReport] = []
-        for uri, items in sorted(found.items()):
-            number = server.number(uri, items)
-            if known.get(uri) == number:
-                reports.append(
-                    lsp.WorkspaceUnchangedDocumentDiagnosticReport(
-                        uri, number, version=versions.get(uri)
-                    )
-                )
-            elif items or uri in known:
-                reports.append(
-                    lsp.WorkspaceFullDocumentDiagnosticReport(
-                        uri, items, version=versions.get(uri), result_id=number
-                    )
-                )
+            tell(found)
+        tell({uri: [] for uri in known if uri not in told})
         return lsp.WorkspaceDiagnosticReport(reports)
+
+
+def _reports(
+    server: Server, found: dict[str, list[lsp.Diagnostic]], known: dict[str, str]
+) -> Iterator[lsp.WorkspaceDocumentDiagnosticReport]:
+    """Yield what is new of some documents to an editor that has the results `known`."""
+    versions = server.versions()
+    for uri, items in sorted(found.items()):
+        number = server.number(uri, items)
+        if known.get(uri) == number:
+            yield lsp.WorkspaceUnchangedDocumentDiagnosticReport(
+                uri, number, version=versions.get(uri)
+            )
+        elif items or uri in known:
+            yield lsp.WorkspaceFullDocumentDiagnosticReport(
+                uri, items, version=versions.get(uri), result_id=number
+            )
 
 
 def _places(server: Server) -> None:
@@ -89,30 +112,60 @@ def _places(server: Server) -> None:
         folder = server.folder_of(path)
         wanted = server.settings_of(folder).inlay_hints
         analysis = None if wanted == "off" else await server.analyse(folder)
-        if analysis is None:
+        if analysis is None or wanted == "clashes" and not _is_told_of(analysis, path):
             return []
         hints = []
-        for known in await server.work(lambda step: analysis.known(path)):
-            if known.place.value == "unknown" or (wanted == "clashes" and not known.clashes):
+        names = analysis.names(path) if wanted == "all" else set()
+        for life in await server.work(lambda step: analysis.lives(path)):
+            if life.kind not in _HELD or life.wanted is None and life.span not in names:
                 continue
-            where = server.location(analysis, path, known.span)
+            where = server.location(analysis, path, life.span)
             if where.uri == uri and _holds(params.range, where.range.end):
-                tooltip = WORDS[known.place]
-                hints.append(
-                    lsp.InlayHint(where.range.end, f": {known.place.value}", tooltip=tooltip)
-                )
+                if label := _label(life):
+                    hints.append(_hint(server, analysis, life, where.range.end, label))
         return hints
+
+
+def _is_told_of(analysis: Analysis, path: str) -> bool:
+    """Tell whether a finding is in a file, or comes from there."""
+    return any(
+        path in (finding.path, *(origin.path for origin in finding.origins))
+        for finding in analysis.findings
+    )
+
+
+def _label(life: Life) -> str:
+    """Return the place of a value in a word, and where it has to be; empty if it is not known."""
+    if life.place is Place.UNKNOWN:
+        return ""
+    label = f": {life.device or life.place.value}"
+    return label if life.wanted is None else f"{label} \N{RIGHTWARDS ARROW} {life.wanted.value}"
+
+
+def _hint(
+    server: Server, analysis: Analysis, life: Life, at: lsp.Position, label: str
+) -> lsp.InlayHint:
+    """Return a hint that leads to where the value was made."""
+    made = [server.location(analysis, event.path, event.span) for event in life.chain[:1]]
+    part = lsp.InlayHintLabelPart(label, location=made[0] if made else None)
+    return lsp.InlayHint(at, [part], kind=lsp.InlayHintKind.Type, tooltip=_lived(life))
+
+
+def _lived(life: Life) -> str:
+    """Return where a value lives, in words."""
+    told = life.device or WORDS[life.place]
+    if life.varies:
+        told += " (callers differ)"
+    if life.wanted is not None:
+        told += f", but it has to be {WORDS[life.wanted]}"
+    return told
 
 
 def _told(server: Server, analysis: Analysis, path: str, life: Life) -> str:
     """Return where a value lives and how it came there, site by site, as Markdown."""
     source = analysis.source(path)
     code = source.slice(life.span) if source is not None else ""
-    lines = [f"`{code}`: {life.kind}, {life.device or WORDS[life.place]}"]
-    if life.varies:
-        lines[0] += " (callers differ)"
-    if life.wanted is not None:
-        lines[0] += f", but it has to be {WORDS[life.wanted]}"
+    lines = [f"`{code}`: {life.kind}, {_lived(life)}"]
     for number, event in enumerate(life.chain, 1):
         at = server.location(analysis, event.path, event.span)
         name = f"{os.path.basename(event.path)}:{event.span.line}"
