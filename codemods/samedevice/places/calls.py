@@ -67,6 +67,10 @@ class Calls(Library):
                     args.extend((v, Spot(scope.path, arg.value)) for v in value.items)
                 else:
                     element = self.iterate(value, Spot(scope.path, arg.value), scope)
+                    if isinstance(callee, Ext) and callee.name == "builtins.zip":
+                        columns = _columns(element)
+                        if columns is not None and len(node.args) == 1:
+                            return columns
                     args.extend([(element, Spot(scope.path, arg.value))] * room)
             else:
                 args.append((value, Spot(scope.path, arg)))
@@ -81,6 +85,8 @@ class Calls(Library):
                 if value.element is not None:
                     kwargs.setdefault("**", (value.element, spot))
         before = len(self.sites)
+        if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
+            return self.moved_unknown(node.func, args, kwargs, Spot(scope.path, node), scope)
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
         if isinstance(callee, Func | Either | Partial):
             for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
@@ -757,6 +763,17 @@ class Calls(Library):
             if values[1].name == "torch.nn.Module" and values[0].family == "module":
                 return Const(True)
         return SCALAR
+
+
+def _columns(row: Value) -> Seq | None:
+    """Return what `zip(*rows)` yields for any number of rows like this one."""
+    if isinstance(row, Seq):
+        members = row.items
+    elif isinstance(row, Obj) and not row.family:
+        members = list(row.attrs.values())  # a named tuple
+    else:
+        return None
+    return Seq("list", [Seq("tuple", None, m) for m in members]) if members else None
 
 
 def _given(

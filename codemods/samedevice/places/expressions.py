@@ -86,6 +86,7 @@ class Expressions:
     named_literals: set[ast.AST]
     stored_literals: set[ast.AST]
     default_device: bool
+    saved: dict[str, Value]
     class_devices: bool
     conditional: int
     statement: ast.stmt | None
@@ -673,6 +674,11 @@ class Expressions:
             self.graph.meet(first.node, first_spot, other.node, other_spot, spot, self.function())
         if elementwise and all(t.scalar for t, _ in operands):
             meeting = operands
+        if any(t.node.find().sure for t, _ in operands):
+            for tensor, _ in operands:
+                site = tensor.site
+                if site is not None and site.kind == "batch" and not site.detail.get("perhaps"):
+                    tensor.node.find().sure = True  # no list or text of a batch is computed with
         nodes = {id(t.node.find()): t.node for t, _ in meeting}
         if len(nodes) == 1:
             return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))

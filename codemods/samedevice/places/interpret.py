@@ -115,6 +115,7 @@ class Interpreter(Choices):
         self.stored_literals: set[ast.AST] = set()
         self.default_device = False
         self._given = {}
+        self.saved: dict[str, Value] = {}  # by how the file is named
         self.class_devices = False  # whether a class has a device among its names
         self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
@@ -611,9 +612,7 @@ class Interpreter(Choices):
             return value
         value.site.detail["into_module"] = True
         self.graph.same(value.node, old.node)  # it was saved where the model is
-        made = self.twin(old, old.node)
-        made.used, made.moves = old.used, list(old.moves)
-        return made
+        return self.copied(old)
 
     def note_binding(self, name: str, value: Value, scope: Scope, statement: ast.stmt) -> None:
         """Remember where a batch, or a member of it, first gets a name: it is moved there."""
@@ -776,6 +775,8 @@ class Interpreter(Choices):
         """Tell whether a part was built by a caller of the function that builds the whole."""
         if owner.site is None or child.site is None or child.site.constructing or owner.moves:
             return False
+        if owner.site.constructing:
+            return False  # it is a part itself, of what its builder gets
         builder, lender = owner.site.scope, child.site.scope
         if builder.func is None or builder is lender:
             return False

@@ -77,6 +77,7 @@ class Library(Expressions):
             self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
+        def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj: ...
         def join_in(self, owner: Obj, child: Obj) -> None: ...
         def telling(self, func: Func) -> bool: ...
         def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
@@ -355,7 +356,19 @@ class Library(Expressions):
             return Tensor(tensors[0][0].node, scalar=True)
         return self.returned(fact, None, spot)
 
-    fact_pure = fact_save = fact_saveimage = fact_context = fact_cudaquiet = fact_query
+    def fact_save(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.save`: a model that is written as a whole can be told where it is read again."""
+        if len(args) > 1:
+            file = ast.unparse(args[1][1].node)
+            known = self.saved.setdefault(file, args[0][0])
+            if not isinstance(args[0][0], Obj) or known is not args[0][0]:
+                self.saved[file] = UNKNOWN
+        return self.fact_query(name, fact, args, kwargs, spot, scope)
+
+    fact_pure = fact_saveimage = fact_context = fact_cudaquiet = fact_query
     fact_cudaonly = fact_query
 
     def fact_passthrough(
@@ -551,8 +564,16 @@ class Library(Expressions):
         site = self.site("load", spot, node, scope, name)
         site.detail.update(mapped=given, fact=fact)
         self.snapshot(site, scope)
+        device = None
         if given is not None and given[0] is not NONE:
             device = self.as_device(*given, scope, sure=False)
+        if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
+            model = self.saved.get(ast.unparse(args[0][1].node)) if args else None
+            if isinstance(model, Obj) and model.family == "module" and model.node is not None:
+                site.detail["into_module"] = True
+                self.graph.same(node, model.node)  # it was saved where the model is
+                return self.copied(model)
+        if given is not None and given[0] is not NONE:
             if device is not None:
                 found = Tensor(self.graph.node(spot), site=site)
                 self.graph.batch(device.node, found.node)
@@ -561,6 +582,13 @@ class Library(Expressions):
                 return found
         made = Tensor(node, site=site)
         made.packed = True
+        return made
+
+    def copied(self, model: Obj) -> Obj:
+        """Return a model that was read from a file, and is where the one that was saved is."""
+        assert model.node is not None
+        made = self.twin(model, model.node)
+        made.used, made.moves = model.used, list(model.moves)
         return made
 
     # -- modules ----------------------------------------------------------------------------
@@ -1021,7 +1049,32 @@ class Library(Expressions):
             self.graph.batch(device.node, result.node)
             result.node.sure = owner.node.find().sure
             result.site, result.packed = site, True
+            if self.perhaps_module(owner) and self.parent_statement(spot) is not None:
+                if isinstance(receiver.node, ast.Name):
+                    self.bind(receiver.node.id, result, scope)
         return result
+
+    def perhaps_module(self, value: Tensor) -> bool:
+        """Tell whether a value is whatever a file or some other code gave: a module, perhaps."""
+        return value.packed and (value.site is None or value.site.kind in ("load", "move"))
+
+    def moved_unknown(
+        self, func: ast.Attribute, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
+        given = kwargs.get("device") or (args[0] if args else None)
+        if func.attr == "to":
+            if given is None or not isinstance(given[0], Device):
+                return UNKNOWN
+        elif func.attr != "cuda" or self.dotted(func).startswith("torch."):
+            return UNKNOWN
+        elif isinstance(func.value, ast.Call) and self.dotted(func.value.func).startswith("torch."):
+            return UNKNOWN  # a storage, say
+        owner = self.packed_unknown(Spot(spot.path, func.value))
+        moved = self.move_tensor(owner, func.attr, args, kwargs, Spot(spot.path, func.value), spot,
+                                 scope)  # fmt: skip
+        return moved
 
     def dropped(self, statement: ast.Expr, value: Value, scope: Scope) -> None:
         """Note a statement that moves a tensor and drops the result."""
@@ -1033,7 +1086,7 @@ class Library(Expressions):
         for site in reversed(self.sites):
             if site.spot.node is call and site.kind == "move":
                 moved = site.detail["tensor"]
-                if moved.node.find().sure:
+                if moved.node.find().sure and not self.perhaps_module(moved):
                     if moved.site is not None and not moved.leaf:
                         moved.site.detail["dropped"] = True
                     found = self.site("dropped", Spot(scope.path, statement), moved.node, scope)
@@ -1325,6 +1378,24 @@ class Library(Expressions):
         return value
 
     call_copy_copy = call_copy_deepcopy
+
+    def call_pytorch_model_summary_summary(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Runs the model on the inputs that it is given."""
+        if args and isinstance(args[0][0], Obj):
+            self.apply(args[0][0], args[1:], {}, spot, scope)
+        return SCALAR
+
+    def call_thop_profile(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """Runs the model on a tuple of inputs."""
+        given = kwargs.get("inputs") or (args[1] if len(args) > 1 else None)
+        if given is not None and args and isinstance(args[0][0], Obj):
+            inputs = self.tensors_in(*given)
+            self.apply(args[0][0], [(value, where) for value, where in inputs], {}, spot, scope)
+        return SCALAR
 
     def call_types_SimpleNamespace(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

@@ -720,8 +720,40 @@ class Solution:
         site.detail["symbolic"] = False
         return site
 
-    def name_at(self, spot: Spot) -> Name | None:
-        """Return how an operand names the device it has to go to."""
+    def returned(self, group: SiteGroup) -> bool:
+        """Tell whether what is made at a place is what its function returns, to known callers."""
+        func = group.first.scope.func
+        if func is None or isinstance(func.node, ast.Lambda):
+            return False
+        if not all(self.on_device(s.node) and s.scope.call is not None for s in group.sites):
+            return False
+        match self.statement_of(group.spot):
+            case ast.Return(value=value):
+                return value is group.spot.node
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                uses = [n for n in syntax.walk(func.node) if isinstance(n, ast.Name)]
+                stored = sum(n.id == name and isinstance(n.ctx, ast.Store) for n in uses)
+                ends = [n.value for n in syntax.walk(func.node) if isinstance(n, ast.Return)]
+                return value is group.spot.node and stored == 1 and all(
+                    isinstance(end, ast.Name) and end.id == name for end in ends
+                )
+        return False
+
+    def moves_itself(self, group: SiteGroup) -> bool:
+        """Tell whether a method moves its own module, or a part of it."""
+        if group.kind != "module-move":
+            return False
+        module = self._module_of(group.first.scope)
+        moved: Obj | None = group.first.detail["object"]
+        while moved is not None and moved is not module:
+            moved = moved.parent
+        return moved is not None
+
+    def name_at(self, spot: Spot, *, itself: bool = False) -> Name | None:
+        """Return how an operand names the device it has to go to.
+
+        `itself`: it is the module whose code this is, which cannot follow its own parameters.
+        """
         site = self.site_at(spot)
         if site is None:
             return None
@@ -729,11 +761,11 @@ class Solution:
         # A value cannot follow itself, nor anything while the module is still being built.
         moved = _moved_names(spot.node)
         building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
-        if not building and (self.in_module(scope) or not moved):
+        if not (building or itself) and (self.in_module(scope) or not moved):
             for name in self._followed(scope):
                 if name.split("[")[0] not in moved:
                     return Name(f"{name}.device")
-        if building and self._module_of(scope) is not None:
+        if (building or itself) and self._module_of(scope) is not None:
             for code, value, _ in group.first.devices:
                 if self._is_central(value):
                     return Name(code)

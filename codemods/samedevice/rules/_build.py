@@ -63,7 +63,9 @@ def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
                 if stored and not literal.first.detail["guarded"]:
                     return Name(ast.unparse(index), text=True)  # which becomes the device
                 central = not any(solution.groups("indexed"))
-    return solution.name_at(group.spot) if central else None
+    if not central:
+        return None
+    return solution.name_at(group.spot, itself=solution.moves_itself(group))
 
 
 def finding(

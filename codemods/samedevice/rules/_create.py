@@ -74,6 +74,11 @@ def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Fin
     repair: Fix | None = None
     if name is not None:
         repair = fix(name, solution.creation_edit(group, name))
+    elif solution.returned(group):
+        by_node = {s.scope.call.node: s.scope.call for s in group.sites if s.scope.call}
+        moved = _at_calls(solution, rule, group, list(by_node.values()), message)
+        if moved.fix is not None:
+            return moved
     return finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=NO_NAME,

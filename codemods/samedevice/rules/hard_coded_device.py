@@ -30,7 +30,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.choices import index_in
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import SiteGroup
+from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Device
 from samedevice.rules._build import NO_NAME, edit, finding, fix, goes_to, short, to_device
 
@@ -167,7 +167,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         parent = parents.get(spot.node)
         if isinstance(parent, ast.Call) and _makes_device(solution, parent):
             spot = Spot(spot.path, parent)
-        name = solution.name_at(spot)
+        name = _name(solution, spot)
         if name is not None and not isinstance(parents.get(spot.node), ast.arguments):
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(
@@ -176,6 +176,17 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=NO_NAME,
     )  # fmt: skip
+
+
+def _name(solution: Solution, spot: Spot) -> Name | None:
+    """Return the name for a device that is written out; `x` in `x.to(...)` cannot say where."""
+    call = solution.parents(spot.path).get(spot.node)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if call.func.attr == "to" and spot.node in call.args:
+            moves = (g for g in solution.groups("module-move") if g.spot.node is call)
+            itself = any(solution.moves_itself(group) for group in moves)
+            return solution.name_at(Spot(spot.path, call), itself=itself)
+    return solution.name_at(spot)
 
 
 def _indexed(solution: Solution, group: SiteGroup) -> Finding:
