@@ -14,7 +14,7 @@ from typing import Literal
 
 import pytest
 
-from samedevice import cache, check, places, plain, reading
+from samedevice import cache, check, migrate, places, plain, reading
 from samedevice.cache import Cache
 from samedevice.config import Config
 from samedevice.finding import Edit, Finding, Fix, Import, Origin, Resolver, Span
@@ -74,6 +74,34 @@ def test_what_did_not_change_is_not_judged_again(
     (project / "other.py").write_text("print(2)\n")
     assert run() == first
     assert not inferred
+
+
+def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
+    project: Path, inferred: list[set[str]]
+) -> None:
+    def fix(known: bool = True) -> migrate.Outcome:
+        found = reading.read(["."], Config())
+        kept = Cache(found, Config()) if known else None
+        outcome = migrate.migrate(found, Config(), cache=kept)
+        if kept is not None:
+            kept.write()
+        return outcome
+
+    expected = fix(known=False)
+    assert len(expected.changes) == 2
+    run()
+    inferred.clear()
+    first = fix()
+    assert first.changes == expected.changes and first.remaining == expected.remaining
+    assert {"other.py"} not in inferred
+    inferred.clear()
+    assert fix().changes == expected.changes
+    assert not inferred
+    migrate.apply(first)
+    assert not fix().changes
+    assert not inferred
+    (project / "alone.py").write_text(CODE.replace("1, 2", "2, 2"))
+    assert {change.path for change in fix().changes} == {"alone.py"}
 
 
 def test_a_changed_file_is_judged_with_what_depends_on_it(

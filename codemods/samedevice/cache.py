@@ -65,7 +65,7 @@ class Cache:
 
     def __init__(self, project: Project, settings: object) -> None:
         """Read what is known of `project` under `settings`, whose `repr` tells them apart."""
-        self._hashes: dict[str, str] = {}
+        self._hashes: dict[str, tuple[str, str]] = {}
         about = (_maker(), repr(settings), os.getcwd(), _top(project.sources), project.asks)
         self._key = _hash(repr(about))
         self._part: Project | None = None
@@ -164,10 +164,11 @@ class Cache:
             return  # not there, or nothing that this wrote
 
     def _hash_of(self, part: Project, path: str) -> str:
-        digest = self._hashes.get(path)
-        if digest is None:
-            digest = self._hashes[path] = _hash(part.sources[path].text)
-        return digest
+        text = part.sources[path].text
+        known = self._hashes.get(path)
+        if known is None or known[0] is not text:  # a fix gives a file another text
+            known = self._hashes[path] = text, _hash(text)
+        return known[1]
 
     def _program(self, part: Project, program: frozenset[str]) -> str:
         """Return the key of a program: its files, and which others there are."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .baseline import Compared
+    from .cache import Cache
     from .check import Step
     from .config import Config
     from .finding import Finding
@@ -173,6 +174,9 @@ Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="PATTERN", help="Leave out what matches, as in .gitignore."),
 ]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Judge everything anew, and keep nothing of it.")
+]
 Watch = Annotated[
     bool, typer.Option("--watch", help="Do it again after each change of a file, until Ctrl-C.")
 ]
@@ -270,9 +274,7 @@ def check(
     prune_baseline: Annotated[
         bool, typer.Option("--prune-baseline", help="Take out of that file what was repaired.")
     ] = False,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Judge everything anew, and keep nothing of it.")
-    ] = False,
+    no_cache: NoCache = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -286,7 +288,6 @@ def check(
     if watch:
         return _watched(paths or ["."], exclude, check, {**locals(), "watch": False})
     from . import baseline as baseline_
-    from . import cache as cache_
     from . import check as check_
     from . import parallel
     from .report import text
@@ -304,7 +305,7 @@ def check(
         old = baseline_.read(config.baseline)
     rules = check_.select(config)
     project = _read(paths, config)
-    cache = None if no_cache or "-" in paths else cache_.Cache(project, config)
+    cache = None if no_cache or "-" in paths else _cache(project, config)
     with _working("checking", project) as step:
         findings = check_.check(
             project, config, step, cache=cache, processes=jobs or parallel.cores()
@@ -410,6 +411,7 @@ def fix(
     unsafe_rule: UnsafeRule = None,
     exclude: Exclude = None,
     resolver: Resolver = "",
+    no_cache: NoCache = False,
     watch: Watch = False,
 ) -> int:
     """Show what would change as a diff, ask, and write it.
@@ -442,11 +444,12 @@ def fix(
         project = plan.project(planned.outcome, config)
     else:
         project = _read(paths, config)
+    cache = None if no_cache or modernize or run or "-" in paths else _cache(project, config)
     if run:
         outcome = _repaired(project, config, paths, run, time_limit)
     else:
         with _working("fixing", project) as step:
-            outcome = migrate.migrate(project, config, step=step)
+            outcome = migrate.migrate(project, config, step=step, cache=cache)
     if modernize:
         outcome = plan.then(planned.outcome, outcome)
     if interactive:
@@ -455,7 +458,9 @@ def fix(
         declined = choose(outcome, _console())
         if declined:
             with _working("fixing", project) as step:
-                outcome = migrate.migrate(project, config, declined, step)
+                outcome = migrate.migrate(project, config, declined, step, cache=cache)
+    if cache is not None:
+        cache.write()
     if report:
         _write_report(report, changes_.dump(changes_.change_list(outcome), report))
     if paths == ["-"] and not diff:
@@ -467,6 +472,15 @@ def fix(
     if modernize:
         _tell_notes(planned)
     return code
+
+
+def _cache(project: Project, config: Config) -> Cache:
+    """Return what is known of a project from earlier runs: of `check` and `fix` alike."""
+    from dataclasses import replace
+
+    from .cache import Cache
+
+    return Cache(project, replace(config, unsafe=False))  # what is found is the same either way
 
 
 def _root(paths: Sequence[str]) -> Path:

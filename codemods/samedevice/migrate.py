@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from . import rewrite, source, write
+from .cache import Cache
 from .check import Memory, Step, check
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
@@ -78,17 +79,18 @@ def migrate(
     declined: Container[Key] = (),
     step: Step = lambda files: None,
     memory: Memory | None = None,
+    cache: Cache | None = None,
 ) -> Outcome:
     """Apply the fixes of `project` until none is left; safe ones, or all if `config` says so.
 
     Findings whose `key` is in `declined` are left, and so are the lines whose fixes bring each
-    other back, round after round. `memory` is what is known of the project already. Raises
-    `ConfigError` as `check` does.
+    other back, round after round. `memory` and `cache` are what is known of the project already,
+    from this process and from earlier ones. Raises `ConfigError` as `check` does.
     """
     memory = memory.copy() if memory is not None else None
     restless: set[tuple[str, int]] = set()
     while True:
-        outcome, again = _migrate(project, config, declined, restless, step, memory)
+        outcome, again = _migrate(project, config, declined, restless, step, memory, cache)
         if again <= restless:
             break
         restless |= again
@@ -109,6 +111,7 @@ def _migrate(
     restless: Container[tuple[str, int]],
     step: Step,
     memory: Memory | None,
+    cache: Cache | None,
 ) -> tuple[Outcome, set[tuple[str, int]]]:
     """Return the outcome, and the lines that were fixed in each of the last two rounds."""
     original = project
@@ -116,7 +119,7 @@ def _migrate(
     found: list[Finding] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config, step, memory)
+        findings = check(project, config, step, memory, cache)
         if rounds == 0:
             found = findings
         back = _Back(original.sources, project.sources)
