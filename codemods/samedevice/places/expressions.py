@@ -448,6 +448,7 @@ class Expressions:
         node.sure = False
         site = self.site("batch", spot, node, scope)
         site.detail["perhaps"] = True
+        site.detail["part"] = value.node.find().pin is None  # of what some caller hands in
         made = Tensor(node, site=site)
         made.packed = True
         self.graph.batch(value.node, node)
@@ -863,7 +864,12 @@ class Expressions:
                         found_options.extend(found_option.options)
                     else:
                         found_options.append(found_option)
-                return Either(found_options)
+                if not any(isinstance(v, Tensor | Device | Seq | Dict) for v in found_options):
+                    return Either(found_options)
+                joined: Value | None = None
+                for found_option in found_options:
+                    joined = self.join(joined, found_option)
+                return joined if joined is not None else UNKNOWN
             case Namespace(scope=names, path=path):
                 found = names.names.get(attr)
                 if found is not None:
@@ -903,7 +909,9 @@ class Expressions:
             return Device(owner.node, spot, resolved=True)
         if attr == "is_cuda":
             root.sure = True
-            return Flag(True)
+            asked = Flag(True)
+            asked.of_value = True
+            return asked
         if attr in ("values", "indices") and root.sure:
             return Tensor(owner.node)  # of `max`, `topk` or `sort`
         if torchfacts.tensor_method(attr) is not None:

@@ -343,6 +343,7 @@ class Interpreter(Choices):
             taken = node.body if test.positive else node.orelse
             branch = self.site("branch", Spot(scope.path, node), None, scope)
             branch.detail["positive"] = test.positive
+            branch.detail["of_value"] = test.of_value
             other = node.orelse if test.positive else node.body
             names = set(scope.names)
             self.guarded += 1
@@ -848,7 +849,10 @@ class Interpreter(Choices):
             for option in right.options if isinstance(right, Either) else [right]:
                 if all(option is not known for known in options):
                     options.append(option)
-            called = all(not isinstance(o, Obj) or o.family == "module" for o in options)
+            called = all(
+                not isinstance(o, Obj) or o.family == "module" or not o.family and o.cls is not None
+                for o in options
+            )
             if called and 1 < len(options) <= _OPTIONS:
                 return Either(options)
             return left

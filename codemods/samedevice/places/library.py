@@ -661,7 +661,7 @@ class Library(Expressions):
         if isinstance(value, Obj):
             return [value] if value.family == "module" else []
         if isinstance(value, Either):
-            return [o for o in value.options if isinstance(o, Obj)]
+            return [o for o in value.options if isinstance(o, Obj) and o.family == "module"]
         if isinstance(value, Iter):
             return self.modules_in(value.element, seen)
         seen = set() if seen is None else seen

@@ -91,6 +91,7 @@ class Solution:
         self._taken: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
         self._offered: dict[str, set[str]] = {}
+        self._choosing: set[str] | None = None
         self._reached: dict[str, set[str]] = {}
         self._relative: dict[frozenset[str], bool] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
@@ -170,13 +171,22 @@ class Solution:
                 if any("device" in site.detail["kwargs"] for site in group.sites):
                     continue  # the callers who want it there have to say so
                 colors = {self.place(site.node) for site in group.sites}
-                if Place.CENTRAL in colors and Place.UNKNOWN in colors:
+                if Place.CENTRAL in colors and Place.UNKNOWN in colors and any(
+                    self._demanded(site.node) for site in group.sites
+                ):
                     for site in group.sites:
                         if site.node is not None and self.place(site.node) is Place.UNKNOWN:
                             self.graph.pin(site.node, Place.CENTRAL, group.spot)
                             changed = True
         if changed:
             self.graph.solve()
+
+    def _demanded(self, node: Node | None) -> bool:
+        """Tell whether something needs a value on the device, or puts it there."""
+        root = node.find() if node is not None else None
+        return root is not None and root.color is Place.CENTRAL and (
+            root.because is not None or root.pin is not None
+        )
 
     def _active_programs(self) -> set[frozenset[str]]:
         """The programs that already put something on a device, or on CPUs by their backend."""
@@ -684,11 +694,17 @@ class Solution:
 
     def offered(self, path: str) -> bool:
         """Tell whether the user of a program chooses on the command line where it runs."""
-        near = {path} | self._reach(path)
-        return any(
-            spot.path in near or path in self._reach(spot.path)
-            for spot in self.interpreter.offers
-        )
+        if self._choosing is None:
+            self._choosing = set()
+            queue = [spot.path for spot in self.interpreter.offers]
+            while queue:  # those that run with the choice, and what they import
+                chosen = queue.pop()
+                if chosen not in self._choosing:
+                    self._choosing.add(chosen)
+                    queue += self.project.importers.get(chosen, ())
+            for chosen in tuple(self._choosing):
+                self._choosing |= self._reach(chosen)
+        return path in self._choosing
 
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""

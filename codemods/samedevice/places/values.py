@@ -92,16 +92,17 @@ class Rank(Value):
 class Flag(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not).
 
-    `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
+    `of_value`: it only says where some tensor is. `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
     on the command line is.
     """
 
-    __slots__ = ("asks", "choice", "positive")
+    __slots__ = ("asks", "choice", "of_value", "positive")
 
     def __init__(self, positive: bool = True, *, asks: bool = True, choice: bool = False) -> None:
         self.positive = positive
         self.asks = asks
         self.choice = choice
+        self.of_value = False
 
 
 @dataclass(frozen=True)

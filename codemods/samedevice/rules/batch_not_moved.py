@@ -42,6 +42,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 continue
             if site.detail.get("perhaps") and solution.in_module(site.scope):
                 continue  # a module's input of unknown form is no batch from a loader
+            if site.detail.get("part") and site.detail.get("symbolic"):
+                continue  # nor is a part of what somebody hands in, who may have moved it
             single = SiteGroup(group.kind, group.spot, [site])
             if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
                 continue  # who calls this is not known, so neither is whether it is wrong

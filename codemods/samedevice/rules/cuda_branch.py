@@ -79,6 +79,8 @@ class _Branches:
         positive = {site.detail["positive"] for site in group.sites}
         if positive not in ({True}, {False}):
             return  # a switch that somebody sets to a constant
+        if group.first.detail.get("of_value") and isinstance(node.test, ast.Name):
+            return  # it says where some tensor was, which may have another name by now
         taken, other = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for part in taken for n in ast.walk(part) if n in self.moves]
         moves = [n for n in moves if n not in self.done]
