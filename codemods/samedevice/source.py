@@ -228,6 +228,13 @@ def from_text(text: str, path: str = "-") -> Source:
     return _make(text.removeprefix("\ufeff"), path, "utf-8", text.startswith("\ufeff"))
 
 
+def from_code(text: str, path: str) -> Source:
+    """Make a source of Python code, though `path` be that of a notebook whose cells it joins."""
+    made = from_text(text, "-")
+    made.path = path
+    return made
+
+
 def from_bytes(data: bytes, path: str) -> Source:
     """Decode as Python does (BOM, coding cookie, else UTF-8); raises `SourceError` if it cannot."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -335,6 +335,24 @@ def test_a_notebook_is_one_program_and_edits_go_to_its_cells(tmp_path: Path) -> 
     run(open_())
 
 
+def test_a_notebook_may_come_as_the_code_of_its_cells(tmp_path: Path) -> None:
+    """What jupyterlab-lsp sends: one text of all cells, under the name of the notebook."""
+    path = tmp_path / "book.ipynb"
+    path.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+
+    async def open_() -> None:
+        async with session(tmp_path) as editor:
+            uri = editor.open(path, BROKEN)
+            found = await editor.diagnostics(uri)
+            assert [(one.code, one.range.start.line) for one in found] == [
+                ("hard-coded-device", 2),
+                ("tensor-without-device", 4),
+            ]
+            assert await editor.actions(uri) == []  # nothing could be done with its edits
+
+    run(open_())
+
+
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by signal")
 def test_the_server_ends_when_its_editor_dies() -> None:
     server = subprocess.Popen(

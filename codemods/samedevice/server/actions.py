@@ -38,8 +38,11 @@ def _actions(server: Server) -> None:
     async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         path = server.find_path(params.text_document.uri)
         analysis = await server.analyse(server.folder_of(path))
-        if analysis is None or path in analysis.broken:
+        text = analysis.source(path) if analysis is not None else None
+        if analysis is None or text is None or path in analysis.broken:
             return []
+        if path.endswith(".ipynb") and not text.is_notebook:
+            return []  # the cells' code as one text, which the editor takes apart
         only = params.context.only
         offered = [
             action

@@ -342,7 +342,10 @@ class Folder:
 def _from_editor(text: str, path: str) -> Source:
     """Make a source of an editor's text, to be written in the encoding that it asks for."""
     if path.endswith(".ipynb"):
-        return source.from_bytes(text.encode("utf-8", "surrogatepass"), path)
+        try:
+            return source.from_bytes(text.encode("utf-8", "surrogatepass"), path)
+        except SourceError:
+            return source.from_code(text, path)  # JupyterLab's: the code of all cells, as one text
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
         return source.from_bytes(text.encode(encoding), path)
