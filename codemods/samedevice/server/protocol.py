@@ -305,11 +305,28 @@ class Server(LanguageServer):
                         lsp.PublishDiagnosticsParams(target, of_target, versions.get(target))
                     )
         self._untidy += 1
-        await asyncio.sleep(REST if self._untidy < UNTIDY else 0)
+        if self._untidy == UNTIDY:
+            await self._tidy()
+        await asyncio.sleep(SLOW)
+        self.refresh_hints()  # an edit of one file may change those of another
+        await asyncio.sleep(REST - SLOW)
+        await self._tidy()
+
+    async def _tidy(self) -> None:
+        """Collect what inferences left behind.
+
+        They leave circles. To look for them takes longer than to answer a change, so it is done
+        while nothing is typed (`serve` has switched off that it happens).
+        """
         self._untidy = 0
-        # An inference leaves circles behind. To look for them takes longer than to answer a
-        # change, so it is done while nothing is typed (`serve` has switched off that it happens).
         await self.work(lambda step: gc.collect())
+
+    def refresh_hints(self) -> None:
+        """Have the editor ask for inlay hints again, if it has any and can be told to."""
+        workspace = self.client_capabilities.workspace
+        able = workspace.inlay_hint if workspace else None
+        if able and able.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
 
     def versions(self) -> dict[str, int | None]:
         """Return the versions of the texts that are open, by URI; a notebook's cells have none."""

@@ -80,9 +80,7 @@ async def _again(server: Server) -> None:
     diagnostics = workspace.diagnostics if workspace else None
     if server.pulled and diagnostics and diagnostics.refresh_support:
         await server.workspace_diagnostic_refresh_async(None)
-    hints = workspace.inlay_hint if workspace else None
-    if hints and hints.refresh_support:
-        await server.workspace_inlay_hint_refresh_async(None)
+    server.refresh_hints()
 
 
 async def _ask_settings(server: Server) -> None:
