@@ -113,6 +113,9 @@ class Choices(Calls):
             found = self.eval(ast.parse(holder, mode="eval").body, scope)
             if not isinstance(found, Obj) or "device" in found.attrs and not flags:
                 return
+            known = found.attrs.get("device")
+            if isinstance(known, Device) and known.pending is None:
+                return  # it was chosen already
             owner, name = found, f"{holder}.device"
         if scope.cls is not None and self._set_later(scope.path, choice):
             return
@@ -131,11 +134,22 @@ class Choices(Calls):
                 )
         values = scope.globals.names.values()
         new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
+        for _, flag in flags:
+            flag.decides = device
         device.pending = Pending(spot, definition, index, imports_torch=new)
         if isinstance(owner, Obj):
             owner.attrs["device"] = device
         else:
             owner.names["device"] = device
+
+    def overruled(self, owner: Obj, attr: str, value: Value) -> None:
+        """Forget the device that was to be defined by a choice, where another value replaces that."""
+        old = owner.attrs.get(attr)
+        if not isinstance(old, Flag) or old.decides is None or isinstance(value, Flag):
+            return
+        old.decides.partial = True
+        if owner.attrs.get("device") is old.decides:
+            del owner.attrs["device"]
 
     def _members(self, code: str, value: Value) -> Iterator[tuple[str, Value]]:
         """Return what is chosen with its code: a value itself, or parsed options one by one."""

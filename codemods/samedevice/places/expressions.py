@@ -992,7 +992,8 @@ class Expressions:
         spot = Spot(scope.path, node)
         match owner:
             case Tensor():
-                self.first_item(node, key, owner, scope)
+                if self.first_item(node, key, owner, scope):
+                    return SCALAR  # the number that `.item()` gives
                 return self.index_tensor(owner, node.value, key, node.slice, spot)
             case Seq(items=items):
                 if isinstance(node.slice, ast.Slice):
@@ -1037,15 +1038,20 @@ class Expressions:
 
     def first_item(
         self, node: ast.Subscript, key: Value, owner: Tensor | None, scope: Scope
-    ) -> None:
-        """Note `loss.data[0]` and `loss.data.cpu().numpy()[0]`; `owner` is the tensor if known."""
+    ) -> bool:
+        """Note `loss.data[0]` and `loss.data.cpu().numpy()[0]`; `owner` is the tensor if known.
+
+        Tell whether it has no dimensions.
+        """
         bare = undressed(node.value)
         if bare is None or not isinstance(key, Const) or key.value != 0 or key.value is False:
-            return
+            return False
         found = owner if owner is not None else self.eval(bare, scope)
-        if isinstance(found, Tensor):
-            site = self.site("first-item", Spot(scope.path, node), found.node, scope)
-            site.detail.update(scalar=found.scalar and not found.packed, bare=bare)
+        if not isinstance(found, Tensor):
+            return False
+        site = self.site("first-item", Spot(scope.path, node), found.node, scope)
+        site.detail.update(scalar=found.scalar and not found.packed, bare=bare)
+        return found.scalar and not found.packed
 
     def sliced(self, owner: Seq, index: ast.Slice) -> Value:
         """Return a slice of a sequence."""

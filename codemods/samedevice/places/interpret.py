@@ -691,6 +691,8 @@ class Interpreter(Choices):
             if owner.family == "dataset":
                 for tensor, where in self.tensors_in(value, Spot(scope.path, statement)):
                     self.keep_on_host(tensor, where)
+            if owner.family == "namespace":
+                self.overruled(owner, attr, value)
             old = owner.attrs.get(attr)
             owner.attrs[attr] = (
                 value if old is None or len(self.stack) <= 1 else self.replace(old, value)

@@ -289,7 +289,9 @@ class Library(Expressions):
         """Return an operation's result, in the shape that the fact says."""
         last = name.rpartition(".")[2]
         if last in _REDUCTIONS and fact.kind == "view":
-            result = Tensor(result.node, scalar=not args and not kwargs.keys() & {"dim", "axis"})
+            # The first argument of `norm` is its order.
+            given = args[1:] if last == "norm" else args
+            result = Tensor(result.node, scalar=not given and not kwargs.keys() & {"dim", "axis"})
         elif last.endswith("_loss") or last in _LOSSES:
             result = Tensor(result.node, scalar=not kwargs.keys() & _REDUCES)
         return result
@@ -1312,7 +1314,9 @@ class Library(Expressions):
                 made.element = self.collated(item.element, spot, depth - 1)
             return made
         if item is SCALAR or item is ARRAY:
-            return Tensor(self.graph.node(spot))
+            stacked = Tensor(self.graph.node(spot))
+            stacked.collated = item is SCALAR
+            return stacked
         if isinstance(item, Const):
             if isinstance(item.value, str):
                 return Seq("list", None, SCALAR)

@@ -1041,13 +1041,17 @@ class Solution:
             return Name(followed)
         return next((Name(n) for n, value, _ in site.devices if self._is_central(value)), None)
 
-    def _free_name(self, path: str, wanted: str) -> str:
-        """Return a name that the file uses for nothing else."""
+    def is_free(self, path: str, name: str) -> bool:
+        """Tell whether a file binds no such name."""
         taken = self._taken.get(path)
         if taken is None:
             taken = self._taken[path] = _bound_names(self._tree(path))
+        return name not in taken
+
+    def _free_name(self, path: str, wanted: str) -> str:
+        """Return a name that the file uses for nothing else."""
         for name in (wanted, f"torch_{wanted}", f"central_{wanted}"):
-            if name not in taken:
+            if self.is_free(path, name):
                 return name
         return f"samedevice_{wanted}"
 
@@ -1153,7 +1157,8 @@ def _moved_names(node: ast.AST) -> set[str]:
 
 def _bound_names(tree: ast.Module) -> set[str]:
     """Return the names that a file binds."""
-    found: set[str] = set()
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    found = {node.name for node in tree.body if isinstance(node, defined)}
     for node in syntax.walk(tree):
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Store):

@@ -92,17 +92,19 @@ class Rank(Value):
 class Flag(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not).
 
-    `of_value`: it only says where some tensor is. `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
+    `of_value`: it only says where some tensor is. `decides`: the device that is to be defined by it.
+    `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
     on the command line is.
     """
 
-    __slots__ = ("asks", "choice", "of_value", "positive")
+    __slots__ = ("asks", "choice", "decides", "of_value", "positive")
 
     def __init__(self, positive: bool = True, *, asks: bool = True, choice: bool = False) -> None:
         self.positive = positive
         self.asks = asks
         self.choice = choice
         self.of_value = False
+        self.decides: Device | None = None
 
 
 @dataclass(frozen=True)
@@ -153,16 +155,19 @@ class Tensor(Value):
     any device in elementwise operations. `packed`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
+    `collated`: a loader makes it of numbers, or a list of what turns out to be texts.
     """
 
     __slots__ = (
-        "leaf", "names_device", "node", "owner", "packed", "parameter", "pinned", "scalar", "site",
+        "collated", "leaf", "names_device", "node", "owner", "packed", "parameter", "pinned",
+        "scalar", "site",
     )  # fmt: skip
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
         self.node = node
         self.scalar = scalar
         self.site = site
+        self.collated = False
         self.leaf = False
         self.parameter = False
         self.packed = False

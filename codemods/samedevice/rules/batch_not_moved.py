@@ -20,13 +20,13 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Dict, Seq, Tensor, Value
+from samedevice.places.values import Dict, Seq, Site, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting
 
 
@@ -69,10 +69,19 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield from _container(solution, found)
 
 
-def _moves_as_one(value: Value) -> bool:
-    """Tell whether all of a container can be moved: it holds tensors only, or moves itself."""
-    if isinstance(value, Seq | Dict):
-        return all(isinstance(member, Tensor) for member in value.members())
+def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:
+    """Tell whether all of a container can be moved: it holds tensors only, or moves itself.
+
+    Of some members only their use says that they are tensors: of those whose sites are in `used`.
+    """
+    if not isinstance(value, Seq | Dict):
+        return True
+    for member in value.members():
+        if not isinstance(member, Tensor):
+            return False
+        doubtful = member.collated or member.packed or not member.node.find().sure
+        if used is not None and doubtful and member.site not in used:
+            return False
     return True
 
 
@@ -99,9 +108,12 @@ def _container(
 ) -> Iterator[Finding]:
     name, spot, group = found[0]
     value = group.first.detail["container"][2]
-    if not _moves_as_one(value):
+    if not _moves_as_one(value, [single.first for _, _, single in found]):
         for _, _, single in found:
-            yield from _operands(solution, single)
+            if "bind" in single.first.detail:
+                yield _names(solution, [(*single.first.detail["bind"], single)])
+            else:
+                yield from _operands(solution, single)
         return
     device = _device(solution, group)
     code = ""

@@ -46,7 +46,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         call = group.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
-        if group.first.name == "next":
+        if group.first.name == "next" and solution.is_free(group.spot.path, "next"):
             owner = solution.code(Spot(group.spot.path, call.func.value))
             yield _finding(
                 solution, group.spot, "calls a method that iterators have not had since Python 3",
