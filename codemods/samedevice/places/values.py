@@ -92,9 +92,9 @@ class Rank(Value):
 class Flag(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not).
 
-    `of_value`: it only says where some tensor is. `decides`: the device that is to be defined by it.
-    `asks`: whether there is an accelerator is part of the question. `choice`: what the user chose
-    on the command line is.
+    `of_value`: it only says where some tensor is. `decides`: the device that is to be defined by
+    it. `asks`: whether there is an accelerator is part of the question. `choice`: what the user
+    chose on the command line is.
     """
 
     __slots__ = ("asks", "choice", "decides", "of_value", "positive")
