@@ -73,10 +73,11 @@ licences:
 	dist/tools/bin/pip-licenses --python dist/licences/bin/python --format markdown --with-urls --output-file dist/licences.md
 	dist/tools/bin/cyclonedx-py environment --output-file dist/sbom.json dist/licences/bin/python
 
-# The hooks under pre-commit itself and the installation of the GitHub Action; needs a network.
+# The hooks under pre-commit itself, the installation of the GitHub Action, and the README's by pipx
+# and uvx; needs a network.
 ci-test: $(VENV)/.installed
-	@$(PIP) pre-commit
-	SAMEDEVICE_CI_TEST=1 $(BIN)/python -m pytest -q tests/test_ci.py
+	@$(PIP) pre-commit pipx uv
+	SAMEDEVICE_CI_TEST=1 $(BIN)/python -m pytest -q tests/test_ci.py tests/test_packaging.py
 
 # On a machine with a GPU whose PYTHON has torch (and pytest): no environment is made.
 gpu-proof:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -188,6 +189,31 @@ def test_code_pages_of_windows() -> None:
     result = samedevice("check", "a.py", PYTHONIOENCODING="cp1252")
     assert result.returncode == 1
     assert "# \\u540d\\u524d \\u2713" in result.stdout
+    diff = subprocess.run(
+        [*SAMEDEVICE, "fix", "--diff", "a.py"],
+        capture_output=True, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, check=False,
+    ).stdout  # fmt: skip
+    assert "# 名前 ✓".encode() in diff  # a patch has the bytes of the file
+    with pytest.raises(UnicodeDecodeError):
+        b"\xff".decode("utf-8", "samedevice")
+    assert "a → b ↳ 名".encode("cp1252", "samedevice") == b"a -> b > \\u540d"
+
+
+@pytest.mark.parametrize("command", ["", "rules", "check .", "explain e.txt", "doctor", "map ."])
+def test_forty_columns(
+    command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Tables are no wider than the terminal; a finding stays a line, for editors that read it."""
+    _without(monkeypatch, "torch")
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    Path("e.txt").write_text("RuntimeError: Expected all tensors to be on the same device\n")
+    run(*command.split(), monkeypatch=monkeypatch)
+    out, err = capfd.readouterr()
+    lines = re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
+    free = ("a.py:", "  samedevice", "samedevice ", "Everything")
+    assert [line for line in lines if len(line) > 40 and not line.startswith(free)] == []
+    assert "Traceback" not in err
 
 
 def test_what_is_not_installed_is_named_with_the_command_that_brings_it(tmp_path: Path) -> None:

@@ -93,3 +93,28 @@ def test_a_tag_has_to_name_the_version(tmp_path: Path) -> None:
     for tag, code in ((f"v{samedevice.__version__}", 0), ("v9.9.9", 1)):
         environment = os.environ | {"GITHUB_REF_NAME": tag}
         assert subprocess.run(["sh", "-c", check], cwd=ROOT, env=environment).returncode == code
+
+
+@pytest.mark.skipif(
+    not os.environ.get("SAMEDEVICE_CI_TEST"), reason="needs a network and a minute: make ci-test"
+)
+@pytest.mark.parametrize("tool", ["pipx", "uvx"])
+def test_the_readme_installs(tool: str, tmp_path: Path) -> None:
+    """What the README says after `pipx` and `uvx`, with a clone of this tree."""
+    program = Path(sys.executable).parent / tool
+    if not program.exists():
+        pytest.skip(f"there is no {tool} here")
+    (line,) = re.findall(rf"^\| `({tool} .*?)` \|", (ROOT / "README.md").read_text(), re.M)
+    words = [str(program), *line.replace("PATH", str(tmp_path / "x.py")).split()[1:]]
+    (tmp_path / "x.py").write_text("import torch\nx = torch.ones(2).cuda()\n")
+    environment = os.environ | {
+        "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin"),
+        "UV_TOOL_DIR": str(tmp_path / "uv"), "UV_CACHE_DIR": str(tmp_path / "cache"),
+    }  # fmt: skip
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if tool == "pipx":
+        assert done.returncode == 0, done.stderr
+        words = [str(tmp_path / "bin" / "samedevice"), "check", str(tmp_path / "x.py")]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "[hard-coded-device]" in done.stdout

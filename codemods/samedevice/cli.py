@@ -5,6 +5,7 @@ Everything but typer is imported by the command that needs it, so that `--help` 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import functools
@@ -190,6 +191,22 @@ Resolver = Annotated[
 ]
 
 
+def _unwritable(error: UnicodeError) -> tuple[str, int]:
+    """Write what an output's encoding lacks: our own arrows as ASCII has them, the rest by number.
+
+    A path or a line of code may hold anything, and a code page of Windows has 256 characters.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    for arrow, plain in (("\u2192", "->"), ("\u21b3", ">")):
+        lacking = lacking.replace(arrow, plain)
+    return lacking.encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error("samedevice", _unwritable)
+
+
 def _exit_codes(command: Callable[P, int]) -> Callable[P, None]:
     """Exit with the code that `command` returns; one clear message for what a user can mend."""
 
@@ -199,8 +216,8 @@ def _exit_codes(command: Callable[P, int]) -> Callable[P, None]:
         from .source import SourceError
 
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # a path or a line may hold anything
-                stream.reconfigure(errors="backslashreplace")
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="samedevice")
         try:
             code = command(*args, **kwargs)
             sys.stdout.flush()
@@ -688,6 +705,7 @@ def rules(
 ) -> int:
     """List the rules, or explain one with an example."""
     from rich.markdown import Markdown
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -699,6 +717,11 @@ def rules(
     if not name:
         if not console.is_terminal:
             console.width = 1000  # one line a rule for grep and the like
+        if console.width < _NARROW:
+            for rule in known.values():
+                console.print(Text(rule.name, "bold"))
+                console.print(Padding(rule.summary, (0, 0, 0, 4)))
+            return CLEAN
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("rule", no_wrap=True)
         table.add_column("what it finds")

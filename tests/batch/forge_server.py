@@ -423,7 +423,7 @@ def _invalid(resource: str, message: str) -> Answer:
 
 def _gh_org(forge: Forge, login: str, **_: Any) -> Answer:
     missing = {"message": "Not Found", "documentation_url": "x"}
-    if not login.startswith("acme"):
+    if not login.startswith(("acme", "your-organisation")):
         return Answer(404, missing)
     return Answer(200, organisation(forge, login))
 

@@ -1,11 +1,10 @@
 """The documentation: its commands and snippets run, and its reference is that of the code."""
 
 import ast
-import contextlib
 import doctest
 import json
 import re
-import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,8 @@ from samedevice import cli, rules
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import snippets  # noqa: E402  # beside this file, which is in no package
+import scratch  # noqa: E402  # beside this file, which is in no package
+import snippets  # noqa: E402
 
 DOCS = snippets.ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), snippets.ROOT / "README.md"])
@@ -42,31 +42,28 @@ def test_everything_runs(page: Path, tmp_path: Path) -> None:
     assert snippets.check(page, tmp_path / "work", torch=True) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_commands_exist_with_their_flags(page: Path) -> None:
-    """Every `samedevice ...` of a console block is one that the command line would take."""
-    for block in snippets.blocks(page.read_text(encoding="utf-8")):
-        if block.language != "console":
-            continue
-        for line, _ in snippets.commands(block.text):
-            for part in re.split(r"\||&&|;", line):
-                words = shlex.split(re.sub(r"2?>&?\S*", "", part), comments=True)
-                if "..." not in words and words[:1] == ["samedevice"]:
-                    parse(_COMMANDS, words[1:], f"{name(page)}:{block.line}: {line}")
+def test_all_that_can_be_run_is_run() -> None:
+    """Every block of commands or Python says how it is run, or is in a table with the reason."""
+    commands = set()
+    for page in PAGES:
+        for block in snippets.blocks(page.read_text(encoding="utf-8")):
+            commands |= {command for command, _ in snippets.commands(block.text)}
+            if block.language not in ("console", "sh", "bash", "python") or block.what:
+                continue
+            elsewhere = {name(page), f"{name(page)}: {block.text.partition(' ')[0].split('.')[0]}"}
+            told = elsewhere & set(scratch.ELSEWHERE) or block.text.startswith(">>> ")
+            assert told, f"{name(page)}:{block.line}: nothing says how this is run"
+    assert set(scratch.NOT_RUN) <= commands, "the table has commands that no page has"
 
 
-def parse(command: object, words: list[str], where: str) -> None:
-    """Parse words as the command line does, without running anything."""
-    inner = getattr(command, "commands", {})
-    if inner and words and not words[0].startswith("-"):
-        assert words[0] in inner, where
-        parse(inner[words[0]], words[1:], where)
-        return
-    try:
-        with contextlib.suppress(typer.Exit, SystemExit):  # --version, --help
-            command.make_context("samedevice", list(words))  # type: ignore[attr-defined]
-    except Exception as error:
-        pytest.fail(f"{where}: {error}")
+@pytest.mark.parametrize("command", scratch.NOT_RUN)
+def test_commands_that_are_not_run_exist_with_their_flags(command: str) -> None:
+    word, *words = command.split()[1:]
+    found = _COMMANDS
+    while word in getattr(found, "commands", {}):
+        found = found.commands[word]
+        word, *words = words
+    found.make_context("samedevice", [word, *words])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -80,6 +77,8 @@ def test_snippets_are_what_they_say(page: Path) -> None:
                "yaml": lambda text: list(yaml.safe_load_all(text))}  # fmt: skip
     for block in snippets.blocks(page.read_text(encoding="utf-8")):
         if block.text.startswith(">>> "):
+            if "modernize" in block.text:
+                pytest.importorskip("bowler")
             where = f"{name(page)}:{block.line}"
             test = doctest.DocTestParser().get_doctest(block.text, {}, where, None, None)
             assert doctest.DocTestRunner().run(test).failed == 0
@@ -90,6 +89,25 @@ def test_snippets_are_what_they_say(page: Path) -> None:
                 pytest.fail(f"{name(page)}:{block.line}: {error}")
 
 
+def test_configurations_of_editors_parse(tmp_path: Path) -> None:
+    """Those that tests/test_editors.py runs, and those for versions that are not here."""
+    readers = {
+        "lua": ["nvim", "--headless", "-u", "NONE", "+lua assert(loadfile('FILE'))", "+qa"],
+        "elisp": ["emacs", "--batch", "--eval",
+                  '(with-temp-buffer (insert-file-contents "FILE") (check-parens)'
+                  " (condition-case nil (while t (read (current-buffer))) (end-of-file nil)))"],
+    }  # fmt: skip
+    for number, block in enumerate(snippets.blocks((DOCS / "editors.md").read_text("utf-8"))):
+        reader = readers.get(block.language)
+        if reader is None or shutil.which(reader[0]) is None:
+            continue
+        path = tmp_path / f"{number}"
+        path.write_text(block.text, encoding="utf-8")
+        words = [word.replace("FILE", str(path)) for word in reader]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
+
+
 def test_settings_in_the_pages_exist(tmp_path: Path) -> None:
     from samedevice import config
 
@@ -98,6 +116,21 @@ def test_settings_in_the_pages_exist(tmp_path: Path) -> None:
             if block.language == "toml" and "[tool.samedevice]" in block.text:
                 (tmp_path / "pyproject.toml").write_text(block.text, encoding="utf-8")
                 config.load([str(tmp_path)])
+
+
+def test_a_block_that_fails_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for number, (language, words, text) in enumerate([
+        ("console", ": list", "$ samedevice check --no-such-flag\n"),
+        ("console", ": list", "$ make no-such-target\n"),
+        ("sh", "", "exit 1\n"),
+        ("python", "", "1 / 0\n"),
+    ]):  # fmt: skip
+        page.write_text(f"<!-- run{words} -->\n```{language}\n{text}```\n")
+        with pytest.raises(AssertionError, match="exit code"):
+            snippets.check(page, tmp_path / f"{number}" / "work", torch=False)
+    page.write_text("<!-- run: fails -->\n```python\n1 / 0\n# NameError: x\n```\n")
+    assert snippets.check(page, tmp_path / "error" / "work", torch=False)
 
 
 def test_a_snippet_that_prints_something_else_is_seen(tmp_path: Path) -> None:
