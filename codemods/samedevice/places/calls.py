@@ -32,6 +32,7 @@ from samedevice.places.values import (
     Super,
     Tensor,
     Value,
+    surely_tensor,
 )
 
 #: Evaluations of one function before its results stand for the others; short ones may have more.
@@ -754,10 +755,8 @@ class Calls(Library):
 
     def is_instance(self, values: list[Value]) -> Value:
         """Return what is known of `isinstance(a, b)`."""
-        if len(values) == 2 and isinstance(values[0], Tensor) and isinstance(values[1], Ext):
-            if values[1].name in ("torch.Tensor", "torch.FloatTensor") and (
-                values[0].node.find().sure and not values[0].packed
-            ):
+        if len(values) == 2 and surely_tensor(values[0]) and isinstance(values[1], Ext):
+            if values[1].name in ("torch.Tensor", "torch.FloatTensor"):
                 return Const(True)
         if len(values) == 2 and isinstance(values[0], Obj) and isinstance(values[1], Ext):
             if values[1].name == "torch.nn.Module" and values[0].family == "module":

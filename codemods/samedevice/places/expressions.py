@@ -488,7 +488,7 @@ class Expressions:
             node.sure = value.node.find().sure
             self.graph.batch(value.node, node)
             made = Tensor(node, site=self.site(kind, spot, node, scope))
-            made.packed = value.packed
+            made.packed, made.collated = value.packed, value.collated
             if made.site is not None:
                 made.site.detail["pinned"] = value.pinned
             return made

@@ -33,6 +33,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
+    surely_tensor,
 )
 from samedevice.torchfacts import Fact
 
@@ -353,6 +354,8 @@ class Library(Expressions):
                 node = self.graph.node(spot)
                 self.graph.pin(node, Place.CENTRAL, spot)
                 return Device(node, spot, resolved=True)
+        if name == "torch.is_tensor" and args and surely_tensor(args[0][0]):
+            return Const(True)
         tensors = [p for v, w in args for p in self.tensors_in(v, w)]
         if fact.out == "tensor" and tensors:
             return Tensor(tensors[0][0].node, scalar=True)

@@ -176,6 +176,11 @@ class Tensor(Value):
         self.owner: Obj | None = None  # the module whose parameter it is
 
 
+def surely_tensor(value: Value) -> bool:
+    """Tell whether a value is one tensor, as far as can be known."""
+    return isinstance(value, Tensor) and value.node.find().sure and not value.packed
+
+
 class Seq(Value):
     """A tuple, list or set: known members, or any number of `element`."""
 
