@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: test test-all lint demo properties fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
+.PHONY: test test-all lint demo vscode properties fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
 	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
@@ -22,6 +22,10 @@ lint: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
+
+# The extension for Visual Studio Code: types, lint, unit tests, codemods/vscode/samedevice.vsix; needs npm.
+vscode:
+	cd codemods/vscode && npm ci --no-audit --no-fund && npm test && npm run package
 
 # Hundreds of generated programs instead of a few, and the tests of Python's own library.
 properties: $(VENV)/.installed

@@ -221,7 +221,7 @@ async def test_a_diagnostic_links_to_its_rule_and_to_the_other_file(
     told = hover.contents.value.split("\n")
     assert told[0] == "`model`: module, on the project's device"
     assert told[2].startswith("1. built on the host (the CPU), [net.py:3]") and net in told[2]
-    assert told[3].startswith("2. moved on the project's device, [net.py:3]")
+    assert told[3].startswith("2. moved to the project's device, [net.py:3]")
 
 
 async def test_the_whole_workspace_is_reported_by_the_settings_of_its_folders(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -125,6 +126,15 @@ def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
                 Path(change.path).as_uri(): change.after.decode() for change in changes
             }
             assert [note.needs_confirmation for note in (edit.change_annotations or {}).values()]
+            await editor.workspace_execute_command_async(
+                lsp.ExecuteCommandParams(
+                    "samedevice.server.centralize", [tmp_path.as_uri(), True]
+                )
+            )
+            again = editor.asked[1].edit
+            assert again.document_changes == edit.document_changes
+            notes = (again.change_annotations or {}).values()
+            assert [note.needs_confirmation for note in notes] == [False]
 
     run(centralize())
 
@@ -333,6 +343,22 @@ def test_a_notebook_is_one_program_and_edits_go_to_its_cells(tmp_path: Path) -> 
             assert after == {uris[2]: cells[2].replace("(4, 3)", "(4, 3, device=device)")}
 
     run(open_())
+
+
+def test_a_notebook_that_is_not_open_says_which_cell(tmp_path: Path) -> None:
+    code = [{"cell_type": "code", "source": text, "metadata": {}} for text in BROKEN.split("\n\n")]
+    shape = {"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "book.ipynb").write_text(json.dumps(shape))
+
+    async def ask() -> None:
+        async with session(tmp_path, able=capabilities(pull=True)) as editor:
+            params = lsp.WorkspaceDiagnosticParams([])
+            (report,) = (await editor.workspace_diagnostic_async(params)).items
+            assert isinstance(report, lsp.WorkspaceFullDocumentDiagnosticReport)
+            told = [(one.range.start.line, one.message.split(":")[0]) for one in report.items]
+            assert told == [(0, "cell 2, line 1"), (0, "cell 2, line 3")]
+
+    run(ask())
 
 
 def test_a_notebook_may_come_as_the_code_of_its_cells(tmp_path: Path) -> None:

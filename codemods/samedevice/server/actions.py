@@ -75,13 +75,14 @@ def _actions(server: Server) -> None:
 
 def _commands(server: Server) -> None:
     @server.command("samedevice.server.centralize")
-    async def centralize(folder_uri: str) -> dict[str, int]:
+    async def centralize(folder_uri: str, *confirmed: bool) -> dict[str, int]:
+        """Change a folder; `True` behind it says that its user need not be asked any more."""
         analysis = await server.analyse(server.folder(path_of(folder_uri)))
         if analysis is None:
             raise RequestFailed(message="samedevice: the settings cannot be used")
         outcome = await server.work(analysis.centralize, _LABEL)
         changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
-        await _apply(server, analysis, changed, _LABEL)
+        await _apply(server, analysis, changed, _LABEL, any(confirmed))
         return {"files": len(changed), "left": len(outcome.remaining)}
 
     @server.command("samedevice.server.fixFile")
@@ -99,13 +100,17 @@ def _commands(server: Server) -> None:
 
 
 async def _apply(
-    server: Server, analysis: Analysis, changed: dict[str, Source], label: str = ""
+    server: Server,
+    analysis: Analysis,
+    changed: dict[str, Source],
+    label: str = "",
+    confirmed: bool = False,
 ) -> None:
-    """Have the editor make changes; with a `label` it asks its user first."""
+    """Have the editor make changes; with a `label` it asks its user, who has not `confirmed` it."""
     if not changed:
         return
     try:
-        edit = server.workspace_edit(analysis, changed, label)
+        edit = server.workspace_edit(analysis, changed, label, confirmed)
     except (ValueError, SourceError) as error:
         raise RequestFailed(message=f"samedevice: {error}") from None
     answer = await server.workspace_apply_edit_async(

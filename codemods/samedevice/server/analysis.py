@@ -173,12 +173,14 @@ class Analysis:
                 yield replace(life, span=span, chain=tuple(chain))
 
     def names(self, path: str) -> set[Span]:
-        """Return the names in a file that are given a value: targets and parameters."""
+        """Return the names in a file that are given a value, but `_`: targets and parameters."""
         text = self.project.sources.get(path)
         if text is None or self.project.tree(path) is None:
             return set()
         found = set()
         for node in ast.walk(text.tree):
+            if isinstance(node, ast.Name) and node.id == "_":
+                continue
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
                 found.add(text.span(node))
             elif isinstance(node, ast.arg):

@@ -366,7 +366,9 @@ class Server(LanguageServer):
             _, error = analysis.broken[path]
             line, column = error.line or 1, error.column or 0
             where = self.location(analysis, path, Span(line, column, line, column))
-            message = f"this does not parse ({error.message}); what was found before is kept"
+            message = f"this does not parse ({error.message})"
+            if path in analysis.lines:
+                message += "; what was found before is kept"
             found.append(
                 (
                     where.uri,
@@ -386,6 +388,11 @@ class Server(LanguageServer):
         message = finding.message
         if finding.unfixed:
             message += f"\nno fix: {finding.unfixed}"
+        text = analysis.source(finding.path)
+        cell = text.cell_of(finding.span.line) if text is not None else None
+        uri = self.uri_of(finding.path)
+        if cell and self.workspace.get_notebook_document(notebook_uri=uri) is None:
+            message = f"cell {cell[0] + 1}, line {cell[1]}: {message}"
         severity = _SEVERITY[finding.level]
         if finding in analysis.old:
             severity = lsp.DiagnosticSeverity.Hint
@@ -411,10 +418,12 @@ class Server(LanguageServer):
         if text is None:
             return lsp.Location(uri, lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)))
         there = range_of(text.line, span, self.encoding)
-        notebook = self.workspace.get_notebook_document(notebook_uri=uri)
         cell = text.cell_of(span.line)
-        if notebook is None or cell is None or cell[0] >= len(notebook.cells):
+        if cell is None:
             return lsp.Location(uri, there)
+        notebook = self.workspace.get_notebook_document(notebook_uri=uri)
+        if notebook is None or cell[0] >= len(notebook.cells):  # not open: lines are those of JSON
+            return lsp.Location(uri, lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)))
         moved = span.line - max(cell[1], 1)  # lines of the joined text before the cell's first
         there.start.line -= moved
         there.end.line -= moved
@@ -432,9 +441,13 @@ class Server(LanguageServer):
     # -- edits --------------------------------------------------------------------------------
 
     def workspace_edit(
-        self, analysis: Analysis, changed: Mapping[str, Source], label: str = ""
+        self,
+        analysis: Analysis,
+        changed: Mapping[str, Source],
+        label: str = "",
+        confirmed: bool = False,
     ) -> lsp.WorkspaceEdit:
-        """Return the edits that make `changed` of the texts; with a `label`, to be confirmed.
+        """Return the edits that make `changed` of the texts; with a `label`, to be `confirmed`.
 
         Raises `ValueError` when files have to be made and the editor cannot.
         """
@@ -475,7 +488,7 @@ class Server(LanguageServer):
                 if isinstance(item, lsp.TextDocumentEdit)
             }
             return lsp.WorkspaceEdit(changes=changes)
-        annotations = {label: lsp.ChangeAnnotation(label, needs_confirmation=True)}
+        annotations = {label: lsp.ChangeAnnotation(label, needs_confirmation=not confirmed)}
         return lsp.WorkspaceEdit(
             document_changes=documents, change_annotations=annotations if note else None
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from ..places.graph import Place
-from ..places.trace import WORDS, Life
+from ..places.trace import WORDS, Event, Life
 from .analysis import Analysis
 from .protocol import NAME, Server
 
@@ -170,8 +170,18 @@ def _told(server: Server, analysis: Analysis, path: str, life: Life) -> str:
         at = server.location(analysis, event.path, event.span)
         name = f"{os.path.basename(event.path)}:{event.span.line}"
         link = f"[{name}]({at.uri}#L{at.range.start.line + 1})"
-        lines.append(f"{number}. {event.what} {WORDS[event.place]}, {link}: `{event.code}`")
+        lines.append(f"{number}. {_happened(event)}, {link}: `{event.code}`")
     return "\n".join([lines[0], "", *lines[1:]]) if lines[1:] else lines[0]
+
+
+def _happened(event: Event) -> str:
+    """Return what happened to a value at a site, in words."""
+    if event.what == "device chosen":
+        return event.what
+    words = WORDS[event.place]
+    if event.what == "moved" and words.startswith("on "):
+        words = "to " + words.removeprefix("on ")
+    return f"{event.what} {words}"
 
 
 def _holds(outer: lsp.Range, at: lsp.Position) -> bool:

@@ -19,11 +19,16 @@ try {
   for (const version of VERSIONS) {
     const target = path.join("bundled", `cp${version.replace(".", "")}`);
     run(
-      ...["install", "--quiet", "--no-compile", "--target", target],
+      ...["install", "--quiet", "--disable-pip-version-check", "--no-compile", "--target", target],
       ...["--python-version", version, "--only-binary", ":all:"],
       `samedevice[server] @ file://${wheel}`,
     );
     rmSync(path.join(target, "bin"), { recursive: true, force: true });
+    for (const name of readdirSync(target, { recursive: true })) {
+      if (/[\\/]tests?$/.test(name)) {
+        rmSync(path.join(target, name), { recursive: true, force: true });
+      }
+    }
   }
 } finally {
   rmSync(folder, { recursive: true });

@@ -171,7 +171,13 @@ function makeClient(
   };
 }
 
-/** Asks the server for the edits of a whole project; it sends them with a preview. */
+const APPLY = "Apply All";
+const CHOOSE = "Choose in a Preview";
+
+/**
+ * Asks the server for the edits of a whole project. VS Code's preview has them unticked: whoever
+ * wants all of them says so here.
+ */
 async function centralize(current: Session): Promise<void> {
   const active = vscode.window.activeTextEditor?.document.uri;
   const folder =
@@ -181,8 +187,16 @@ async function centralize(current: Session): Promise<void> {
     void vscode.window.showInformationMessage("samedevice: open a folder to centralize it");
     return;
   }
+  const question = `Centralize the device of ${folder.name}?`;
+  const detail = "Files may be changed that are not open. One Undo takes all of it back.";
+  const options = { modal: true, detail };
+  const answer = await vscode.window.showInformationMessage(question, options, APPLY, CHOOSE);
+  if (answer === undefined) {
+    return;
+  }
   try {
-    await current.request("samedevice.server.centralize", [folder.uri.toString()]);
+    const given = [folder.uri.toString(), answer === APPLY];
+    await current.request("samedevice.server.centralize", given);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     void vscode.window.showErrorMessage(`samedevice: ${why}`);

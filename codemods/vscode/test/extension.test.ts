@@ -58,7 +58,7 @@ describe("extension", () => {
     folder = mkdtempSync(path.join(tmpdir(), "samedevice-"));
     process.env["PATH"] = folder; // nothing else of this machine may be found
     context = { subscriptions: [] };
-    Object.assign(world, { settings: {}, folders: [{ uri: new Uri(folder) }], active: undefined });
+    Object.assign(world, { settings: {}, folders: [{ uri: new Uri(folder), name: "rings" }], active: undefined });
     Object.assign(world, { executed: [], messages: [], answer: undefined, tasks: [], log: [] });
     python.interpreter = undefined;
     LanguageClient.made = [];
@@ -67,7 +67,9 @@ describe("extension", () => {
   afterEach(async () => {
     process.env["PATH"] = searched;
     await deactivate();
-    context.subscriptions.forEach((one) => one.dispose());
+    for (const one of context.subscriptions) {
+      one.dispose();
+    }
     rmSync(folder, { recursive: true });
   });
 
@@ -150,21 +152,27 @@ describe("extension", () => {
 
   it("asks the server to centralize the folder of the active file", async () => {
     python.interpreter = interpreter("python", WHOLE);
-    world.folders = [{ uri: new Uri("/elsewhere") }, { uri: new Uri(folder) }];
+    world.folders = [{ uri: new Uri("/elsewhere"), name: "a" }, { uri: new Uri(folder), name: "b" }];
     world.active = new Uri(path.join(folder, "train.py"));
     await start();
     await world.commands["samedevice.centralize"]?.();
-    const params = { command: "samedevice.server.centralize", arguments: [`file://${folder}`] };
-    assert.deepEqual(client().requests, [["workspace/executeCommand", params]]);
+    assert.deepEqual(client().requests, []); // not without a yes
+    for (const [answer, all] of [["Apply All", true], ["Choose in a Preview", false]]) {
+      world.answer = answer as string;
+      await world.commands["samedevice.centralize"]?.();
+      const given = { command: "samedevice.server.centralize", arguments: [`file://${folder}`, all] };
+      assert.deepEqual(client().requests.pop(), ["workspace/executeCommand", given]);
+    }
   });
 
   it("says why it cannot centralize", async () => {
     world.settings["samedevice.enable"] = false;
+    world.answer = "Apply All";
     await start();
     await world.commands["samedevice.centralize"]?.();
     world.folders = [];
     await world.commands["samedevice.centralize"]?.();
-    assert.deepEqual(world.messages, [
+    assert.deepEqual(world.messages.slice(1), [
       "samedevice: the samedevice server is not running",
       "samedevice: open a folder to centralize it",
     ]);

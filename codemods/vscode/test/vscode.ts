@@ -2,7 +2,7 @@
 
 export const world = {
   settings: {} as Record<string, unknown>,
-  folders: [] as { uri: Uri }[],
+  folders: [] as { uri: Uri; name: string }[],
   active: undefined as Uri | undefined,
   commands: {} as Record<string, () => unknown>,
   executed: [] as unknown[][],
@@ -23,7 +23,11 @@ function emitter<T>(): { event: (listener: Listener<T>) => Disposable; fire: Lis
       listeners.add(listener);
       return { dispose: () => listeners.delete(listener) };
     },
-    fire: (event) => listeners.forEach((listener) => listener(event)),
+    fire: (event) => {
+      for (const listener of listeners) {
+        listener(event);
+      }
+    },
   };
 }
 

@@ -180,8 +180,9 @@ try {
   await picture("5-inlay-hints", "With `samedevice.inlayHints` set to `all`, the inferred places stand in the code:");
 
   await command("samedevice: Centralize This Project");
+  await page.locator(".monaco-dialog-box .monaco-button", { hasText: "Choose in a Preview" }).click();
   await page.locator(".refactor-preview-panel, .bulk-edit-panel, [id*=refactorPreview]").first().waitFor();
-  await picture("6-preview", "*samedevice: Centralize This Project* shows all of its edits before it makes them, also in files that are not open; those that are ticked are made by *Apply*:");
+  await picture("6-preview", "*samedevice: Centralize This Project* makes all of its edits at once or, as here, shows them before, also in files that are not open; those that are ticked are made by *Apply*:");
   await page.locator(".bulk-edit-panel .monaco-list-row").first().locator(".edit-checkbox, .monaco-custom-toggle, input").first().click();
   await page.locator(".monaco-button", { hasText: "Apply" }).first().click();
   for (let tries = 0; git("diff", "--", "evaluate.py") === ""; tries++) {
