@@ -859,6 +859,11 @@ class Interpreter(Choices):
                 return Either(options)
             return left
         for one, other in ((left, right), (right, left)):
+            if one is ARRAY and isinstance(other, Tensor):
+                node = self.graph.node()
+                node.sure = False  # it may be no tensor
+                self.graph.flow(other.node, node)
+                return Tensor(node)
             if isinstance(one, Tensor) and one.packed and isinstance(other, Obj):
                 if one.site is not None and one.site.kind == "load" and other.family != "module":
                     one.site.detail["made"] = other  # a file keeps what is made otherwise

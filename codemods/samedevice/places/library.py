@@ -480,7 +480,7 @@ class Library(Expressions):
             site.detail.update(fact=fact, args=args, kwargs=kwargs)
             self.snapshot(site, scope)
             result = Tensor(node, scalar=scalar, site=site)
-            if self.default_device or name.startswith("torch.cuda."):
+            if self.default_device and kind != "share" or name.startswith("torch.cuda."):
                 site.detail["default"] = self.default_device
                 self.graph.pin(node, Place.CENTRAL, spot)
         pinned = kwargs.get("pin_memory")
@@ -524,7 +524,8 @@ class Library(Expressions):
         """`torch.FloatTensor(...)` and its kin."""
         for value, where in args:
             if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
-                self.demand_host(value, where, scope, name)
+                if not self.default_device:
+                    self.demand_host(value, where, scope, name)
         return self.created("legacy", name, fact, args, kwargs, spot, scope)
 
     def fact_share(

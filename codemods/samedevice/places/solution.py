@@ -44,6 +44,13 @@ _SPREADERS = (
 #: Calls to other processes: where their results are cannot be known here.
 _REMOTE = "torch.distributed.rpc"
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+#: Methods that tensors have, and neither arrays nor modules.
+_TENSORS_ONLY = frozenset(
+    (
+        "size", "unsqueeze", "permute", "contiguous", "detach", "expand", "expand_as", "new_zeros",
+        "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
+    )
+)  # fmt: skip
 #: Names of files that exist for others to import from.
 _SHARED_NAMES = re.compile(
     r"device|config|setting|const|util|common|global|helper|option|param|env|base|__init__"
@@ -631,6 +638,9 @@ class Solution:
             return None
         if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
             return None
+        likely = self._likely_tensor(group)
+        if likely:
+            return Name(f"{likely}.device")
         handed = self._parameter(group)
         if handed is not None:
             return handed
@@ -638,6 +648,22 @@ class Solution:
             path = _edited(site)
             return self._existing(path, self.program(path))
         return self.resolver(_edited(site))
+
+    def _likely_tensor(self, group: SiteGroup) -> str:
+        """Return a parameter that nothing is known of but what the function does with it."""
+        func = group.first.scope.func
+        if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+            return ""
+        optional = _optional(group.first.scope)
+        for name in group.first.unknown:
+            if name in optional or any(name not in site.unknown for site in group.sites):
+                continue
+            for node in syntax.walk(func.node):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id=known), attr=attr)):
+                        if known == name and attr in _TENSORS_ONLY:
+                            return name
+        return ""
 
     def _parameter(self, group: SiteGroup) -> Name | None:
         """Hand a function the device that its callers have, where it can import none.

@@ -57,7 +57,7 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
             continue  # rules of their own
-        if kind == "create" and all(site.detail.get("default") for site in group.sites):
+        if kind != "share" and all(site.detail.get("default") for site in group.sites):
             continue  # `torch.set_default_device` put it there
         inside = solution.in_module(group.first.scope) or solution.follow(group) is not None
         if solution.place_of(group) is Place.FOLLOWS and solution.device_for(group) is None:

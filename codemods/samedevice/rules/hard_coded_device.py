@@ -161,7 +161,14 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     spot = group.spot
     repair: Fix | None = None
     if spot.node in solution.interpreter.stored_literals:
-        repair = _choice(solution, spot)
+        call = solution.parents(spot.path).get(spot.node)
+        followed = solution.follow(group)
+        if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
+            # A helper's own device is that of its input.
+            place = Spot(spot.path, call)
+            repair = fix(Name(followed), edit(solution, place, "replace", code=followed))
+        else:
+            repair = _choice(solution, spot)
     else:
         parents = solution.parents(spot.path)
         parent = parents.get(spot.node)
