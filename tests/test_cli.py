@@ -335,7 +335,7 @@ def test_prove_compares_two_folders() -> None:
 def test_a_setting_that_run_does_not_know() -> None:
     result = samedevice("run", "--on", "moon", "main.py")
     assert result.exit_code == 2
-    assert "--on moon: one of virtual, cpu, cuda, auto" in result.stderr
+    assert "--on moon: expected virtual, cpu, cuda or auto" in result.stderr
 
 
 # the terminal

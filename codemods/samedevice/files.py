@@ -213,5 +213,6 @@ def _readable_size(path: str, errors: list[SourceError]) -> bool:
     limit = LARGEST_NOTEBOOK if path.endswith(".ipynb") else LARGEST
     if size <= limit:
         return True
-    errors.append(SourceError(path, f"too large to be code ({size / 1e6:.0f} MB)"))
+    message = f"too large to be code ({size / 1e6:.0f} MB); leave it out with --exclude"
+    errors.append(SourceError(path, message))
     return False

@@ -215,7 +215,7 @@ def read(path: str | Path) -> Source:
     try:
         file = Path(path)
         if not stat.S_ISREG(file.stat().st_mode):
-            raise SourceError(name, "not a regular file")
+            raise SourceError(name, "is not a regular file")
         data = file.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         message = getattr(error, "strerror", None) or str(error)

@@ -22,6 +22,7 @@ NOT_RUN = {
 
 ELSEWHERE = {
     "docs/proof/editor_session.md": "the record of a session, written by a script",
+    "docs/proof/first_five_minutes.md": "the program of a record: `make first-five` runs it",
     "docs/not-the-cause.md": "run by tests/test_not_the_cause.py",
     "docs/cli.md: table": "comments that switch rules off: run by tests/test_suppress.py",
     "docs/how-to/rule.md: os": "the line of code that the rule is about",

@@ -1,5 +1,6 @@
 """What the page does, in a headless Chromium."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -218,6 +219,16 @@ def test_names_and_roles_for_screen_readers(browser: Browser) -> None:
         ".map(a => a.getAttribute('href').slice(1)).filter(id => !document.getElementById(id))"
     )
     assert browser.js(broken) == []
+
+
+@pytest.mark.skipif("AXE_CORE" not in os.environ, reason="AXE_CORE names no axe.min.js of npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, scheme: str) -> None:
+    browser.media(scheme)
+    browser("Page.setBypassCSP", enabled=True)
+    browser("Runtime.evaluate", expression=Path(os.environ["AXE_CORE"]).read_text("utf-8"))
+    found = "axe.run().then(r => r.violations.map(v => [v.id, v.impact, v.nodes[0].html]))"
+    assert browser.js(found) == []
 
 
 def test_five_thousand_lines(chromium: Browser, tmp_path: Path) -> None:

@@ -568,9 +568,12 @@ def add_branch(git: Git, source: Git, branch: str, commit: str) -> None:
     if old == commit:
         return
     if old and not is_ours(git, old):
-        raise GitError(f"the branch {branch} exists, and its last commit is not one of ours")
+        raise GitError(
+            f"the branch {branch} exists, and its last commit is not one of ours; "
+            "rename it, or name another with --branch"
+        )
     if f"branch {name}" in git.word("worktree", "list", "--porcelain").split("\n"):
-        raise GitError(f"the branch {branch} is checked out")
+        raise GitError(f"the branch {branch} is checked out; switch to another")
     objects = source("rev-list", "--objects", "--no-object-names", commit, f"^{commit}^")
     pack = source("pack-objects", "-q", "--stdout", data=objects)
     git("unpack-objects", "-q", "--strict", data=pack)

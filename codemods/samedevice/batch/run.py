@@ -121,7 +121,9 @@ def retry(
     last = {record.repository.name: record.attempt for record in state.records()}
     unknown = set(names) - set(last)
     if unknown:
-        raise ConfigError(f"{min(unknown)!r} has no attempt in this batch")
+        raise ConfigError(
+            f"{min(unknown)!r} has no attempt in this batch; `samedevice batch records` has them"
+        )
 
     def again(repository: Repository, record: Record | None) -> Chosen | None:
         if record is None or record.attempt > last[repository.name]:

@@ -79,7 +79,10 @@ class State:
             guard.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError:
             guard.close()
-            raise ConfigError(f"{self.folder}: another process is running this batch") from None
+            raise ConfigError(
+                f"{self.folder}: another process is running this batch; "
+                "`samedevice batch status` shows how far it is"
+            ) from None
         self._guard = guard
 
     def is_locked(self) -> bool:
@@ -254,7 +257,10 @@ def open_(folder: Path) -> State:
         raise ConfigError(f"{path}: {error}") from None
     if schema != SCHEMA:
         state.__exit__()
-        raise ConfigError(f"{path}: of version {schema}; this samedevice has version {SCHEMA}")
+        raise ConfigError(
+            f"{path}: of version {schema}, and this samedevice has version {SCHEMA}: "
+            "go on with the samedevice that began it, or name another --folder"
+        )
     return state
 
 

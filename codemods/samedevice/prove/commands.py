@@ -105,7 +105,7 @@ def prove(
         _check_folders(report=report, html=html)
         unknown = set(ignore) - set(IGNORABLE)
         if unknown:
-            raise ProgramError(f"--ignore {min(unknown)}: one of {', '.join(IGNORABLE)}")
+            raise ProgramError(f"--ignore {min(unknown)}: expected {', '.join(IGNORABLE)}")
         settings = _settings(
             on, device_name, devices, time_limit, memory_limit, output_limit, seed, python
         )
@@ -170,13 +170,13 @@ def _settings(
     from samedevice.prove.run import ProgramError, Settings
 
     if on not in ("virtual", "cpu", "cuda", "auto"):
-        raise ProgramError(f"--on {on}: one of virtual, cpu, cuda, auto")
+        raise ProgramError(f"--on {on}: expected virtual, cpu, cuda or auto")
     if devices < 1:
-        raise ProgramError(f"--devices {devices}: at least one")
+        raise ProgramError(f"--devices {devices}: expected 1 or more")
     if time_limit is not None and time_limit <= 0:
-        raise ProgramError(f"--time-limit {time_limit:g}: more than 0 seconds")
+        raise ProgramError(f"--time-limit {time_limit:g}: expected more than 0 seconds")
     if seed is not None and not 0 <= seed < 2**32:
-        raise ProgramError(f"--seed {seed}: from 0 to 4294967295")
+        raise ProgramError(f"--seed {seed}: expected 0 to 4294967295")
     memory = _size("--memory-limit", memory_limit) if memory_limit else _most_memory(on)
     limits = Limits(
         time_limit, memory, _size("--output-limit", output_limit) if output_limit else None
@@ -204,9 +204,9 @@ def _size(option: str, text: str) -> int:
         else:
             size = int(word)
     except (ValueError, OverflowError):
-        raise ProgramError(f"{option} {text}: a size such as 4G or 500M") from None
+        raise ProgramError(f"{option} {text}: expected a size such as 4G or 500M") from None
     if size <= 0:
-        raise ProgramError(f"{option} {text}: more than nothing")
+        raise ProgramError(f"{option} {text}: expected more than nothing")
     return size
 
 

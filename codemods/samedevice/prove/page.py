@@ -26,8 +26,8 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --line: #30363d; --soft: #161b22;
   --dim: #9198a1; --good: #3fb950; --bad: #f85149; --old: #3c1618; --new: #12331b;
   --older: #7d2a2a; --newer: #1f6f35 } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto;
-  padding: 0 1rem; }
+body { background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif;
+  max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 code, pre, .code td { font: 13px/1.45 ui-monospace, monospace }
 table { border-collapse: collapse } td, th { padding: .25rem .6rem; text-align: left;
@@ -54,7 +54,7 @@ def render(proof: Proof, links: Mapping[str, str] = MappingProxyType({})) -> str
         '<html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{verdict}: {escape(proof.program)}</title>",
-        f"<style>{_STYLE}</style>",
+        f"<style>{_STYLE}</style><main>",
         f'<h1><span class="{verdict}">{_SIGNS[verdict]} {verdict}</span> '
         f"<code>{escape(proof.program)}</code></h1>",
         f"<p>before: <code>{escape(proof.before)}</code> · "
@@ -68,7 +68,7 @@ def render(proof: Proof, links: Mapping[str, str] = MappingProxyType({})) -> str
         *(part for change in proof.changes for part in _change(change, links.get(change.path))),
         "<h2>The runs</h2>",
         *(part for name, run in proof.runs.items() for part in _run(name, run)),
-        "</html>",
+        "</main></html>",
     ]
     return "\n".join(parts) + "\n"
 

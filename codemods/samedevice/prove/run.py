@@ -85,7 +85,7 @@ class Program:
         if not words:
             raise ProgramError("no program to run was named")
         if words[0].startswith("-"):
-            raise ProgramError(f"{words[0]}: a path or -m MODULE was expected")
+            raise ProgramError(f"{words[0]}: expected a path or -m MODULE")
         return cls(words[0], tuple(words[1:]))
 
     def __str__(self) -> str:
