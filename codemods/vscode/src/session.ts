@@ -98,7 +98,7 @@ export class Session {
     this.#client = undefined;
     if (client !== undefined) {
       this.hooks.show({ kind: "off" });
-      await client.stop().catch((error: unknown) => this.hooks.log(`while stopping: ${error}`));
+      await client.stop().catch((error: unknown) => this.hooks.log(`while stopping: ${String(error)}`));
     }
   }
 

@@ -38,7 +38,7 @@ describe("extension", () => {
     for (let round = 0; round < 500 && !done(); round++) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert.ok(done(), `still not so: ${done}`);
+    assert.ok(done(), `still not so: ${String(done)}`);
   }
 
   function client(): LanguageClient {
