@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import keyword
+import os
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -511,7 +512,7 @@ class _Page:
         return f"{'after:' if side == 'a' else ''}{self._id(path)}:{line}"
 
     def _name(self, path: str) -> str:
-        return path.removeprefix(self._root).removeprefix("./")
+        return path.replace(os.sep, "/").removeprefix(self._root).removeprefix("./")
 
     def _id(self, path: str) -> str:
         """Return the id of a file: its name, as an address may have it."""
