@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 def dump(value: Any) -> Any:
     """Return a value of dataclasses, tuples, numbers and texts as lists, numbers and texts."""
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [dump(item) for item in value]
     if is_dataclass(value):
         return [dump(getattr(value, name)) for name in _names(value.__class__)]

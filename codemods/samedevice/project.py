@@ -109,6 +109,7 @@ class Project:
         changed = {path for path, source in new.sources.items() if source is not self.sources[path]}
         new._by_place, new._folders, new._resolved = self._by_place, self._folders, self._resolved
         new._mentions = self._mentions
+        new._within = self._within
         new._broken = self._broken - changed
         new.errors = [error for error in self.errors if error.path in new._broken]
         if "imports" in vars(self):
@@ -155,6 +156,22 @@ class Project:
         stems = {place.rpartition("/")[2].removesuffix(".py") for place in self._by_place}
         return stems.union(*(folder.split("/") for folder in self._folders))
 
+    @cached_property
+    def _within(self) -> dict[str, set[str]]:
+        """The names of the files, without their ending, and of the folders in each folder."""
+        found: dict[str, set[str]] = {}
+        for place in self._by_place:
+            above, name = posixpath.split(place)
+            found.setdefault(above, set()).add(name.removesuffix(".py"))
+        for folder in self._folders:
+            while folder.strip("/"):
+                above, name = posixpath.split(folder)
+                if name in found.setdefault(above, set()):
+                    break
+                found[above].add(name)
+                folder = above
+        return found
+
     def _resolve(self, folder: str, module: str, level: int) -> str | None:
         parts = [part for part in module.split(".") if part]
         if parts and parts[0] not in self._stems:
@@ -174,6 +191,8 @@ class Project:
     def _upward(self, folder: str, parts: list[str]) -> str | None:
         while True:
             for base in (folder, posixpath.join(folder, "src") if folder else "src"):
+                if parts and parts[0] not in self._within.get(base, ()):
+                    continue
                 found = self._file(base, parts)
                 if found is not None:
                     return found

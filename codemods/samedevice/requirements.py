@@ -102,7 +102,7 @@ def _of_setup(text: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
-        for inner in node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else ():
+        for inner in node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else ():
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
                 yield inner.value
 

@@ -130,6 +130,12 @@ class Source:
         end = starts[number] - 1 if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end]
 
+    def lines(self, node: ast.stmt | ast.expr) -> str:
+        """Return the lines that a node is in, whole."""
+        starts, last = self.starts, node.end_lineno or node.lineno
+        end = starts[last] if last < len(starts) else len(self.text)
+        return self.text[starts[node.lineno - 1] : end]
+
     def span(self, node: ast.AST) -> Span:
         """Return where `node` (a statement, expression, argument, keyword, ...) is.
 

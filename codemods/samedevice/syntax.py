@@ -37,7 +37,7 @@ def _node_fields(kind: type[ast.AST]) -> tuple[str, ...]:
 def _block_fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields of a type of node that hold statements, or what holds statements."""
     blocks = ("body", "orelse", "finalbody", "handlers", "cases")
-    compound = issubclass(kind, ast.stmt | ast.mod | ast.ExceptHandler | ast.match_case)
+    compound = issubclass(kind, (ast.stmt, ast.mod, ast.ExceptHandler, ast.match_case))
     _blocks[kind] = tuple(name for name in kind._fields if name in blocks) if compound else ()
     return _blocks[kind]
 

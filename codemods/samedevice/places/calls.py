@@ -51,6 +51,7 @@ class Calls(Library):
         self._known: set[int] = set()
         self._results: dict[ast.AST, list[tuple[dict[int | str, Value], Value]]] = {}
         self._evaluations = 0
+        self._signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = {}
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -60,7 +61,6 @@ class Calls(Library):
                 return Super(scope.func.cls, scope.self_value)
         callee = self.eval(node.func, scope)
         args: list[Arg] = []
-        room = self._room(callee, node)
         for arg in node.args:
             value = self.eval(arg, scope)
             if isinstance(arg, ast.Starred):
@@ -72,7 +72,7 @@ class Calls(Library):
                         columns = _columns(element)
                         if columns is not None and len(node.args) == 1:
                             return columns
-                    args.extend([(element, Spot(scope.path, arg.value))] * room)
+                    args.extend([(element, Spot(scope.path, arg.value))] * _room(callee, node))
             else:
                 args.append((value, Spot(scope.path, arg)))
         kwargs: dict[str, Arg] = {}
@@ -89,8 +89,8 @@ class Calls(Library):
         if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
             return self.moved_unknown(node.func, args, kwargs, Spot(scope.path, node), scope)
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
-        if isinstance(callee, Func | Either | Partial):
-            for made in self.modules_in(result) if isinstance(result, Obj | Either) else ():
+        if isinstance(callee, (Func, Either, Partial)):
+            for made in self.modules_in(result) if isinstance(result, (Obj, Either)) else ():
                 if made.site is None or made.site.order < before or made.node is None:
                     continue  # it was handed in
                 if not made.moves and not made.site.constructing and not made.node.find().meets:
@@ -99,15 +99,6 @@ class Calls(Library):
                     self.snapshot(made.site, scope)
                     made.site.scope = scope
         return result
-
-    def _room(self, callee: Value, node: ast.Call) -> int:
-        """Return how many parameters each starred argument of unknown length fills."""
-        starred = sum(isinstance(arg, ast.Starred) for arg in node.args)
-        if not starred or not isinstance(callee, Func) or callee.node.args.vararg is not None:
-            return 1
-        spec = callee.node.args
-        free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
-        return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
 
     def apply(
         self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -227,7 +218,14 @@ class Calls(Library):
         if not known:
             return UNKNOWN
         new = _given(func, args, kwargs)
-        old, result = max(reversed(known), key=lambda pair: _likeness(pair[0], new))
+        most = sum(3 if isinstance(v, (Tensor, Device, Const)) else 2 for v in new.values())
+        best = -1
+        for given, outcome in reversed(known):
+            alike = _likeness(given, new)
+            if alike > best:
+                best, old, result = alike, given, outcome
+                if best == most:
+                    break
         if isinstance(result, Obj) and result.family == "module":
             if all(result is not before for before in old.values()):
                 return self.twin(result, self.graph.node(spot))
@@ -287,7 +285,7 @@ class Calls(Library):
     ) -> None:
         """Bind a call's arguments to the function's parameters."""
         spec = func.node.args
-        names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+        names, defaults = self._signature(func.node)
         values = [value for value, _ in args]
         if func.bound is not None:
             values.insert(0, func.bound)
@@ -297,7 +295,6 @@ class Calls(Library):
             bound = func.bound is not None
             for name in names[len(values) :] if not bound else names[max(len(values), 1) :]:
                 left.setdefault(name, spread)
-        defaults = [None] * (len(names) - len(spec.defaults)) + list(spec.defaults)
         for index, name in enumerate(names):
             if index < len(values):
                 scope.names[name] = values[index]
@@ -315,6 +312,17 @@ class Calls(Library):
         if spec.kwarg is not None:
             scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
 
+    def _signature(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    ) -> tuple[list[str], list[ast.expr | None]]:
+        """Return the names of a function's positional parameters, and their defaults."""
+        known = self._signatures.get(node)
+        if known is None:
+            names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+            without = len(names) - len(node.args.defaults)
+            known = self._signatures[node] = names, [None] * without + [*node.args.defaults]
+        return known
+
     def default(
         self, name: str, default: ast.expr | None, func: Func, scope: Scope
     ) -> Value:
@@ -322,7 +330,7 @@ class Calls(Library):
         if default is None:
             return UNKNOWN
         value = self.eval(default, func.scope)
-        if isinstance(value, Device) and not isinstance(default, ast.Name | ast.Attribute):
+        if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
             made = self.site("default", Spot(func.scope.path, default), value.node, scope, name)
             made.detail["call"] = scope.call
         return value
@@ -604,7 +612,7 @@ class Calls(Library):
 
     def extend(self, owner: Seq, other: Value) -> None:
         """Add the members of a container to a list."""
-        if isinstance(other, Seq | Iter):
+        if isinstance(other, (Seq, Iter)):
             members = list(other.members()) if isinstance(other, Seq) else [other.element]
             for member in members:
                 self.append(owner, member)
@@ -775,6 +783,16 @@ def _columns(row: Value) -> Seq | None:
     return Seq("list", [Seq("tuple", None, m) for m in members]) if members else None
 
 
+def _room(callee: Value, node: ast.Call) -> int:
+    """Return how many parameters each starred argument of unknown length fills."""
+    if not isinstance(callee, Func) or callee.node.args.vararg is not None:
+        return 1
+    starred = sum(isinstance(arg, ast.Starred) for arg in node.args)
+    spec = callee.node.args
+    free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
+    return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
+
+
 def _given(
     func: Func, args: list[Arg], kwargs: dict[str, Arg]
 ) -> dict[int | str, Value]:
@@ -791,7 +809,7 @@ def _likeness(old: dict[int | str, Value], new: dict[int | str, Value]) -> int:
     alike = 0
     for name, value in new.items():
         other = old.get(name)
-        if isinstance(value, Tensor | Device) and isinstance(other, Tensor | Device):
+        if isinstance(value, (Tensor, Device)) and isinstance(other, (Tensor, Device)):
             alike += 3 if value.node.find() is other.node.find() else 1
         elif isinstance(value, Const) and isinstance(other, Const):
             alike += 3 if value.value == other.value else 0

@@ -49,6 +49,8 @@ class Choices(Calls):
 
     def chosen_unknown(self, node: ast.If, scope: Scope) -> bool:
         """Note a branch that moves behind a test about devices of which nothing else is known."""
+        if not _SPEAKS.search(self.project.sources[scope.path].lines(node.test)):
+            return False
         if not _SPEAKS.search(ast.unparse(node.test)):
             return False
         if not _moves(node.body) or _moves(node.orelse):
@@ -65,7 +67,7 @@ class Choices(Calls):
         That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
         one of them says whether to use the accelerator, or which one.
         """
-        if not isinstance(value, Flag | Option | Obj):
+        if not isinstance(value, (Flag, Option, Obj)):
             return
         if isinstance(value, Obj) and value.family != "namespace":
             return
@@ -184,7 +186,7 @@ class Choices(Calls):
         """Tell whether a file passes an expression to functions."""
         tree = self.project.tree(path)
         return any(
-            isinstance(argument, ast.Name | ast.Attribute) and ast.unparse(argument) == code
+            isinstance(argument, (ast.Name, ast.Attribute)) and ast.unparse(argument) == code
             for node in (syntax.walk(tree) if tree is not None else ())
             if isinstance(node, ast.Call)
             for argument in (*node.args, *(k.value for k in node.keywords))
@@ -221,7 +223,7 @@ class Choices(Calls):
                     continue
                 for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
                     index = index_in(node)
-                    if isinstance(index, ast.Name | ast.Attribute):
+                    if isinstance(index, (ast.Name, ast.Attribute)):
                         known.add(ast.unparse(index))
         return known
 

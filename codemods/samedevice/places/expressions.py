@@ -12,6 +12,7 @@ from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    NAMING,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -181,15 +182,15 @@ class Expressions:
         if self.class_devices:
             names = (*names, *level.names.classes.items())
         for name, value in names:
-            if any(name in hiding for hiding in inner):
+            if inner and any(name in hiding for hiding in inner):
                 continue
-            if isinstance(value, Klass | Obj):
+            if isinstance(value, (Klass, Obj)):
+                own = value is level.self_value
                 for attr, member in _attributes(value):
-                    if isinstance(member, Device | Rank) or (
-                        isinstance(member, Const) and isinstance(member.value, str)
-                    ):
-                        site.devices.append((f"{name}.{attr}", member, outermost))
-                    elif value is level.self_value and isinstance(member, Obj):
+                    if isinstance(member, (Device, Rank, Const)):
+                        if not isinstance(member, Const) or isinstance(member.value, str):
+                            site.devices.append((f"{name}.{attr}", member, outermost))
+                    elif own and isinstance(member, Obj):
                         known = member.attrs.get("device")  # `self.model.device`
                         if isinstance(known, Device):
                             site.devices.append((f"{name}.{attr}.device", known, outermost))
@@ -262,12 +263,13 @@ class Expressions:
         return rank.device
 
     def eval_Name(self, node: ast.Name, scope: Scope) -> Value:
-        level: Scope | None = scope
+        value = scope.names.get(node.id)
+        if value is not None:
+            return value
+        level = scope.outer
         while level is not None:
             value = level.names.get(node.id)
-            if value is not None and (
-                level is scope or level.cls is None or level.node is not level.cls.node
-            ):
+            if value is not None and (level.cls is None or level.node is not level.cls.node):
                 return value
             level = level.outer
         if node.id in _BUILTINS:
@@ -337,7 +339,7 @@ class Expressions:
                     found.element = value.element if found.element is None else found.element
                 continue
             name = self.eval(key, scope)
-            if isinstance(name, Const) and isinstance(name.value, str | int | float | bool):
+            if isinstance(name, Const) and isinstance(name.value, (str, int, float, bool)):
                 found.items[name.value] = value
             else:
                 found.keys = name
@@ -426,7 +428,7 @@ class Expressions:
                 return children[0] if children else self.any_module(value, spot)
             case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
                 found = self.method(value, "__iter__", scope, spot.node)
-                if isinstance(found, Iter | Seq):
+                if isinstance(found, (Iter, Seq)):
                     return self.iterate(found, spot, scope)
                 return self.method(value, "__next__", scope, spot.node)
             case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
@@ -559,7 +561,7 @@ class Expressions:
         self.guarded += 1
         value = self.eval(moved, scope)
         self.guarded -= 1
-        if not isinstance(value, Tensor | Obj | Either):
+        if not isinstance(value, (Tensor, Obj, Either)):
             return None
         self.site("choice", Spot(scope.path, node), None, scope).detail["positive"] = True
         return value
@@ -573,14 +575,14 @@ class Expressions:
             return SCALAR if known is None else Const(not known)
         if isinstance(value, Tensor):
             return Tensor(value.node, scalar=value.scalar)
-        if isinstance(value, Const) and isinstance(value.value, int | float):
+        if isinstance(value, Const) and isinstance(value.value, (int, float)):
             return Const(-value.value) if isinstance(node.op, ast.USub) else value
         return value if value is ARRAY or value is SCALAR else UNKNOWN
 
     def eval_BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.eval(node.left, scope), self.eval(node.right, scope)
         if isinstance(left, Const) and isinstance(left.value, str):
-            if INDEXED.fullmatch(left.value) and isinstance(node.op, ast.Add | ast.Mod):
+            if INDEXED.fullmatch(left.value) and isinstance(node.op, (ast.Add, ast.Mod)):
                 return self.indexed(node, right, scope)
             if isinstance(node.op, ast.Mod):
                 return SCALAR
@@ -700,18 +702,18 @@ class Expressions:
             right = values[0]
             if isinstance(left, Option) or isinstance(right, Option):
                 return self.compare_option(node, left, right, scope)
-            if isinstance(right, Const) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            if isinstance(right, Const) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
                 if isinstance(left, Flag) and right.value in (0, 1):  # `args.cuda == 1`
                     same = bool(right.value) == isinstance(node.ops[0], ast.Eq)
                     return Flag(left.positive == same, asks=left.asks, choice=left.choice)
-            if _COUNTED.fullmatch(ast.unparse(node)):
+            if _is_count(node.left) and _COUNTED.fullmatch(ast.unparse(node)):
                 return Flag()
-            if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 positive = isinstance(node.ops[0], ast.Is)
                 if isinstance(right, Const) and right.value is None:
                     if isinstance(left, Const):
                         return Const((left.value is None) == positive)
-                    if isinstance(left, Tensor | Obj | Seq | Device | Dict | Func):
+                    if isinstance(left, (Tensor, Obj, Seq, Device, Dict, Func)):
                         if not isinstance(left, Tensor) or left.node.find().sure:
                             return Const(not positive)
                 return SCALAR
@@ -739,7 +741,7 @@ class Expressions:
         if means is not None and isinstance(left, Option):
             if self.is_index(ast.unparse(node.left), left, scope.path):
                 return Flag(means, asks=False, choice=True)
-        if isinstance(node.ops[0], ast.Eq | ast.NotEq) and (
+        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and (
             isinstance(other, Const) and isinstance(other.value, str)
         ):
             equal = isinstance(node.ops[0], ast.Eq)
@@ -760,7 +762,7 @@ class Expressions:
         )
         site = self.site("comparison", Spot(scope.path, node), None, scope)
         site.detail.update(left=left, right=right)
-        equal = isinstance(node.ops[0], ast.Eq | ast.Is | ast.In)
+        equal = isinstance(node.ops[0], (ast.Eq, ast.Is, ast.In))
         if text is not None and len(values) == 1:
             if text.startswith("cpu"):
                 return Flag(not equal)
@@ -777,7 +779,7 @@ class Expressions:
                 if scope.outer is not None or name.startswith("__"):
                     return False  # what a caller passes is what it is
                 return isinstance(value, Const)
-        return isinstance(test, ast.Name | ast.Attribute) and isinstance(value, Const)
+        return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
     def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.eval(node.test, scope)
@@ -1112,19 +1114,26 @@ def undressed(node: ast.expr) -> ast.expr | None:
 
 def parameters(func: ast.AST) -> tuple[str, ...]:
     """Return the names of a function's parameters, without those for the rest."""
-    if not isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    if not isinstance(func, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return ()
     args = func.args
     return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
 
 
+def _is_count(node: ast.expr) -> bool:
+    """Tell whether an expression may be `torch.cuda.device_count()`."""
+    return isinstance(node, ast.Call) and not node.args
+
+
 def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
-    """Return the attributes of an instance, and the devices among those of its class."""
+    """Return the attributes of an instance that may name a device, and those of its class."""
     klass = owner if isinstance(owner, Klass) else owner.cls
     if isinstance(owner, Obj):
-        yield from owner.attrs.items()
+        for name, value in owner.attrs.items():
+            if value.__class__ in NAMING:
+                yield name, value
     for each in klass.mro() if klass is not None else ():
-        for name, value in each.names.items():
+        for name, value in each.names.devices.items():
             if isinstance(value, Device):
                 yield name, value
 

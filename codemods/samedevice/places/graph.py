@@ -206,8 +206,9 @@ class Graph:
     def release(self) -> None:
         """Take the graph apart: it is of no use then, and its memory is free."""
         for node in self.nodes:
-            for name in Node.__slots__:
-                setattr(node, name, None)
+            node._parent = None  # type: ignore[assignment]
+            node.meets = node.flows_to = node.flows_from = node.batch_from = _NONE
+            node.indexes = node.indexed_by = node.stored = _NONE
         self.nodes, self.clashes = [], []
 
     def solve(self) -> None:

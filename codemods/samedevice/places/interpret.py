@@ -11,6 +11,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from samedevice import syntax
 from samedevice.places.choices import Choices
@@ -83,6 +84,14 @@ class _Lines:
         return self._nodes[index] if index >= 0 else None
 
 
+@cache
+def _methods(prefix: str) -> dict[type[ast.AST], str]:
+    """Return the interpreter's methods for the types of nodes."""
+    kinds = [kind for kind in vars(ast).values() if isinstance(kind, type)]
+    names = {kind: prefix + kind.__name__ for kind in kinds if issubclass(kind, ast.AST)}
+    return {kind: name for kind, name in names.items() if hasattr(Interpreter, name)}
+
+
 class Interpreter(Choices):
     """One evaluation of a project, or of those of its files that are in `program`.
 
@@ -113,6 +122,7 @@ class Interpreter(Choices):
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()
+        self._noted: set[ast.AST] = set()
         self.default_device = False
         self._given = {}
         self.saved: dict[str, Value] = {}  # by how the file is named
@@ -135,15 +145,9 @@ class Interpreter(Choices):
         self._returns: list[list[Value]] = []
         self._yields: list[list[Value]] = []
         self._exec: dict[type[ast.AST], Callable[[ast.AST, Scope], bool]] = {
-            kind: getattr(self, "exec_" + kind.__name__)
-            for kind in vars(ast).values()
-            if isinstance(kind, type) and hasattr(self, "exec_" + kind.__name__)
+            kind: getattr(self, name) for kind, name in _methods("exec_").items()
         }
-        self._eval = {
-            kind: getattr(self, "eval_" + kind.__name__)
-            for kind in vars(ast).values()
-            if isinstance(kind, type) and hasattr(self, "eval_" + kind.__name__)
-        }
+        self._eval = {kind: getattr(self, name) for kind, name in _methods("eval_").items()}
 
     # -- the project ------------------------------------------------------------------------
 
@@ -170,11 +174,7 @@ class Interpreter(Choices):
         """Tell whether a function that nobody calls has anything in it to judge."""
         if func.scope.func is not None:
             return True  # a closure may be handed to a library, with what it closes over
-        source = self.project.sources[func.scope.path]
-        starts = source.starts
-        last = func.node.end_lineno or func.node.lineno
-        end = starts[last] if last < len(starts) else len(source.text)
-        return _TELLING.search(source.text, starts[func.node.lineno - 1], end) is not None
+        return _TELLING.search(self.project.sources[func.scope.path].lines(func.node)) is not None
 
     def file(self, path: str) -> Scope:
         """Return the names of a file, evaluated once."""
@@ -224,8 +224,10 @@ class Interpreter(Choices):
         return False
 
     def exec_Assign(self, node: ast.Assign, scope: Scope) -> bool:
-        self.note_literal(node.value)
-        self.note_stored(node.value)
+        if node not in self._noted:
+            self._noted.add(node)
+            self.note_literal(node.value)
+            self.note_stored(node.value)
         value = self.switch(node.targets[0], self.eval(node.value, scope))
         for target in node.targets:
             self.assign(target, value, scope, node)
@@ -241,7 +243,7 @@ class Interpreter(Choices):
             if self.dotted(node.func).rpartition(".")[2] != "device":
                 return
             node = node.args[0]
-        if isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call) or (
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) or (
             isinstance(node, ast.Constant) and isinstance(node.value, str)
         ):
             self.named_literals.add(node)
@@ -317,7 +319,7 @@ class Interpreter(Choices):
     def bound_there_only(self, before: set[str], other: list[ast.stmt], scope: Scope) -> None:
         """Mark the names of devices that one branch binds and the other does not."""
         last = other[-1] if other else None
-        if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
+        if isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
             return
         bound = {n.id for part in other for n in syntax.walk(part) if isinstance(n, ast.Name)}
         for name, value in scope.names.items():
@@ -554,7 +556,7 @@ class Interpreter(Choices):
             return value
         spot = Spot(scope.path, decorator)
         made = self.apply(wrapper, [(value, spot)], {}, spot, scope)
-        return made if isinstance(made, Func | Klass) else value
+        return made if isinstance(made, (Func, Klass)) else value
 
     def exec_ClassDef(self, node: ast.ClassDef, scope: Scope) -> bool:
         klass = Klass(node, scope, [self.eval(base, scope) for base in node.bases])
@@ -625,7 +627,7 @@ class Interpreter(Choices):
                 site.detail["bind"] = (name, Spot(scope.path, statement))
                 site.detail["bound_in"] = scope.node
                 self.snapshot(site, scope)
-        elif isinstance(value, Seq | Dict | Obj):
+        elif isinstance(value, (Seq, Dict, Obj)):
             if isinstance(value, Obj):
                 if value.family or value.cls is None or value.cls.lookup("to") is None:
                     return
@@ -731,7 +733,7 @@ class Interpreter(Choices):
             if value.node.find() is owner.node.find():
                 return value
             return self.plain_tensor(owner, attr, value, scope, spot)
-        elif isinstance(value, Seq | Dict):
+        elif isinstance(value, (Seq, Dict)):
             members = list(value.members())
             if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
                 not members and self.constructing
@@ -792,7 +794,7 @@ class Interpreter(Choices):
         owner = self.eval(owner_node, scope)
         key = self.eval(index, scope)
         if isinstance(owner, Dict):
-            if isinstance(key, Const) and isinstance(key.value, str | int):
+            if isinstance(key, Const) and isinstance(key.value, (str, int)):
                 owner.items[key.value] = value
             else:
                 owner.element = self.join(owner.element, value)
@@ -871,7 +873,7 @@ class Interpreter(Choices):
             if isinstance(one, Const) and isinstance(other, Device):
                 if DEVICE.fullmatch(str(one.value)):
                     return self.either_device(other, one)
-            if isinstance(one, Const | Flag) and isinstance(other, Const):
+            if isinstance(one, (Const, Flag)) and isinstance(other, Const):
                 return one if isinstance(one, Flag) else self.join_constants(left, right)
             if one is UNKNOWN or one is SCALAR or isinstance(one, Const):
                 if one is SCALAR and isinstance(other, Const):
@@ -924,13 +926,13 @@ class Interpreter(Choices):
             return None
         if isinstance(value, Const):
             return bool(value.value)
-        if isinstance(value, Obj | Func | Klass | Device):
+        if isinstance(value, (Obj, Func, Klass, Device)):
             return True
         return None
 
     def elements(self, value: Value) -> Iterator[Value]:
         """Return the members of a container, each once."""
-        if isinstance(value, Seq | Dict):
+        if isinstance(value, (Seq, Dict)):
             yield from value.members()
         elif isinstance(value, Iter):
             yield value.element

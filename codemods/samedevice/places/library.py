@@ -671,7 +671,7 @@ class Library(Expressions):
         if isinstance(value, Iter):
             return self.modules_in(value.element, seen)
         seen = set() if seen is None else seen
-        if isinstance(value, Seq | Dict) and value not in seen:
+        if isinstance(value, (Seq, Dict)) and value not in seen:
             seen.add(value)
             return [child for part in value.members() for child in self.modules_in(part, seen)]
         return []
@@ -896,7 +896,7 @@ class Library(Expressions):
         if name in _ACCELERATORS:
             first = given or (args[0] if args else None)
             if first is not None and not (
-                isinstance(first[0], Const) and isinstance(first[0].value, bool | None)
+                isinstance(first[0], Const) and isinstance(first[0].value, (bool, type(None)))
             ):
                 found = self.as_device(*first, scope, sure=True)
                 if found is not None:
@@ -1239,7 +1239,7 @@ class Library(Expressions):
         collate = kwargs.get("collate_fn")
         if collate is None and len(args) > 6:
             collate = args[6]
-        if collate is not None and isinstance(collate[0], Func | Obj):
+        if collate is not None and isinstance(collate[0], (Func, Obj)):
             self.hosted += 1
             batch = self.apply(
                 collate[0], [(Seq("list", None, item), where)], {}, spot, scope

@@ -108,7 +108,7 @@ def _of_name(solution: Solution, code: str, site: Site) -> _Found | None:
     free = next((name for name in _NAMES if name not in taken), None)
     if free is None:
         return None
-    if isinstance(inside, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(inside, (ast.FunctionDef, ast.AsyncFunctionDef)):
         if code in {a.arg for a in ast.walk(inside.args) if isinstance(a, ast.arg)}:
             if any(True for _ in _stores(inside, code)):
                 return None
@@ -203,7 +203,7 @@ def _under_main(solution: Solution, path: str, statement: ast.stmt) -> bool:
 def _function(solution: Solution, path: str, statement: ast.stmt) -> ast.AST | None:
     node: ast.AST | None = statement
     parents = solution.parents(path)
-    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         node = parents.get(node)
     return node if node is not None else solution.project.tree(path)
 

@@ -964,7 +964,7 @@ class Solution:
         parents = self.parents(spot.path)
         node: ast.AST | None = spot.node
         while node is not None:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 spec = node.args
                 optional = [a.arg for a in spec.args[len(spec.args) - len(spec.defaults) :]]
                 if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):

@@ -290,7 +290,7 @@ class Trace:
         spot, _ = self._tracer.births.get(value, (None, ()))
         site = self._sites.get(spot.node) if spot is not None else None
         if site is None or site.kind not in _MADE and site.kind not in _MOVES:
-            site = value.site if isinstance(value, Tensor | Obj) else None
+            site = value.site if isinstance(value, (Tensor, Obj)) else None
         return site
 
     def _sources(self, value: Value) -> list[Value]:
@@ -355,7 +355,7 @@ class Trace:
 
     def _before(self, at: Value) -> list[Value]:
         """Return the sources of a value, last the one that its place comes from most likely."""
-        if isinstance(at, Seq | Dict | Either):
+        if isinstance(at, (Seq, Dict, Either)):
             return _members(at)[:1]
         node, place = _node(at), self.place(at)
 
@@ -522,7 +522,7 @@ class Trace:
         if node is None:
             members = _members(value)
             return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, members))
-        if isinstance(value, Obj | Device) or self._is_tensor(node.find()):
+        if isinstance(value, (Obj, Device)) or self._is_tensor(node.find()):
             return True
         return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
 
@@ -566,18 +566,18 @@ def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
 def _members(value: Value) -> list[Value]:
     if isinstance(value, Either):
         return value.options
-    return list(value.members()) if isinstance(value, Seq | Dict) else []
+    return list(value.members()) if isinstance(value, (Seq, Dict)) else []
 
 
 def _is_placed(value: Value) -> bool:
     """Tell whether a value has a place; a container does if it holds a few tensors only."""
-    if isinstance(value, Tensor | Device):
+    if isinstance(value, (Tensor, Device)):
         return True
     if isinstance(value, Obj):
         return value.node is not None
     if isinstance(value, Either):
         return all(_is_placed(option) for option in value.options)
-    if isinstance(value, Seq | Dict):
+    if isinstance(value, (Seq, Dict)):
         members = _members(value)
         return 0 < len(members) <= _MOST and all(isinstance(m, Tensor) for m in members)
     return False
@@ -586,7 +586,7 @@ def _is_placed(value: Value) -> bool:
 def _node(value: Value) -> Node | None:
     if isinstance(value, Either):
         return _node(value.options[0])
-    return value.node if isinstance(value, Tensor | Device | Obj) else None
+    return value.node if isinstance(value, (Tensor, Device, Obj)) else None
 
 
 def _kind(value: Value) -> str:
@@ -594,7 +594,7 @@ def _kind(value: Value) -> str:
         return _kind(value.options[0])
     if isinstance(value, Device):
         return "device"
-    if isinstance(value, Seq | Dict):
+    if isinstance(value, (Seq, Dict)):
         return "tensors"
     if isinstance(value, Obj):
         return "module" if value.family in ("module", "owned") else value.family or "module"

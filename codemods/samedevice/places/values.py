@@ -253,7 +253,7 @@ class Names(dict[str, Value]):
     def __setitem__(self, name: str, value: Value) -> None:
         dict.__setitem__(self, name, value)
         kind = value.__class__
-        if kind in _NAMING and _names_device(value):
+        if kind in NAMING and _names_device(value):
             self.devices[name] = value
         elif self.devices and name in self.devices:
             del self.devices[name]
@@ -463,7 +463,7 @@ class Super(Value):
 
 
 #: Values that may name a device, some of them.
-_NAMING = frozenset((Device, Rank, Const, Option, Tensor, Obj))
+NAMING = frozenset((Device, Rank, Const, Option, Tensor, Obj))
 
 
 def _names_device(value: Value) -> bool:

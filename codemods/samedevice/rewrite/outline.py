@@ -53,7 +53,7 @@ def _untouched(source: Source, edits: Iterable[Edit]) -> Iterable[tuple[int, int
         any(first <= node_end and last >= node_start for first, last in spans)
         for node_start, node_end in map(_lines, body)
     ]
-    imports = [i for i, node in enumerate(body) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [i for i, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom))]
     for index, node in enumerate(body):
         first, last = _lines(node)
         if (

@@ -129,7 +129,7 @@ class Handles:
         if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1):
             return []
         target = statement.targets[0]
-        if not isinstance(target, ast.Name | ast.Attribute):
+        if not isinstance(target, (ast.Name, ast.Attribute)):
             return []
         code = ast.unparse(target)
         change = edit(self.solution, group.spot, "replace", code=f"{{}} if {how.test} else None")
@@ -155,7 +155,7 @@ class Handles:
         while home is not None and not isinstance(home, kinds):
             home = parents.get(home)
         for node in ast.walk(home) if home is not None else ():
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 if ast.unparse(node) == code:
                     yield node
 

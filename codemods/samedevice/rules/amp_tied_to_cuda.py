@@ -109,7 +109,7 @@ def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix 
     torch = solution.alias(spot.path, "torch")
     name = solution.name_at(spot)
     parent = solution.parents(spot.path).get(call)
-    if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) or name is None:
+    if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is
     kind = solution.kind_of(name, torch, spot)
     if not kind or not torch or any(k.arg is None for k in call.keywords):
@@ -119,7 +119,7 @@ def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix 
         uses = "False"
     elif form.enabled is not None and not isinstance(form.enabled, ast.Constant):
         code = solution.code(Spot(spot.path, form.enabled))
-        simple = isinstance(form.enabled, ast.Name | ast.Attribute | ast.Call)
+        simple = isinstance(form.enabled, (ast.Name, ast.Attribute, ast.Call))
         uses = f"{code if simple else f'({code})'} and {uses}"
     enabled = edit(solution, spot, "keyword", name="enabled", value=uses)
     if not form.old:

@@ -74,7 +74,7 @@ def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:
 
     Of some members only their use says that they are tensors: of those whose sites are in `used`.
     """
-    if not isinstance(value, Seq | Dict):
+    if not isinstance(value, (Seq, Dict)):
         return True
     for member in value.members():
         if not isinstance(member, Tensor):
@@ -161,12 +161,12 @@ def _device(solution: Solution, group: SiteGroup) -> Name | None:
 
 
 def _insert(solution: Solution, spot: Spot, code: str) -> Edit:
-    verb: Verb = "head" if isinstance(spot.node, ast.For | ast.AsyncFor | ast.With) else "after"
+    verb: Verb = "head" if isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With)) else "after"
     return edit(solution, spot, verb, code=code)
 
 
 def _head(spot: Spot) -> Spot:
     """Point at a loop's target rather than at the whole loop."""
-    if isinstance(spot.node, ast.For | ast.AsyncFor):
+    if isinstance(spot.node, (ast.For, ast.AsyncFor)):
         return Spot(spot.path, spot.node.target)
     return spot

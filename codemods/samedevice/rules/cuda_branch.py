@@ -301,7 +301,7 @@ def _only_stored(tree: ast.Module) -> dict[str, int]:
                 stores[node.id] += 1
             else:
                 read.add(node.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
             read.update(node.names)
     return {name: count for name, count in stores.items() if name not in read}
 

@@ -223,7 +223,7 @@ def _result(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
     code = _WITHOUT.get(last)
     if last == "pin_memory" and isinstance(spot.node, ast.Call):
         func = spot.node.func
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name | ast.Attribute):
+        if isinstance(func, ast.Attribute) and isinstance(func.value, (ast.Name, ast.Attribute)):
             code = solution.code(Spot(spot.path, func.value))
     if last == "pin_memory=":
         return _fix(how.name, (edit(solution, spot, "replace", code=how.test),))
@@ -364,7 +364,7 @@ def _tested(solution: Solution, spot: Spot) -> bool:
     parents = solution.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
-        if isinstance(node, ast.If | ast.IfExp | ast.While):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
             words = ast.unparse(node.test).lower()
             if any(
                 w in words

@@ -38,7 +38,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         repair = None
         # A rebinding of a leaf would be no leaf: its creation is what has to change.
         leaf = any(site.detail["leaf"] for site in group.sites)
-        if not leaf and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+        if not leaf and isinstance(receiver, (ast.Name, ast.Attribute, ast.Subscript)):
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))
             change = edit(

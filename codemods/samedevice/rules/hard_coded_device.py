@@ -93,7 +93,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
-        if isinstance(parent, ast.If | ast.IfExp) and node is not parent.test:
+        if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             if _DEVICES.search(solution.code_of(spot.path, parent.test)):
                 return True
         node = parent
@@ -208,7 +208,7 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
         place = Spot(spot.path, call or spot.node)
         name = solution.name_at(place)
         repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
-    elif not stored and not isinstance(parent, ast.Call | ast.keyword):
+    elif not stored and not isinstance(parent, (ast.Call, ast.keyword)):
         repair = None
     return finding(
         solution, RULE, group.spot,

@@ -36,7 +36,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         bare = group.first.detail["bare"]
         owner = solution.code(Spot(group.spot.path, bare))
-        if isinstance(bare, ast.BinOp | ast.UnaryOp):
+        if isinstance(bare, (ast.BinOp, ast.UnaryOp)):
             owner = f"({owner})"
         yield _finding(
             solution, group.spot, "indexes a tensor without dimensions",

@@ -35,7 +35,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         site = group.first
         value = site.detail["value"]
         owner = site.detail["owner"]
-        members = list(value.members()) if isinstance(value, Seq | Dict) else []
+        members = list(value.members()) if isinstance(value, (Seq, Dict)) else []
         modules = [m for m in members if isinstance(m, Obj) and m.family == "module" and m.stateful]
         if not modules or len(modules) != len(members) or not owner.cls:
             continue

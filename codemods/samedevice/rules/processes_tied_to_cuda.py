@@ -215,7 +215,7 @@ class _Tied:
         node: ast.AST | None = spot.node
         while node is not None:
             parent = parents.get(node)
-            if isinstance(parent, ast.If | ast.IfExp) and node is not parent.test:
+            if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
                 words = self.solution.code_of(spot.path, parent.test)
                 asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
                 if parent in self.asking or any(word in words for word in asks):
@@ -283,7 +283,7 @@ class _Tied:
                 if not self._guarded(origin):
                     yield self._backend_elsewhere(origin)
         device = self._argument(group, "device_id", -1)
-        if device is not None and not isinstance(device[1].node, ast.Constant | ast.IfExp):
+        if device is not None and not isinstance(device[1].node, (ast.Constant, ast.IfExp)):
             yield self._either(group, device[1], "None")
 
     def _backend_elsewhere(self, spot: Spot) -> Finding:
@@ -316,7 +316,7 @@ class _Tied:
     def _DistributedDataParallel(self, group: SiteGroup) -> Iterator[Finding]:
         for position, name in ((1, "device_ids"), (2, "output_device")):
             given = self._argument(group, name, position)
-            if given is None or isinstance(given[1].node, ast.Constant | ast.IfExp):
+            if given is None or isinstance(given[1].node, (ast.Constant, ast.IfExp)):
                 continue
             one = given[1].node
             if name == "device_ids" and not (isinstance(one, ast.List) and len(one.elts) == 1):

@@ -225,7 +225,7 @@ class _File:
             if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)
         ]
         asks = [value for value in given if "is_available()" in ast.unparse(value)]
-        return asks[0] if len(asks) == 1 and isinstance(test, ast.Name | ast.Attribute) else None
+        return asks[0] if len(asks) == 1 and isinstance(test, (ast.Name, ast.Attribute)) else None
 
     def _wrapped(self, statement: ast.stmt, code: str) -> str:
         """Return a statement in brackets where it would be too long, with its comment."""

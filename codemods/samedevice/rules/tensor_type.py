@@ -110,7 +110,7 @@ def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
         return None
     if not isinstance(call, ast.Call) or len(call.args) != 1:
         return None
-    if not isinstance(call.args[0], ast.List | ast.Tuple | ast.ListComp):
+    if not isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp)):
         return None  # sizes perhaps
     return finding(
         solution, RULE, spot,

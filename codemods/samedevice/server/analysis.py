@@ -181,7 +181,7 @@ class Analysis:
         for node in ast.walk(text.tree):
             if isinstance(node, ast.Name) and node.id == "_":
                 continue
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
                 found.add(text.span(node))
             elif isinstance(node, ast.arg):
                 span = text.span(node)

@@ -73,7 +73,7 @@ class _Protocol(LanguageServerProtocol):
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
-            if "method" in data and isinstance(data.get("id"), int | str):
+            if "method" in data and isinstance(data.get("id"), (int, str)):
                 self._send_response(data["id"], error=error.to_response_error())
             raise
 

@@ -396,7 +396,7 @@ def without_cuda(function: Any) -> Fact | None:
         "none"
         if result is None
         else "scalar"
-        if isinstance(result, int | str | float)
+        if isinstance(result, (int, str, float))
         else "unknown"
     )
     return Fact("cudaquiet", out=out, params=params)

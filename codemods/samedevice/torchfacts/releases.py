@@ -66,7 +66,7 @@ def read_names(path: Path) -> set[str]:
     """
     names: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, ast.ImportFrom) and node.level and node.module:
             names |= {a.asname or a.name for a in node.names if a.name != "*"}
