@@ -233,7 +233,16 @@ class Project:
             found |= more
 
     @cached_property
-    def _torch_files(self) -> frozenset[str]:
+    def _order(self) -> dict[str, int]:
+        return {path: index for index, path in enumerate(self.sources)}
+
+    def ordered(self, paths: Iterable[str]) -> list[str]:
+        """Return files of the project in its order."""
+        return sorted(paths, key=self._order.__getitem__)
+
+    @cached_property
+    def torch_files(self) -> frozenset[str]:
+        """The files of `about_torch`."""
         return frozenset(self.about_torch)
 
     def _read(self, path: str, text: str) -> set[str]:
@@ -261,7 +270,7 @@ class Project:
 
         A file that has nothing to do with torch is not parsed: the lines of its imports will do.
         """
-        if path not in self._torch_files:
+        if path not in self.torch_files:
             return self._mentions[path][1]
         if path not in self.imported:
             tree = self.tree(path)

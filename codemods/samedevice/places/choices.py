@@ -145,7 +145,7 @@ class Choices(Calls):
             owner.names["device"] = device
 
     def overruled(self, owner: Obj, attr: str, value: Value) -> None:
-        """Forget the device that was to be defined by a choice, where another value replaces that."""
+        """Forget the device that a choice was to define, where another value replaces that."""
         old = owner.attrs.get(attr)
         if not isinstance(old, Flag) or old.decides is None or isinstance(value, Flag):
             return

@@ -866,7 +866,7 @@ class Expressions:
                         found_options.extend(found_option.options)
                     else:
                         found_options.append(found_option)
-                if not any(isinstance(v, Tensor | Device | Seq | Dict) for v in found_options):
+                if not any(isinstance(v, (Tensor, Device, Seq, Dict)) for v in found_options):
                     return Either(found_options)
                 joined: Value | None = None
                 for found_option in found_options:

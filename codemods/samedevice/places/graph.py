@@ -125,6 +125,7 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
+    clashing: set[Node] = field(default_factory=set)
 
     def node(self, spot: Spot | None = None) -> Node:
         """Return a new node with its own place."""
@@ -209,7 +210,7 @@ class Graph:
             node._parent = None  # type: ignore[assignment]
             node.meets = node.flows_to = node.flows_from = node.batch_from = _NONE
             node.indexes = node.indexed_by = node.stored = _NONE
-        self.nodes, self.clashes = [], []
+        self.nodes, self.clashes, self.clashing = [], [], set()
 
     def solve(self) -> None:
         """Find the place of every node, and every clash. May be called again after more pins."""
@@ -226,6 +227,7 @@ class Graph:
             for place in (Place.CENTRAL, Place.FOLLOWS):
                 self._spread_demand(roots, place)
         self._find_clashes(roots)
+        self.clashing = {clash.node.find() for clash in self.clashes}
 
     def _batches(self, roots: list[Node]) -> None:
         """A dataset that was put on the device yields batches there."""

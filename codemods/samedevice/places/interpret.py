@@ -153,9 +153,10 @@ class Interpreter(Choices):
 
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
-        for path in self.project.about_torch:
-            if self.program is None or path in self.program:
-                self.file(path)
+        project, program = self.project, self.program
+        files = project.torch_files if program is None else program & project.torch_files
+        for path in project.ordered(files):
+            self.file(path)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):

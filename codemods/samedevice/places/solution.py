@@ -286,7 +286,7 @@ class Solution:
     def files(self) -> list[str]:
         """Return the files that this is the solution for."""
         program = self.interpreter.program
-        return [path for path in self.project.sources if program is None or path in program]
+        return self.project.ordered(self.project.sources if program is None else program)
 
     def groups(self, kind: str) -> Iterator[SiteGroup]:
         """Return the places of a kind that may be changed, in the order of evaluation."""
@@ -303,10 +303,7 @@ class Solution:
 
     def clashing(self, node: Node | None) -> bool:
         """Tell whether a value is on the host but enters an operation on the device."""
-        if node is None:
-            return False
-        root = node.find()
-        return any(clash.node.find() is root for clash in self.graph.clashes)
+        return node is not None and node.find() in self.graph.clashing
 
     def call_without(self, scope: Scope, given: Const) -> tuple[Spot, str] | None:
         """Return the call that left a device parameter at this default, and the parameter."""
@@ -1069,6 +1066,8 @@ class Solution:
 
     def is_free(self, path: str, name: str) -> bool:
         """Tell whether a file binds no such name."""
+        if name not in self.project.sources[path].text:
+            return True
         taken = self._taken.get(path)
         if taken is None:
             taken = self._taken[path] = _bound_names(self._tree(path))

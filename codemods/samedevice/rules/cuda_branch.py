@@ -178,6 +178,8 @@ class _Branches:
             return
         on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
+        if not moves and not isinstance(on, ast.Call):
+            return
         same = _plain([on]) == _plain([off])
         if not same or len(moves) != _count_cuda(on):
             for n in moves:

@@ -15,6 +15,7 @@ Nothing here imports torch; the data is read at the first look-up.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 __all__ = [
     "Fact",
@@ -69,6 +70,7 @@ class Fact:
         return parameter in self.host or "*" in self.host
 
 
+@cache
 def lookup(name: str) -> Fact | None:
     """Return the fact about a dotted name as it is imported, or None.
 
@@ -91,6 +93,7 @@ def legacy_dtype(name: str) -> str:
     return "float32" if name == "Tensor" else fact.dtype.removeprefix("torch.")
 
 
+@cache
 def tensor_method(name: str) -> Fact | None:
     """Return the fact about the method `name` of `torch.Tensor`, or None."""
     from samedevice.torchfacts import store
@@ -98,6 +101,7 @@ def tensor_method(name: str) -> Fact | None:
     return store.member("torch.Tensor", name)
 
 
+@cache
 def tensor_attribute(name: str) -> str | None:
     """Return what the attribute `name` of a tensor is, in the words of `Fact.out`, or None.
 
@@ -108,6 +112,7 @@ def tensor_attribute(name: str) -> str | None:
     return store.attribute(name)
 
 
+@cache
 def module_method(name: str) -> Fact | None:
     """Return the fact about the method `name` of `torch.nn.Module`, or None."""
     from samedevice.torchfacts import store
@@ -115,6 +120,7 @@ def module_method(name: str) -> Fact | None:
     return store.member("torch.nn.Module", name)
 
 
+@cache
 def library(prefix: str) -> bool:
     """Return whether facts are kept about the top-level package `prefix`."""
     from samedevice.torchfacts import store

@@ -86,7 +86,6 @@ def torch_data() -> TorchData:
     return unpack(json.loads(TORCH_DATA.read_text(encoding="utf-8")))
 
 
-@cache
 def lookup(name: str) -> Fact | None:
     """Find a dotted name: torch itself, its aliases, then the libraries and their wildcards."""
     if name.startswith("torch."):
