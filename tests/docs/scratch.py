@@ -29,6 +29,9 @@ ELSEWHERE = {
 }
 """Code that is not run here: a page, or what a block of it begins with, and the reason."""
 
+NEEDS = {"forge -->": "github", "$ samedevice modernize": "bowler", "$ samedevice server": "pygls"}
+"""What pages with these words cannot do without."""
+
 _TOOLS = {
     "samedevice": '{python} -m samedevice "$@"',
     "python": '{python} "$@"',

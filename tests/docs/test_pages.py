@@ -29,8 +29,16 @@ def name(page: Path) -> str:
     return page.relative_to(snippets.ROOT).as_posix()
 
 
+def skip_without_extras(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for words, module in scratch.NEEDS.items():
+        if words in text:
+            pytest.importorskip(module)
+
+
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_what_needs_no_torch_runs(page: Path, tmp_path: Path) -> None:
+    skip_without_extras(page)
     assert snippets.check(page, tmp_path / "work", torch=False) == []
 
 
@@ -39,6 +47,7 @@ def test_what_needs_no_torch_runs(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_everything_runs(page: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch")
+    skip_without_extras(page)
     assert snippets.check(page, tmp_path / "work", torch=True) == []
 
 
