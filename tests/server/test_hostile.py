@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import gc
 import json
@@ -9,6 +10,7 @@ import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -40,6 +42,17 @@ def message(**fields: Any) -> bytes:
 
 def hello(**params: Any) -> bytes:
     return message(id=1, method="initialize", params={"capabilities": {}, **params})
+
+
+PART = "def f{n}(x):\n    y = torch.ones(3)\n    return g(x + y.cuda(), torch.zeros(3))\n\n\n"
+LONG = "import torch\n\n\ndef g(x, y):\n    return (x * y).numpy()\n\n\n" + "".join(
+    PART.replace("{n}", str(n)) for n in range(4_000)
+)  # seconds of work
+
+
+def opened(text: str) -> bytes:
+    item = {"uri": "file:///none/long.py", "languageId": "python", "version": 1, "text": text}
+    return message(method="textDocument/didOpen", params={"textDocument": item})
 
 
 def answer(stream: IO[bytes], number: int) -> dict[str, Any]:
@@ -84,6 +97,9 @@ def test_messages_that_are_none_are_passed_over() -> None:
         message(method="textDocument/didOpen"),
         message(id=3, method="textDocument/hover", params={"position": "here"}),
         message(id=4, method="textDocument/hover", params=hover),
+        b"Content-Length: many\r\n\r\n",
+        b"Content-Length: -7\r\n\r\n",
+        b"no header at all\r\n\r\n",
         message(id=99, result="an answer that nobody waits for"),
         message(method="$/cancelRequest", params={"id": "unknown"}),
     ):
@@ -119,7 +135,8 @@ def test_a_server_does_not_outlive_its_editor() -> None:
         editor.poll()
 
 
-def test_a_session_over_a_socket_ends_with_its_client() -> None:
+@pytest.mark.parametrize("how", ["closed", "reset"])
+def test_a_session_over_a_socket_ends_with_its_client(how: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -133,32 +150,94 @@ def test_a_session_over_a_socket_ends_with_its_client() -> None:
     with client, client.makefile("rb") as stream:
         client.sendall(hello())
         assert "result" in answer(stream, 1)  # type: ignore[arg-type]
+        client.sendall(message(method="initialized", params={}) + opened(LONG))
+        if how == "reset":
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     ended(server, 30)
 
 
+CLIENT = """
+import subprocess, sys, time
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+server.stdin.write(sys.stdin.buffer.read())
+server.stdin.flush()
+server.stdout.read(1)
+print(server.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs Linux's list of processes")
+def test_a_busy_server_ends_when_its_editor_is_killed() -> None:
+    editor = subprocess.Popen(
+        [sys.executable, "-c", CLIENT, *SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert editor.stdin is not None and editor.stdout is not None
+    editor.stdin.write(hello() + message(method="initialized", params={}) + opened(LONG))
+    editor.stdin.close()
+    server = int(editor.stdout.readline())
+    editor.send_signal(signal.SIGKILL)
+    ended(editor, 30)
+    for _ in range(300):
+        if not alive(server):
+            return
+        time.sleep(0.1)
+    os.kill(server, signal.SIGKILL)
+    raise AssertionError("the server has outlived its editor")
+
+
+def alive(process: int) -> bool:
+    """Tell whether a process runs; one that only waits for its parent to be told does not."""
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def test_haste_ends_in_the_right_state(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
-    path.write_text(BROKEN)
+    """A thousand edits at random, as fast as they go, and a hundred keys in one second."""
+    folder = project(tmp_path, "scripts_share_a_folder")
+    path = sorted(folder.rglob("*.py"))[-1]
+    random_ = random.Random(3)
 
     async def type_() -> None:
-        async with session(tmp_path) as editor:
+        async with session(folder) as editor:
             uri = editor.open(path)
             await editor.diagnostics(uri)
-            text, began = BROKEN, time.perf_counter()
-            for version in range(2, 102):  # a key in ten milliseconds, mostly half a statement
-                text += "y = torch.ones(2).cuda()\n"[(version - 2) % 25]
+            good = text = editor.texts[uri]
+            for version in range(2, 1_002):
+                text = mutated(text, random_)
                 editor.change(uri, text, version)
-                await asyncio.sleep(max(0.0, began + version * 0.01 - time.perf_counter()))
-            found = await editor.diagnostics(uri, 101)
-            (tmp_path / "same.py").write_text(text)
+                if parses(text):
+                    good = text
+                elif version % 5 == 0:
+                    text = good
+            text, began = good, time.perf_counter()
+            for key, version in enumerate(range(1_002, 1_102)):  # mostly half a statement
+                text += "y = torch.ones(2).cuda()\n"[key % 25]
+                editor.change(uri, text, version)
+                await asyncio.sleep(max(0.0, began + key * 0.01 - time.perf_counter()))
+            found = await editor.diagnostics(uri, 1_101)
+            path.write_text(text)
             assert [(one.code, one.range.start.line) for one in found] == [
-                (one.rule, one.span.line - 1) for one in fresh([tmp_path / "same.py"])
+                (one.rule, one.span.line - 1)
+                for one in fresh([folder])
+                if one.path == path.as_posix()
             ]
             assert len(found) > 2
             versions = [params.version or 0 for params in editor.told[uri]]
             assert versions == sorted(versions)
 
     run(type_())
+
+
+def parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def test_what_is_huge_or_strange_does_no_harm(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
+import logging
 import os
 import traceback
 import uuid
@@ -12,11 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from threading import Event
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
 from pygls.exceptions import JsonRpcException
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
@@ -542,6 +546,29 @@ class Server(LanguageServer):
         while _is_alive(process_id):
             await asyncio.sleep(PARENT)
         os._exit(1)
+
+    def start_tcp(self, host: str, port: int) -> None:
+        """Serve one editor on a socket. pygls would wait on when the connection is reset."""
+        self._stop_event = stopped = Event()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.protocol.set_writer(writer)
+            try:
+                await run_async(
+                    stopped, reader, self.protocol, error_handler=self.report_server_error
+                )
+            except (OSError, EOFError, ValueError) as error:  # ValueError: a line without an end
+                logging.getLogger(NAME).error("the connection is lost: %s", error)
+            finally:
+                self.shutdown()
+
+        async def serve() -> None:
+            self._server = await asyncio.start_server(connected, host, port)
+            async with self._server:
+                await self._server.serve_forever()
+
+        with contextlib.suppress(asyncio.CancelledError):  # that is how a session ends
+            asyncio.run(serve())
 
     def shutdown(self) -> None:
         """End the session: what is still being analysed is not waited for."""
