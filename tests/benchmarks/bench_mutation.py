@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fixtures.cases import cases, texts
-from tests.fixtures.test_restored import without_one_move
+from tests.fixtures.test_restored import start_of_attribute, without_one_move
 from tests.real_programs import catalogue, compare, stage
 
 from samedevice import migrate
@@ -167,7 +167,7 @@ def _for_cuda(text: str, move: str) -> str:
             continue
         moves = isinstance(node.func, ast.Attribute) and node.func.attr == "to"
         if moves and len(node.args) == 1 and not node.keywords and _names_device(node.args[0]):
-            start = at(node.func.value.end_lineno, node.func.value.end_col_offset)  # type: ignore[attr-defined]
+            start = start_of_attribute(text, node.func, at)  # type: ignore[arg-type]
             edits.append((start, at(node.end_lineno, node.end_col_offset), move))
         for keyword in node.keywords:
             if keyword.arg in ("device", "map_location") and _names_device(keyword.value):
