@@ -28,6 +28,9 @@ _RESTLESS = f"its changes did not come to rest in {ROUNDS} rounds"
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
 
+_Known = dict[tuple[str, str, tuple[Fix, ...]], rewrite.Rewritten]
+"""What became of a path's text with these fixes: a migration that begins anew needs it again."""
+
 @dataclass(frozen=True)
 class Change:
     """One file before and after, and the findings behind it, at their places before the change.
@@ -89,8 +92,9 @@ def migrate(
     """
     memory = memory.copy() if memory is not None else None
     restless: set[tuple[str, int]] = set()
+    known: _Known = {}
     while True:
-        outcome, again = _migrate(project, config, declined, restless, step, memory, cache)
+        outcome, again = _migrate(project, config, declined, restless, step, memory, cache, known)
         if again <= restless:
             break
         restless |= again
@@ -112,6 +116,7 @@ def _migrate(
     step: Step,
     memory: Memory | None,
     cache: Cache | None,
+    known: _Known,
 ) -> tuple[Outcome, set[tuple[str, int]]]:
     """Return the outcome, and the lines that were fixed in each of the last two rounds."""
     original = project
@@ -134,6 +139,7 @@ def _migrate(
                 and _line(back.finding(finding)) not in restless
             ],
             config,
+            known,
         )
         if not result.sources:
             idle = {key(finding): "its fix would change nothing" for finding in result.applied}
@@ -223,8 +229,11 @@ class _Round:
     refused: dict[Key, str] = field(default_factory=dict)
 
 
-def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _Round:
+def _apply(
+    project: Project, findings: Sequence[Finding], config: Config, known: _Known | None = None
+) -> _Round:
     """Apply the fixes of `findings`, each in all of its files or in none."""
+    known = {} if known is None else known
     pending = list(findings)
     refused: dict[Key, str] = {}
     done: dict[str, tuple[list[Fix], _Rewrite]] = {}  # a file is redone when its fixes change
@@ -236,7 +245,7 @@ def _apply(project: Project, findings: Sequence[Finding], config: Config) -> _Ro
         reasons: dict[Fix, str] = {}
         for path, fixes in by_path.items():
             if path not in done or done[path][0] != fixes:
-                done[path] = fixes, _rewrite(project, path, fixes, config)
+                done[path] = fixes, _rewrite(project, path, fixes, config, known)
             for fix, reason in done[path][1].refused.items():
                 reasons.setdefault(fix, reason)
         if not reasons:
@@ -259,13 +268,18 @@ class _Rewrite:
     refused: dict[Fix, str]
 
 
-def _rewrite(project: Project, path: str, fixes: Sequence[Fix], config: Config) -> _Rewrite:
+def _rewrite(
+    project: Project, path: str, fixes: Sequence[Fix], config: Config, known: _Known
+) -> _Rewrite:
     old = project.sources.get(path)
     if old is None:
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
-    rewritten = rewrite.rewrite(
-        old, fixes, line_length=config.line_length, style=project.style
-    )
+    asked = path, old.text, tuple(fixes)
+    if asked not in known:
+        known[asked] = rewrite.rewrite(
+            old, fixes, line_length=config.line_length, style=project.style
+        )
+    rewritten = known[asked]
     sources = {}
     if rewritten.text != old.text:
         sources[path] = source.from_bytes(old.encode(rewritten.text), path)
