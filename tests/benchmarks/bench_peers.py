@@ -33,6 +33,8 @@ CORPUS = (
 )
 PEERS = {"Ruff": "ruff", "Fixit": "fixit", "TorchFix": "torchfix"}
 SLOW = ("Fixit", "TorchFix")  # and for them alone, a part of the corpus
+#: Code is compiled once, as where people work, and not for each run.
+COMPILED = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
 AST = """
 import ast, sys, warnings; warnings.simplefilter("ignore")
 for path in open(sys.argv[1]).read().split("\\n"): ast.parse(open(path, "rb").read())
@@ -65,6 +67,7 @@ def cost(command: list[str], folder: Path | None = None, limit: float = 900) -> 
                     stdout=nothing,
                     stderr=nothing,
                     cwd=folder,
+                    env=COMPILED,
                     timeout=limit,
                 ).returncode
             except subprocess.TimeoutExpired:
