@@ -226,7 +226,13 @@ def test_a_revision_and_untracked_data(tmp_path: Path) -> None:
             pytest.skip("needs git")
     moved = source.replace("(x)", "(x, device='cuda' if torch.cuda.is_available() else 'cpu')")
     (project / "main.py").write_text(moved.replace(".sum()", ".sum().item()"), "utf-8")
-    proof = prove("HEAD", ".", "main.py", data=["data"], near=project)
+    seen: list[str] = []
+
+    def look(before: Path, after: Path) -> None:
+        seen.extend((folder / "main.py").read_text() for folder in (before, after))
+
+    proof = prove("HEAD", ".", "main.py", data=["data"], near=project, look=look)
+    assert len(seen) == 2 and seen[0] != seen[1] == (project / "main.py").read_text()
     assert verdicts(proof)["after runs on virtual cuda"] == "passed", details(proof)
     assert verdicts(proof)["same output on cpu"] == "failed"  # tensor(5.) is not 5.0
     without = prove("HEAD", ".", "main.py", near=project)
@@ -354,7 +360,8 @@ def test_page_escapes_and_closes() -> None:
     )
     checks = (Check("a", "passed", "<i>"), Check("b", "failed", "&"), Check("c", "noted"))
     proof = Proof("old", "new", "main.py '<x>'", checks, {}, (change, Change("n.py", None, "1\n")))
-    page = render(proof)
+    page = render(proof, {"": "the%20map.html", "n.py": "the%20map.html#n.py"})
+    assert page.count('href="the%20map.html"') == page.count('href="the%20map.html#n.py"') == 1
     parser = _Balanced()
     parser.feed(page)
     assert parser.open == []
