@@ -10,6 +10,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -351,6 +352,57 @@ def test_emacs_and_the_real_server(tmp_path: Path) -> None:
     script.write_text(DRIVE_EMACS)
     assert "created on the CPU" in real.run(emacs, "--batch", "-l", str(config), "-l", str(script))
     assert real.texts() == real.fixed
+
+
+def test_helix_and_the_real_server(tmp_path: Path) -> None:
+    """In a terminal of tmux: Helix has no other way to be driven."""
+    hx, tmux = shutil.which("hx") or shutil.which("helix"), shutil.which("tmux")
+    if not hx or not tmux:
+        pytest.skip("there is no Helix, or no tmux to run it in")
+    real = Real(tmp_path)
+    folder = tmp_path / "config" / "helix"
+    folder.mkdir(parents=True)
+    (folder / "languages.toml").write_text(code("helix")[0])
+    (folder / "config.toml").write_text("[editor.lsp]\ndisplay-inlay-hints = true\n")
+
+    def terminal(*command: str) -> str:
+        return real.run(tmux, "-S", str(tmp_path / "tmux"), "-f", "/dev/null", *command)
+
+    def until(text: str) -> None:
+        for _ in range(300):
+            if text in terminal("capture-pane", "-p"):
+                return
+            time.sleep(0.1)
+        raise AssertionError(terminal("capture-pane", "-p"))
+
+    terminal("new-session", "-d", "-x", "160", "-y", "40", hx, "data.py")
+    try:
+        until("is created on the CPU")
+        terminal("send-keys", "/torch.ones", "Enter")
+        terminal("send-keys", "Space", "k")
+        until("created on the host (the CPU), data.py:5")
+        terminal("send-keys", "Escape")
+        terminal("send-keys", "Space", "a")
+        until("Fix tensor-without-device")
+        terminal("send-keys", "Enter")
+        until("device=device)")
+        terminal("send-keys", ":wa", "Enter")
+        terminal("send-keys", ":open evaluate.py", "Enter")
+        until(".cuda()")
+        terminal("send-keys", "%")
+        until(" 2 ")  # findings
+        terminal("send-keys", "Space", "a")
+        until("Fix all that samedevice found in this file")
+        terminal("send-keys", *["Up"] * 2, "Enter")
+        until("to(device)")
+        terminal("send-keys", ":wqa", "Enter")
+        for _ in range(100):
+            if real.texts() == real.fixed:
+                break
+            time.sleep(0.1)
+        assert real.texts() == real.fixed
+    finally:
+        subprocess.run([tmux, "-S", str(tmp_path / "tmux"), "kill-server"], capture_output=True)
 
 
 def test_the_settings_are_those_of_the_extension() -> None:
