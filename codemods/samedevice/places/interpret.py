@@ -62,6 +62,17 @@ _OPTIONS = 8
 _CALLABLE = (Obj, Either, Func, Klass)
 
 
+def _differ(old: Value | None, new: Value) -> bool:
+    """Tell whether two settings are different, and neither of them may name a device."""
+    if not isinstance(new, Const) or not isinstance(new.value, bool | int | float):
+        return False
+    if old is SCALAR:
+        return True
+    if isinstance(old, Option) or not isinstance(old, Const):
+        return False
+    return isinstance(old.value, bool | int | float) and old.value != new.value
+
+
 class _Lines:
     """The functions of a file by their lines."""
 
@@ -379,7 +390,7 @@ class Interpreter(Choices):
     ) -> None:  # fmt: skip
         """Evaluate a loop's body once for each abstract element."""
         before = scope.names.copy()
-        carried: dict[str, Tensor] = {}
+        carried: dict[str, tuple[Tensor, Tensor]] = {}
         names = self.stored.get(node)
         if names is None:
             names = self.stored[node] = list(syntax.stored_names(node))
@@ -392,17 +403,20 @@ class Interpreter(Choices):
                 self.graph.flow(value.node, head)
                 made = Tensor(head, scalar=value.scalar)
                 made.leaf, made.packed = value.leaf, value.packed
-                scope.names[name] = carried[name] = made
+                scope.names[name] = made
+                carried[name] = value, made
         self.conditional += 1  # what happens in one round holds for the next only
         for element in elements:
             if target is not None:
                 self.assign(target, element, scope, node)
             body()
         self.conditional -= 1
-        for name, made in carried.items():
+        for name, (first, made) in carried.items():
             value = scope.names.get(name)
             if isinstance(value, Tensor) and value is not made:
                 self.graph.flow(value.node, made.node)
+            if made.node.find().sure:
+                first.node.find().sure = True  # the body used it as a tensor
         scope.names = self.join_names(scope.names, before)
 
     def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
@@ -697,9 +711,12 @@ class Interpreter(Choices):
             if owner.family == "namespace":
                 self.overruled(owner, attr, value)
             old = owner.attrs.get(attr)
-            owner.attrs[attr] = (
-                value if old is None or len(self.stack) <= 1 else self.replace(old, value)
-            )
+            if self.conditional and _differ(old, value):
+                owner.attrs[attr] = SCALAR  # one branch sets this, another that
+            else:
+                owner.attrs[attr] = (
+                    value if old is None or len(self.stack) <= 1 else self.replace(old, value)
+                )
         elif isinstance(owner, Klass):
             owner.names[attr] = value
             self.class_devices = self.class_devices or isinstance(value, Device)

@@ -180,6 +180,11 @@ class Library(Expressions):
                 chosen = self.graph.node(value.spot or spot)
                 self.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
                 value.device = Device(chosen, value.spot, text=True, resolved=True)
+                if value.spot is not None and value.value in ("cuda", "cuda:0"):
+                    # Who does not choose gets a device that may not be there.
+                    self.stored_literals.add(value.spot.node)
+                    default = self.site("literal", value.spot, chosen, scope, text)
+                    default.detail.update(value=value, guarded=False)
             return value.device
         origin = value.spot or spot
         known = self.consumed.get(origin.node)

@@ -31,7 +31,7 @@ from samedevice.places import Solution
 from samedevice.places.choices import index_in
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
-from samedevice.places.values import Device
+from samedevice.places.values import Device, Option
 from samedevice.rules._build import NO_NAME, edit, finding, fix, goes_to, short, to_device
 
 RULE = "hard-coded-device"
@@ -135,13 +135,13 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _choice(solution: Solution, spot: Spot) -> Fix | None:
-    """Return the fix that asks for the accelerator where it is written out."""
+def _choice(solution: Solution, spot: Spot, *, index: bool = False) -> Fix | None:
+    """Return the fix that asks for the accelerator where it is written out, perhaps by `index`."""
     torch, imports = solution.torch(spot.path)
     vendor, code = "cuda", "{}"
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
-        code = f'"{vendor}"'
+        code = "{}" if index else f'"{vendor}"'
     if not torch or vendor not in _AVAILABLE:
         return None
     called = isinstance(spot.node, ast.Call) and ast.unparse(spot.node.func).endswith("device")
@@ -168,7 +168,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             place = Spot(spot.path, call)
             repair = fix(Name(followed), edit(solution, place, "replace", code=followed))
         else:
-            repair = _choice(solution, spot)
+            option = isinstance(group.first.detail["value"], Option)
+            repair = _choice(solution, spot, index=option)
     else:
         parents = solution.parents(spot.path)
         parent = parents.get(spot.node)
