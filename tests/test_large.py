@@ -74,6 +74,33 @@ def test_a_process_that_dies_is_told() -> None:
     assert list(parallel.spread(os._exit, [1], 1)) == [(1, None)]
 
 
+SPREAD = """
+import multiprocessing, sys, time
+sys.path.insert(0, sys.argv[1])
+from samedevice import parallel
+if __name__ == "__main__":
+    for _, number in parallel.spread(int, ["1"], 1):
+        [child] = multiprocessing.active_children()
+        print(child.pid, flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_processes_end_with_the_one_that_is_killed() -> None:
+    command = [sys.executable, "-c", SPREAD, str(Path(parallel.__file__).parents[1])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as whole:
+        assert whole.stdout is not None
+        worker = Path("/proc", whole.stdout.readline().strip())
+        assert worker.is_dir()
+        whole.kill()
+    for _ in range(100):
+        if not worker.is_dir():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it is still there")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal of POSIX")
 @pytest.mark.parametrize("command", [["check"], ["fix", "--yes"]])
 def test_watching_judges_again_after_each_change(tmp_path: Path, command: list[str]) -> None:

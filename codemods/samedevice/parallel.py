@@ -35,7 +35,7 @@ def spread(
 
     start = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(start)
-    pool = ProcessPoolExecutor(min(processes, len(jobs)), context, initializer=_quiet)
+    pool = ProcessPoolExecutor(min(processes, len(jobs)), context, initializer=_begin)
     try:
         running = {pool.submit(work, job): job for job in jobs}
         for future in as_completed(running):
@@ -49,6 +49,17 @@ def spread(
             child.terminate()
 
 
-def _quiet() -> None:
-    """Leave Ctrl-C to the process that waits for this one."""
+def _begin() -> None:
+    """Leave Ctrl-C to the process that waits for this one, and end when that one is killed."""
+    import threading
+    from multiprocessing import parent_process
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
