@@ -87,6 +87,9 @@ class Calls(Library):
                     kwargs.setdefault("**", (value.element, spot))
         before = len(self.sites)
         if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
+            layer = self.unknown_layer(node.func, args, Spot(scope.path, node), scope)
+            if layer is not None:
+                return layer
             return self.moved_unknown(node.func, args, kwargs, Spot(scope.path, node), scope)
         result = self.apply(callee, args, kwargs, Spot(scope.path, node), scope)
         if isinstance(callee, (Func, Either, Partial)):
@@ -99,6 +102,24 @@ class Calls(Library):
                     self.snapshot(made.site, scope)
                     made.site.scope = scope
         return result
+
+    def unknown_layer(
+        self, func: ast.Attribute, args: list[Arg], spot: Spot, scope: Scope
+    ) -> Value | None:
+        """Return what `self.layer(x)` gives, a layer that a module got from code not known here."""
+        owner = scope.names.get(func.value.id) if isinstance(func.value, ast.Name) else None
+        if not isinstance(owner, Obj) or owner.family != "module" or owner.node is None:
+            return None
+        if owner.attrs.get(func.attr) is not UNKNOWN:
+            return None
+        operands = [(v, where) for v, where in args if isinstance(v, Tensor)]
+        if not operands:
+            return None
+        for value, _ in operands:
+            value.node.find().sure = True
+        owner.stateful = True
+        layer = Tensor(owner.node)
+        return self.operate([(layer, Spot(spot.path, func)), *operands], spot, False)
 
     def apply(
         self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

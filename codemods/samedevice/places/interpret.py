@@ -803,7 +803,12 @@ class Interpreter(Choices):
         builder, lender = owner.site.scope, child.site.scope
         if builder.func is None or builder is lender:
             return False
-        return lender.func is None or lender.func.node in self.stack
+        if lender.func is None or lender.func.node not in self.stack:
+            return lender.func is None
+        inner = builder.func.node
+        return inner not in self.stack or (
+            self.stack.index(lender.func.node) < self.stack.index(inner)
+        )
 
     def set_item(
         self, owner_node: ast.expr, index: ast.expr, value: Value, scope: Scope, stmt: ast.stmt
