@@ -24,9 +24,6 @@ Step = Callable[[int], None]
 #: Characters of code after whose inference what is left of it is collected.
 _GARBAGE = 1_000_000
 
-#: Programs whose solution is kept, for questions about the files that are being edited.
-_SOLUTIONS = 4
-
 
 class Memory:
     """What was found in a project's programs, for the next `check` of the same files.
@@ -39,7 +36,6 @@ class Memory:
     def __init__(self) -> None:
         self._about: object = None
         self._known: dict[frozenset[str], tuple[dict[str, Source], list[Finding]]] = {}
-        self._solutions: dict[frozenset[str], Solution] = {}
 
     def copy(self) -> Memory:
         """Return what is known so far, for checks whose results are not to be remembered here."""
@@ -51,7 +47,7 @@ class Memory:
         """Forget what was found with other settings or for other files."""
         about = config, tuple(project.sources), project.asks
         if about != self._about:
-            self._about, self._known, self._solutions = about, {}, {}
+            self._about, self._known = about, {}
 
     def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
         """Return what was found in a program; None when it has changed since."""
@@ -60,28 +56,9 @@ class Memory:
             return None
         return known[1]
 
-    def keep(self, program: frozenset[str], solution: Solution, found: list[Finding]) -> None:
-        """Remember what was found in a program and, for the last few, why."""
-        sources = {path: solution.project.sources[path] for path in program}
-        self._known[program] = sources, found
-        old = self._solutions.pop(program, None)
-        self._solutions[program] = solution
-        if old is None and len(self._solutions) > _SOLUTIONS:
-            old = self._solutions.pop(next(iter(self._solutions)))
-        if old is not None:
-            old.release()
-
-    def solution(self, project: Project, program: frozenset[str]) -> Solution:
-        """Return where everything in a program lives, inferred if it is not known any more.
-
-        It is good until the next `check`.
-        """
-        known = self._solutions.get(program)
-        if known is None or any(
-            known.project.sources[path] is not project.sources[path] for path in program
-        ):
-            known = places.infer(project, program)
-        return known
+    def keep(self, project: Project, program: frozenset[str], found: list[Finding]) -> None:
+        """Remember what was found in a program."""
+        self._known[program] = {path: project.sources[path] for path in program}, found
 
     def end(self, project: Project) -> None:
         """Forget the programs that are none any more."""
@@ -184,9 +161,8 @@ class _Judge:
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
                 if memory is not None:
-                    memory.keep(program, solution, found)
-                else:
-                    solution.release()
+                    memory.keep(part, program, found)
+                solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)
                 if garbage > _GARBAGE:
