@@ -22,7 +22,6 @@ model{number}.to(device)
 x = torch.ones(2, 4)
 print(model{number}(x).sum().item())
 """
-FILES = 500
 SURE = 10  # so many kills leave some files new and some old
 SECONDS = 300
 
@@ -70,13 +69,15 @@ def kill(folder: Path, seconds: float, writing: bool) -> None:
         process.wait()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("times", [int(os.environ.get("KILLS", "50"))])
-def test_kill(tmp_path: Path, times: int) -> None:
+@pytest.mark.parametrize(
+    ("files", "times"),
+    [(50, 3), pytest.param(500, int(os.environ.get("KILLS", "50")), marks=pytest.mark.slow)],
+)
+def test_kill(tmp_path: Path, files: int, times: int) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    for number in range(FILES):
+    for number in range(files):
         (folder / f"program{number}.py").write_text(PROGRAM.format(number=number), "utf-8")
     old = contents(folder)
     began = time.monotonic()
@@ -102,9 +103,9 @@ def test_kill(tmp_path: Path, times: int) -> None:
         assert len(beside) <= 1, f"more than the one file that was being written: {beside}"
         assert all(name.startswith(".") and name.endswith(".tmp") for name in beside)
         left += len(beside)
-    between = sum(0 < some < FILES for some in done)
+    between = sum(0 < some < files for some in done)
     print(f"{times} kills: {done.count(0)} before anything was written, {between} in between, "
-          f"{done.count(FILES)} after the last file; {left} left a temporary file")  # fmt: skip
+          f"{done.count(files)} after the last file; {left} left a temporary file")  # fmt: skip
     assert between or times < SURE, "no kill came while files were written"
 
     restore(folder, old)
