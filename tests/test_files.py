@@ -110,7 +110,9 @@ def test_a_huge_file_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("b.py").write_text("#" * 2_000_000)
     result = files.find(["."])
     assert result.paths == ["a.py"]
-    assert [str(error) for error in result.errors] == ["b.py: too large to be code (2 MB); leave it out with --exclude"]
+    assert [str(error) for error in result.errors] == [
+        "b.py: too large to be code (2 MB); leave it out with --exclude"
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
