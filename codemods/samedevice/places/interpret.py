@@ -901,6 +901,8 @@ class Interpreter(Choices):
             if one is UNKNOWN or one is SCALAR or isinstance(one, Const):
                 if one is SCALAR and isinstance(other, Const):
                     return SCALAR
+                if one is SCALAR and isinstance(other, Tensor):
+                    return other.perhaps_number()
                 return other
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right

@@ -407,6 +407,8 @@ class Library(Expressions):
         tensors = self.tensors_in(value, where)
         kind = "lengths" if name.rpartition(".")[2].startswith("pack_") else "host"
         for tensor, spot in tensors:
+            if tensor.number:
+                continue  # a number has no `.cpu()`
             site = self.site(kind, spot, tensor.node, scope, name)
             # An expression that is the tensor itself can be moved; a container of tensors cannot.
             site.detail["whole"] = spot.node is not where.node or direct
@@ -1586,6 +1588,14 @@ class Library(Expressions):
         if args:
             made.element = self.apply(args[0][0], [], {}, spot, scope)
         return made
+
+    def call_random_randrange(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A number."""
+        return SCALAR
+
+    call_random_randint = call_random_random = call_random_uniform = call_random_randrange
 
     def call_random_sample(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

@@ -159,8 +159,8 @@ class Tensor(Value):
     """
 
     __slots__ = (
-        "collated", "leaf", "names_device", "node", "owner", "packed", "parameter", "pinned",
-        "scalar", "site",
+        "collated", "leaf", "names_device", "node", "number", "owner", "packed", "parameter",
+        "pinned", "scalar", "site",
     )  # fmt: skip
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
@@ -173,7 +173,16 @@ class Tensor(Value):
         self.packed = False
         self.pinned = False
         self.names_device = False
+        self.number = False  # on another path it is one, and no tensor
         self.owner: Obj | None = None  # the module whose parameter it is
+
+    def perhaps_number(self) -> Tensor:
+        """Return the same tensor, which is a number on another path."""
+        made = Tensor(self.node, scalar=self.scalar, site=self.site)
+        made.leaf, made.parameter, made.packed = self.leaf, self.parameter, self.packed
+        made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
+        made.number = True
+        return made
 
 
 def surely_tensor(value: Value) -> bool:
