@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
+from samedevice import syntax
 from samedevice.torchfacts import legacy_dtype
 
 _DEVICE = "a device"  # no identifier, so no program has it
@@ -79,17 +80,20 @@ def equivalent(
     imports: Collection[str] = (),
     declared: Collection[str] = (),
     types: Mapping[str, str] = {},
+    parts: tuple[ast.Module, ast.Module] | None = None,
 ) -> str | None:
     """Return None when two programs differ in device handling only, else the first difference.
 
     `names` are those of resolvers, and `imports` the names whose import may come or go. `declared`
     are normal forms of `DECLARED`; raises `ValueError` for another. `types` are names that stand
     for old tensor types, with their dtypes, beside those that the programs themselves define.
+    `parts` are the two programs without statements that are the same in both: to compare these
+    will do.
     """
     known = frozenset(names) | _device_names(before) | _device_names(after)
     old, new = (
-        erase(tree, names=known, imports=imports, declared=declared, types=types)
-        for tree in (before, after)
+        _erase(whole, part, known, imports, declared, types)
+        for whole, part in zip((before, after), parts or (before, after), strict=True)
     )
     return _difference(old, new)
 
@@ -103,6 +107,14 @@ def erase(
     types: Mapping[str, str] = {},
 ) -> ast.Module:
     """Return a new tree with all that speaks of devices removed (see `equivalent`)."""
+    return _erase(tree, tree, names, imports, declared, types)
+
+
+def _erase(
+    tree: ast.Module, part: ast.Module, names: Collection[str], imports: Collection[str],
+    declared: Collection[str], types: Mapping[str, str],
+) -> ast.Module:  # fmt: skip
+    """Return a part of a program, erased by what its names mean in the whole."""
     unknown = set(declared) - DECLARED
     if unknown:
         raise ValueError(f"no such normal form: {', '.join(sorted(unknown))}")
@@ -113,7 +125,7 @@ def erase(
         declared=frozenset(declared),
         types={**types, **_type_names(tree)},
     )
-    return ast.Module(eraser.body(tree.body), [])
+    return ast.Module(eraser.body(part.body), [])
 
 
 def _device_names(tree: ast.Module) -> frozenset[str]:
@@ -121,7 +133,7 @@ def _device_names(tree: ast.Module) -> frozenset[str]:
     eraser = _Eraser()
     given: set[str] = set()
     other: set[str] = set()
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -134,7 +146,7 @@ def _device_names(tree: ast.Module) -> frozenset[str]:
 def _type_names(tree: ast.Module) -> dict[str, str]:
     """Return the names that only ever stand for one of torch's tensor types, with its dtype."""
     found: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, ast.Assign):
             dtypes = {_dtype_of_type(node.value)}
             if isinstance(node.value, ast.Name):  # `Tensor = FloatTensor`
@@ -181,7 +193,7 @@ def _torch_names(tree: ast.AST) -> frozenset[str]:
     """Return the names under which a program imports torch."""
     aliases = {
         alias.asname or "torch"
-        for node in ast.walk(tree)
+        for node in syntax.walk(tree)
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name == "torch"

@@ -90,7 +90,7 @@ def migrate(
     other back, round after round. `memory` and `cache` are what is known of the project already,
     from this process and from earlier ones. Raises `ConfigError` as `check` does.
     """
-    memory = memory.copy() if memory is not None else None
+    memory = memory.copy() if memory is not None else Memory()
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
     while True:

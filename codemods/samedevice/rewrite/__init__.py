@@ -76,7 +76,8 @@ class _Rewriter:
             if active:
                 self._outline = Outline(self._source, self._edits(active))
                 self._tree = Tree(self._outline.source, self._edits(active), self._limit)
-                active, text = self._safe(before, active)
+                active, outline = self._safe(before, active)
+                text = self._outline.filled(outline)
         except (Refused, RecursionError) as error:
             reason = str(error) if isinstance(error, Refused) else "the code is nested too deeply"
             self._refused.update(dict.fromkeys(active, reason))
@@ -127,7 +128,7 @@ class _Rewriter:
         return kept
 
     def _safe(self, before: ast.Module, active: list[Fix]) -> tuple[list[Fix], str]:
-        """Return the fixes that may stay, and the text with them; the others are refused.
+        """Return the fixes that may stay, and the outline with them; the others are refused.
 
         Halves are tried when the whole is not safe, so that a wrong fix goes alone.
         """
@@ -137,7 +138,7 @@ class _Rewriter:
             return active, text
         if len(active) == 1:
             self._refused[active[0]] = reason
-            return [], self._source.text
+            return [], self._outline.source.text
         middle = len(active) // 2
         left, _ = self._safe(before, active[:middle])
         right, _ = self._safe(before, active[middle:])
@@ -166,13 +167,13 @@ class _Rewriter:
                 continue
             text, refused = self._tree.apply(self._edits(active), additions)
             if not refused:
-                return active, self._outline.filled(text)
+                return active, text
             for fix in active:
                 reasons = [refused[edit] for edit in fix.edits if edit in refused]
                 if reasons:
                     self._refused[fix] = reasons[0]
             active = [fix for fix in active if fix not in self._refused]
-        return [], self._source.text
+        return [], self._outline.source.text
 
     def _plan(self, fixes: Iterable[Fix]) -> Plan:
         path = self._source.path
@@ -193,14 +194,16 @@ class _Rewriter:
             limit=self._limit,
         )
 
-    def _objection(self, before: ast.Module, text: str, fixes: Sequence[Fix]) -> str | None:
-        """Return why a new text may not be written, or None."""
+    def _objection(self, before: ast.Module, outline: str, fixes: Sequence[Fix]) -> str | None:
+        """Return why a text with a new outline may not be written, or None."""
         if not fixes:
             return None
+        text = self._outline.filled(outline)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 after = ast.parse(text)
+                part = ast.parse(outline)
             self._source.encode(text)
         except (SyntaxError, ValueError) as error:
             return f"the result would not parse: {str(error).splitlines()[0]}"
@@ -211,8 +214,9 @@ class _Rewriter:
         declared = {fix.erasure for fix in fixes if fix.erasure}
         types = dict(pair for fix in fixes for pair in fix.types)
         difference = equivalent(
-            before, after, names=names, imports=imports, declared=declared, types=types
-        )
+            before, after, names=names, imports=imports, declared=declared, types=types,
+            parts=(self._outline.source.tree, part),
+        )  # fmt: skip
         return difference and f"more than device handling would change: {difference}"
 
     def _new_files(self, fixes: Iterable[Fix]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""A source without the functions and classes that no edit touches: most of a long file.
+"""A source without the statements that no edit touches: most of a long file.
 
 libcst takes forty times as long for a file as `ast`. What stays as it is need not be read: a string
 over as many lines stands in its place, so that every other place keeps its line.
@@ -7,15 +7,19 @@ over as many lines stands in its place, so that every other place keeps its line
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from samedevice import source as source_
 from samedevice.finding import Edit
 from samedevice.source import Source
 
-#: Shorter definitions are not worth it.
-_LINES = 8
+#: Less is not worth it.
+_LINES = 4
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_END = re.compile(r"[ \t]*(?:#|\n|\Z)")
 
 
 class Outline:
@@ -24,7 +28,7 @@ class Outline:
     def __init__(self, source: Source, edits: Iterable[Edit]) -> None:
         self._blocks: dict[str, str] = {}
         text, position = [], 0
-        for start, end in _untouched(source, edits):
+        for start, end in _Untouched(source, edits).blocks():
             block = source.text[start:end]
             stand_in = f'"""{len(self._blocks)} of what is kept' + "\n" * block.count("\n") + '"""'
             self._blocks[stand_in] = block
@@ -43,28 +47,77 @@ class Outline:
         return "".join([*parts, rest])
 
 
-def _untouched(source: Source, edits: Iterable[Edit]) -> Iterable[tuple[int, int]]:
-    """Yield where definitions start and end that have no edit in them or beside them."""
-    if source.path.endswith(".ipynb"):
-        return  # its text is made of cells
-    body = source.tree.body
-    spans = sorted((edit.span.line, edit.span.end_line) for edit in edits)
-    touched = [
-        any(first <= node_end and last >= node_start for first, last in spans)
-        for node_start, node_end in map(_lines, body)
-    ]
-    imports = [i for i, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    for index, node in enumerate(body):
-        first, last = _lines(node)
-        if (
-            isinstance(node, _DEFINITION)
-            and last - first >= _LINES
-            and index > max(imports, default=0) + 1
-            and not any(touched[max(index - 1, 0) : index + 2])
-        ):
-            start = source.offset(first, 0)
-            end = source.span(node)
-            yield start, source.offset(end.end_line, end.end_column)
+class _Untouched:
+    """What stays as it is of a source; what stands beside an edit may have to give way to it."""
+
+    def __init__(self, source: Source, edits: Iterable[Edit]) -> None:
+        self._source = source
+        spans = sorted((edit.span.line, edit.span.end_line) for edit in edits)
+        self._firsts = [first for first, _ in spans]
+        self._lasts = list(accumulate((last for _, last in spans), max))
+
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield the offsets between which code can be left out, in order."""
+        if self._source.is_notebook:
+            return  # its text is made of cells
+        body = self._source.tree.body
+        imports = [i for i, n in enumerate(body) if isinstance(n, (ast.Import, ast.ImportFrom))]
+        # What a file binds at its top is looked at where imports and resolvers are put.
+        fixed = {i for i, node in enumerate(body) if not isinstance(node, _DEFINITION)}
+        yield from self._of_body(body, fixed.union(range(max(imports, default=0) + 2)))
+
+    def _of_body(
+        self, body: Sequence[ast.stmt], fixed: Iterable[int] = (0,)
+    ) -> Iterator[tuple[int, int]]:
+        """Yield what can be left out of a block without its statements at `fixed` places.
+
+        The first is one of these: it may be taken for what documents the block.
+        """
+        touched = [self._is_touched(node) for node in body]
+        kept = set(fixed)
+        for index, is_so in enumerate(touched):
+            if is_so:
+                kept |= {index - 1, index, index + 1}
+        run: list[ast.stmt] = []
+        for index, node in enumerate(body):
+            if index not in kept:
+                run.append(node)
+                continue
+            yield from self._run(run)
+            run = []
+            if touched[index]:
+                for block in _bodies(node):
+                    yield from self._of_body(block)
+        yield from self._run(run)
+
+    def _is_touched(self, node: ast.stmt) -> bool:
+        start, end = _lines(node)
+        begun = bisect_right(self._firsts, end)  # edits that begin in or above it
+        return begun > 0 and self._lasts[begun - 1] >= start
+
+    def _run(self, run: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
+        """Yield where statements that follow each other stand, if they have their lines alone."""
+        if not run:
+            return
+        source, (first, _) = self._source, _lines(run[0])
+        last = source.span(run[-1])
+        if last.end_line - first < _LINES:
+            return
+        line, end = source.line(first), source.offset(last.end_line, last.end_column)
+        indent = len(line) - len(line.lstrip())
+        column = source.span(run[0]).column
+        if first == run[0].lineno and column != indent or not _END.match(source.text, end):
+            return
+        yield source.offset(first, indent), end
+
+
+def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a statement, in order."""
+    inner = [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    yield getattr(node, "body", [])
+    yield from (each.body for each in inner)
+    yield getattr(node, "orelse", [])
+    yield getattr(node, "finalbody", [])
 
 
 def _lines(node: ast.stmt) -> tuple[int, int]:
