@@ -249,6 +249,7 @@ FORMS = {
     "cuda-only-api": "cuda-only-api",
     "processes-tied-to-cuda": "cuda-only-api",
     "legacy-autograd": "variable",
+    "chosen_by_a_helper": "legacy-constructor",
 }
 
 
