@@ -228,9 +228,9 @@ def scaling(folder: Path) -> list[str]:
         "| --- | --- | --- | --- | --- |",
     ]
     shapes = (
-        ("files of a project", project, (10, 100, 1000)),
+        ("files of a project", project, (10, 100, 1000, 5000)),
         ("functions of a file", long_file, (30, 300, 3000)),
-        ("depth of calls", deep, (10, 100, 1000)),
+        ("depth of calls", deep, (10, 100, 1000, 3000)),
     )
     for command in ("check", "fix"):
         words = [sys.executable, "-m", "samedevice", command, "-j1"]
