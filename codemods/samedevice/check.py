@@ -83,7 +83,7 @@ def check(
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)
-    with _no_collection():
+    with no_collection():
         judge = _Judge(project, config, selected, step, memory, cache)
         findings = judge.parts(processes)
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
@@ -230,14 +230,14 @@ def _judge(job: _Job) -> _Done | None:
     except SourceError:
         return None
     judge = _Judge(part, job.config, select(job.config))
-    with _no_collection():
+    with no_collection():
         programs = judge._programs(part, parse=True) or []
         found = [(program, judge.part(part, [program])) for program in programs]
     return _Done(found, part.errors, part.imported)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Collect garbage only when told to: what a check makes is many objects that stay."""
     enabled = gc.isenabled()
     gc.disable()

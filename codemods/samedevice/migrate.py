@@ -14,7 +14,7 @@ from functools import cached_property
 
 from . import rewrite, source, write
 from .cache import Cache
-from .check import Memory, Step, check
+from .check import Memory, Step, check, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .project import Project
@@ -93,11 +93,14 @@ def migrate(
     memory = memory.copy() if memory is not None else Memory()
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
-    while True:
-        outcome, again = _migrate(project, config, declined, restless, step, memory, cache, known)
-        if again <= restless:
-            break
-        restless |= again
+    with no_collection():
+        while True:
+            outcome, again = _migrate(
+                project, config, declined, restless, step, memory, cache, known
+            )
+            if again <= restless:
+                break
+            restless |= again
     for finding in outcome.remaining:
         if finding.fix is not None and _line(outcome.before(finding)) in restless:
             outcome.refused.setdefault(key(finding), _RESTLESS)

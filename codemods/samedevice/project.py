@@ -63,6 +63,7 @@ class Project:
             self._folders.setdefault(posixpath.dirname(place), set()).add(place)
         self._broken: set[str] = set()
         self._resolved: dict[tuple[str, str, int], str | None] = {}
+        self._homes: dict[str, str] = {}  # the folder of each file
         self.imported: dict[str, list[Imported]] = {}
         self._mentions: dict[str, tuple[Source, set[str] | None]] = {}
 
@@ -144,7 +145,9 @@ class Project:
         in each folder above it, which covers scripts sharing a folder, packages and `src` layouts
         alike. Python 2's implicit relative imports come last.
         """
-        folder = posixpath.dirname(_normal(importer))
+        folder = self._homes.get(importer)
+        if folder is None:
+            folder = self._homes[importer] = posixpath.dirname(_normal(importer))
         key = (folder, module, level)
         if key not in self._resolved:
             self._resolved[key] = self._resolve(folder, module, level)

@@ -239,13 +239,13 @@ class Calls(Library):
         if not known:
             return UNKNOWN
         new = _given(func, args, kwargs)
-        most = sum(3 if isinstance(v, (Tensor, Device, Const)) else 2 for v in new.values())
+        likeness = _Likeness(new)
         best = -1
         for given, outcome in reversed(known):
-            alike = _likeness(given, new)
+            alike = likeness.of(given)
             if alike > best:
                 best, old, result = alike, given, outcome
-                if best == most:
+                if best == likeness.most:
                     break
         if isinstance(result, Obj) and result.family == "module":
             if all(result is not before for before in old.values()):
@@ -825,18 +825,37 @@ def _given(
     return given
 
 
-def _likeness(old: dict[int | str, Value], new: dict[int | str, Value]) -> int:
-    """Return how much two calls of one function have in common."""
-    alike = 0
-    for name, value in new.items():
-        other = old.get(name)
-        if isinstance(value, (Tensor, Device)) and isinstance(other, (Tensor, Device)):
-            alike += 3 if value.node.find() is other.node.find() else 1
-        elif isinstance(value, Const) and isinstance(other, Const):
-            alike += 3 if value.value == other.value else 0
-        elif value is other:
-            alike += 2
-    return alike
+class _Likeness:
+    """How much other calls of a function have in common with one, `most` at most."""
+
+    def __init__(self, call: dict[int | str, Value]) -> None:
+        self._placed: list[tuple[int | str, Node]] = []
+        self._constants: list[tuple[int | str, object]] = []
+        self._rest: list[tuple[int | str, Value]] = []
+        for name, value in call.items():
+            if isinstance(value, (Tensor, Device)):
+                self._placed.append((name, value.node.find()))
+            elif isinstance(value, Const):
+                self._constants.append((name, value.value))
+            else:
+                self._rest.append((name, value))
+        self.most = 3 * (len(self._placed) + len(self._constants)) + 2 * len(self._rest)
+
+    def of(self, call: dict[int | str, Value]) -> int:
+        """Return the likeness of another call."""
+        alike = 0
+        for name, root in self._placed:
+            other = call.get(name)
+            if isinstance(other, (Tensor, Device)):
+                alike += 3 if other.node.find() is root else 1
+        for name, constant in self._constants:
+            other = call.get(name)
+            if isinstance(other, Const) and other.value == constant:
+                alike += 3
+        for name, value in self._rest:
+            if call.get(name) is value:
+                alike += 2
+        return alike
 
 
 def _height(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:

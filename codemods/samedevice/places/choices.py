@@ -28,8 +28,6 @@ from samedevice.places.values import (
 
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
-#: Tests about devices.
-_SPEAKS = re.compile(r"(?i)cuda|gpu|device")
 #: Names of switches that a user edits in the program.
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
@@ -49,9 +47,9 @@ class Choices(Calls):
 
     def chosen_unknown(self, node: ast.If, scope: Scope) -> bool:
         """Note a branch that moves behind a test about devices of which nothing else is known."""
-        if not _SPEAKS.search(self.project.sources[scope.path].lines(node.test)):
+        if not _speaks(self.project.sources[scope.path].lines(node.test)):
             return False
-        if not _SPEAKS.search(ast.unparse(node.test)):
+        if not _speaks(ast.unparse(node.test)):
             return False
         if not _moves(node.body) or _moves(node.orelse):
             return False
@@ -246,6 +244,12 @@ class Choices(Calls):
                     if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
                         known.add(node.attr)
         return known
+
+
+def _speaks(code: str) -> bool:
+    """Tell whether a test may be about devices."""
+    code = code.lower()
+    return "cuda" in code or "gpu" in code or "device" in code
 
 
 def _moves(body: list[ast.stmt]) -> bool:

