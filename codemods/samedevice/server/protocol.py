@@ -36,7 +36,7 @@ from .edits import range_of, text_edits
 T = TypeVar("T")
 
 NAME = "samedevice"
-PAUSE = 0.01  # seconds without a key pressed before the text is looked at
+PAUSE = 0.001  # seconds without a key pressed before the text is looked at; a later one interrupts
 PARENT = 2.0  # seconds between two looks at whether the editor is still there
 SLOW = 0.5  # seconds that something takes before its progress is shown
 REST = 2.0  # seconds without a change before memory is tidied up
