@@ -108,6 +108,7 @@ class Server(LanguageServer):
             ),
         )
         self.settings: dict[str, Settings] = {}
+        self.settled = asyncio.Event()  # whether the settings are known
         self._folders: dict[str, Folder] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._waiting: asyncio.Task[None] | None = None
@@ -240,8 +241,16 @@ class Server(LanguageServer):
             self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
             self.work_done_progress.tokens.pop(token, None)
 
+    async def _settings_known(self) -> None:
+        """Wait for the settings that the editor was asked for at the start, but not for long."""
+        if not self.settled.is_set():
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.settled.wait(), SLOW)
+            self.settled.set()
+
     async def analyse(self, folder: Folder) -> Analysis | None:
         """Return what is known of `folder`; None, and a message, when the settings are wrong."""
+        await self._settings_known()
         while True:
             texts = {
                 path: text

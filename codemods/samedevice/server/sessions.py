@@ -24,6 +24,9 @@ def _sessions(server: Server) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.watch_parent()
+        workspace = params.capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            server.settled.set()  # it cannot be asked
         options = params.initialization_options
         if isinstance(options, dict):
             _configure(server, options.get("settings", options))
@@ -32,6 +35,7 @@ def _sessions(server: Server) -> None:
     async def initialized(params: lsp.InitializedParams) -> None:
         await _register_more(server)
         await _ask_settings(server)
+        server.settled.set()
         await _again(server)
         server.warm_up()
 
