@@ -23,7 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "finding": set(),
     "syntax": set(),
     "notebook": set(),
-    "erase": {"torchfacts"},
+    "erase": {"syntax", "torchfacts"},
     "torchfacts": set(),
     "prove": set(),
     "source": {"finding", "notebook", "syntax"},
