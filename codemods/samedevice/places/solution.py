@@ -560,26 +560,29 @@ class Solution:
         """Return the expression of a device that every evaluation of this place can follow."""
         common: list[str] | None = None
         certain: set[str] = set()
-        near: list[str] = []
-        for site in group.sites:
-            if not self.on_device(site.node) and len(group.sites) > 1:
-                continue
+        looked_at = [s for s in group.sites if len(group.sites) == 1 or self.on_device(s.node)]
+        for site in looked_at:
             names: list[str] = []
             for name, node in site.tensors:
                 root = node.find()
                 # A host tensor may be moved where it is handed in, so one caller is no veto.
-                if root.sure and root.color in (*_ON_DEVICE, Place.HOST):
+                if root.sure and (root.color in _ON_DEVICE or root.color is Place.HOST):
                     names.append(name)
                     if root.color in _ON_DEVICE:
                         certain.add(name)
-                    if site.node is not None and self._adjacent(site.node, root):
-                        near.append(name)
             names += site.unknown  # what other callers hand in tells
             common = names if common is None else [n for n in common if n in names]
         usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
-        spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
-        optional = _optional(group.first.scope)
-        usable.sort(key=lambda name: (name in optional, name not in spoken, name not in near))
+        if len(usable) > 1:
+            near = {
+                name
+                for site in looked_at
+                for name, node in site.tensors
+                if site.node is not None and name in usable and self._adjacent(site.node, node)
+            }
+            spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
+            optional = _optional(group.first.scope)
+            usable.sort(key=lambda name: (name in optional, name not in spoken, name not in near))
         return f"{usable[0]}.device" if usable else None
 
     def _other_type(self, name: str, group: SiteGroup) -> bool:
@@ -592,7 +595,7 @@ class Solution:
         )
 
     def _adjacent(self, node: Node, other: Node) -> bool:
-        root = node.find()
+        root, other = node.find(), other.find()
         return any(
             (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
         )

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.solution import Name, SiteGroup
@@ -85,5 +86,5 @@ def _stores(owner: Obj, attr: str) -> int:
     return sum(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for klass in owner.cls.mro()
-        for node in ast.walk(klass.node)
+        for node in syntax.walk(klass.node)
     )
