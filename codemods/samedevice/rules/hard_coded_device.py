@@ -176,7 +176,9 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         if isinstance(parent, ast.Call) and _makes_device(solution, parent):
             spot = Spot(spot.path, parent)
         name = _name(solution, spot)
-        if name is not None and not isinstance(parents.get(spot.node), ast.arguments):
+        if isinstance(parents.get(spot.node), ast.arguments):
+            repair = _choice(solution, spot)  # a default, for those who give none
+        elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(
         solution, RULE, spot,
