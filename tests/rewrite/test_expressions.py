@@ -216,6 +216,9 @@ def test_unwrap_argument(text: str, code: str, after: str) -> None:
     [
         ("x = 'cuda'", "'cuda'", "device", "x = device"),
         ("x = ('cuda')", "'cuda'", "device", "x = (device)"),
+        ("x = (a if b else c)", "a if b else c", "d.e", "x = d.e"),
+        ("x = (a if b  # why\n     else c)", "a if b  # why\n     else c", "d", "x = (d)"),
+        ("x = y + (a if b else c)", "a if b else c", "d", "x = y + (d)"),
         ("x = a.b", "a", "c + d", "x = (c + d).b"),
         ("x = a * 2", "a", "c + d", "x = (c + d) * 2"),
         ("f(a)", "a", "c if d else e", "f(c if d else e)"),

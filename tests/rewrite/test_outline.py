@@ -33,8 +33,8 @@ TEXT = (
 
 def changed(text: str) -> str:
     before = text.partition("torch.zeros")[0]
-    line = before.count("\n") + 1
-    span = Span(line, 4, line, 18)
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2])
+    span = Span(line, column, line, column + 14)
     edit = Edit("a.py", span, "keyword", (("name", "device"), ("value", "'cpu'")))
     result = rewrite(source.from_text(text, "a.py"), [Fix((edit,))])
     assert not result.refused
@@ -58,3 +58,57 @@ def test_most_of_the_file_is_not_parsed_by_libcst(monkeypatch: pytest.MonkeyPatc
 def test_short_definitions_stay() -> None:
     text = "import torch\nx = torch.zeros(3)\n\n\ndef f():\n    pass\n"
     assert outline.Outline(source.from_text(text, "a.py"), []).source.text == text
+
+
+BLOCKS = """\
+import torch
+
+
+def train(steps):
+    'Trains.'
+    total = 0
+    for step in range(steps):
+        first = step  # odd   spacing
+        second = [
+            first,
+        ]
+        if second: third = 1; fourth = 2
+        fifth = \'\'\'text
+on two lines\'\'\'
+        total += step
+        x = torch.zeros(3)
+        total += x.sum()
+        try:
+            a = 1
+            b = 2
+            c = 3
+            d = 4
+            e = 5
+        finally:
+            pass
+        # the end
+    else:
+        @decorated
+        def inner():
+            pass
+
+        f = 1
+        g = 2
+        h = 3
+    return total
+"""
+
+
+def test_statements_of_a_touched_function_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse, parsed = cst.parse_module, []
+    monkeypatch.setattr(cst, "parse_module", lambda text: parsed.append(text) or parse(text))
+    assert changed(BLOCKS) == BLOCKS.replace("zeros(3)", "zeros(3, device='cpu')")
+    assert "second" not in parsed[0] and "inner" in parsed[0]
+    # The first statement of a block stays, and so do those beside an edit.
+    assert "first = step" in parsed[0] and "total += step" in parsed[0]
+
+
+def test_statements_that_share_a_line_stay() -> None:
+    text = BLOCKS.replace("        total += step\n", "")
+    text = text.replace("two lines\'\'\'", "two lines\'\'\'; z = 1")
+    assert changed(text) == text.replace("zeros(3)", "zeros(3, device='cpu')")

@@ -79,6 +79,8 @@ class Tree:
             self.module = cst.parse_module(text)
         except cst.ParserSyntaxError as error:
             raise Refused(f"libcst cannot parse this file (line {error.raw_line})") from None
+        except cst.CSTValidationError as error:  # `not(a if b else c)`
+            raise Refused(f"libcst cannot read this file: {error}") from None
         positions = _Positions(self.module)
         if positions.code != text:
             raise Refused("libcst does not give this file back as it was")

@@ -124,6 +124,9 @@ def replace(node: cst.BaseExpression, code: str, parent: cst.CSTNode) -> cst.Bas
     if _HOLE in code.replace("{}", _HOLE):
         return fit(_fill(new, node), parent, cst.Name("_"))
     if node.lpar and not new.lpar:
+        if isinstance(new, (cst.Name, cst.Attribute)) and not isinstance(node, _ATOMS):
+            if isinstance(parent, (cst.Assign, cst.Arg)) and "#" not in code_of(node):
+                return new  # a name needs no parentheses where a choice had some
         return new.with_changes(lpar=node.lpar, rpar=node.rpar)
     return fit(new, parent, node)
 
