@@ -363,7 +363,7 @@ class Calls(Library):
         spec = func.node.args
         arguments = [*spec.posonlyargs, *spec.args]
         positional = arguments[1:] if func.bound is not None else arguments
-        defaults = [None] * (len(arguments) - len(spec.defaults)) + list(spec.defaults)
+        _, defaults = self._signature(func.node)
         if func.bound is not None:
             defaults = defaults[1:]
         path = func.scope.path

@@ -1085,9 +1085,8 @@ class Library(Expressions):
         elif isinstance(func.value, ast.Call) and self.dotted(func.value.func).startswith("torch."):
             return UNKNOWN  # a storage, say
         owner = self.packed_unknown(Spot(spot.path, func.value))
-        moved = self.move_tensor(owner, func.attr, args, kwargs, Spot(spot.path, func.value), spot,
-                                 scope)  # fmt: skip
-        return moved
+        receiver = Spot(spot.path, func.value)
+        return self.move_tensor(owner, func.attr, args, kwargs, receiver, spot, scope)
 
     def dropped(self, statement: ast.Expr, value: Value, scope: Scope) -> None:
         """Note a statement that moves a tensor and drops the result."""

@@ -203,7 +203,7 @@ class _Rewriter:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 after = ast.parse(text)
-                part = ast.parse(outline)
+                part = after if outline == text else ast.parse(outline)
             self._source.encode(text)
         except (SyntaxError, ValueError) as error:
             return f"the result would not parse: {str(error).splitlines()[0]}"
