@@ -1,6 +1,7 @@
 """Toy rules that make any situation at will, for tests of what is around the rules."""
 
 import ast
+import signal
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,6 +11,9 @@ from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.project import Project
 from samedevice.rules import Rule
 from samedevice.source import Source
+
+# A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def calls(project: Project, name: str) -> Iterator[tuple[Source, ast.Call]]:
@@ -100,5 +104,6 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
         return project if first in program else project.like(())  # once is enough
 
     monkeypatch.setattr(places, "infer", infer)
-    # what stands in for a solution is told to let go, as one is
+    # what stands in for a solution is asked and told to let go, as one is
+    monkeypatch.setattr(Project, "rest", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)

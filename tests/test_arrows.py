@@ -43,6 +43,10 @@ ROOMS: dict[str, set[str]] = {
         "cache", "config", "finding", "parallel", "places", "project", "rules", "source",
         "suppress",
     },  # fmt: skip
+    "lines": {"finding"},
+    "glance": {
+        "check", "config", "finding", "lines", "places", "project", "rules", "source",
+    },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "migrate": _FIXED,
@@ -56,7 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "map", "server"},
-    "server": _FIXED | {"baseline", "migrate", "report"},
+    "server": _FIXED | {"baseline", "glance", "lines", "migrate", "report"},
     "__main__": {"cli"},
     "__init__": set(),
 }

@@ -13,6 +13,7 @@ from .cache import Cache
 from .config import Config, ConfigError
 from .finding import Finding
 from .places import Solution
+from .places.focus import Rest
 from .project import Imported, Project
 from .rules import Rule
 from .source import Source, SourceError
@@ -25,6 +26,15 @@ Step = Callable[[int], None]
 _GARBAGE = 1_000_000
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What was found in a program, from which texts, and what its parts say of each other."""
+
+    sources: dict[str, Source]
+    findings: list[Finding]
+    rest: Rest
+
+
 class Memory:
     """What was found in a project's programs, for the next `check` of the same files.
 
@@ -35,7 +45,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._about: object = None
-        self._known: dict[frozenset[str], tuple[dict[str, Source], list[Finding]]] = {}
+        self._known: dict[frozenset[str], Seen] = {}
 
     def copy(self) -> Memory:
         """Return what is known so far, for checks whose results are not to be remembered here."""
@@ -45,20 +55,32 @@ class Memory:
 
     def begin(self, project: Project, config: Config) -> None:
         """Forget what was found with other settings or for other files."""
-        about = config, tuple(project.sources), project.asks
-        if about != self._about:
-            self._about, self._known = about, {}
+        if not self.is_about(project, config):
+            self._about, self._known = (config, tuple(project.sources), project.asks), {}
+
+    def is_about(self, project: Project, config: Config) -> bool:
+        """Tell whether what is known is of the same files under the same settings."""
+        return self._about == (config, tuple(project.sources), project.asks)
+
+    def seen(self, program: frozenset[str]) -> Seen | None:
+        """Return what was found in a program, in texts that may be others by now."""
+        return self._known.get(program)
 
     def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
         """Return what was found in a program; None when it has changed since."""
         known = self._known.get(program)
-        if known is None or any(project.sources[path] is not known[0][path] for path in program):
+        if known is None or any(
+            project.sources[path] is not known.sources[path] for path in program
+        ):
             return None
-        return known[1]
+        return known.findings
 
-    def keep(self, project: Project, program: frozenset[str], found: list[Finding]) -> None:
+    def keep(
+        self, project: Project, program: frozenset[str], found: list[Finding], rest: Rest
+    ) -> None:
         """Remember what was found in a program."""
-        self._known[program] = {path: project.sources[path] for path in program}, found
+        sources = {path: project.sources[path] for path in program}
+        self._known[program] = Seen(sources, found, rest)
 
     def end(self, project: Project) -> None:
         """Forget the programs that are none any more."""
@@ -157,11 +179,11 @@ class _Judge:
             found = self._known(part, program, memory)
             if found is None:
                 solution = places.infer(part, program, self._step)
-                found = list(_found(solution, self._selected, self._suppressions, self._config))
+                found = list(judged(solution, self._selected, self._config, self._suppressions))
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
                 if memory is not None:
-                    memory.keep(part, program, found)
+                    memory.keep(part, program, found, solution.rest())
                 solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)
@@ -249,9 +271,14 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _found(
-    solution: Solution, selected: dict[str, Rule], suppressions: Suppressions, config: Config
+def judged(
+    solution: Solution,
+    selected: dict[str, Rule],
+    config: Config,
+    suppressions: Suppressions | None = None,
 ) -> Iterator[Finding]:
+    """Yield what rules find in a solution, as far as no comment switches it off."""
+    suppressions = suppressions or Suppressions(solution.project.sources)
     for rule in selected.values():
         for found in rule.find(solution):
             finding = suppressions.apply(_with_safety(found, config))

@@ -320,10 +320,7 @@ def test_ctrl_c_reaches_the_program(tmp_path: Path) -> None:
         "utf-8",
     )
     code = (
-        "import signal\n"
         "from samedevice.prove.run import Settings, run_program\n"
-        # Whoever runs the tests in the background may have told all to ignore it.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "r = run_program('main.py', settings=Settings(on='cpu', record=False), interactive=True)\n"
         "print(r.status, r.exit_code, flush=True)\n"
     )

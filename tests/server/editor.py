@@ -28,6 +28,7 @@ class Editor(LanguageClient):
         self.told: dict[str, list[lsp.PublishDiagnosticsParams]] = {}
         self.messages: list[str] = []
         self.asked: list[lsp.ApplyWorkspaceEditParams] = []
+        self.refreshes = 0
         self.texts: dict[str, str] = {}
         self.encoding = "utf-16"
         self.news = asyncio.Event()
@@ -35,6 +36,11 @@ class Editor(LanguageClient):
         @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def published(params: lsp.PublishDiagnosticsParams) -> None:
             self.told.setdefault(params.uri, []).append(params)
+            self.news.set()
+
+        @self.feature(lsp.WORKSPACE_DIAGNOSTIC_REFRESH)
+        def refresh(params: None) -> None:
+            self.refreshes += 1
             self.news.set()
 
         @self.feature(lsp.WINDOW_SHOW_MESSAGE)
@@ -162,6 +168,7 @@ def capabilities(
                 resource_operations=[lsp.ResourceOperationKind.Create],
                 change_annotation_support=lsp.ChangeAnnotationsSupportOptions(),
             ),
+            diagnostics=lsp.DiagnosticWorkspaceClientCapabilities(refresh_support=pull),
         ),
         text_document=lsp.TextDocumentClientCapabilities(
             diagnostic=lsp.DiagnosticClientCapabilities() if pull else None,

@@ -29,6 +29,7 @@ from samedevice.finding import Finding
 from samedevice.server.analysis import Folder, Settings
 
 from .editor import run, session
+from .mutations import mutated
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SERVER = [sys.executable, "-m", "samedevice", "server"]
@@ -275,31 +276,6 @@ def test_what_is_huge_or_strange_does_no_harm(tmp_path: Path) -> None:
 
 def fresh(paths: list[Path]) -> list[Finding]:
     return check.check(migrate.read([str(path) for path in paths], Config()), Config())
-
-
-def mutated(text: str, random_: random.Random) -> str:
-    """Return a text after one more edit: what is deleted, doubled, moved or written by halves."""
-    lines = text.split("\n")
-    at = random_.randrange(len(lines))
-    match random_.randrange(7):
-        case 0:
-            del lines[at]
-        case 1:
-            lines.insert(at, lines[at])
-        case 2:
-            lines.insert(at, random_.choice(lines))
-        case 3:
-            cut = random_.randrange(len(lines[at]) + 1)
-            lines[at] = lines[at][:cut]
-        case 4:
-            indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-            new = ("x = torch.zeros(3)", "device = 'cuda'", "x = x.cuda()", "pass", "import torch")
-            lines.insert(at, indent + random_.choice(new))
-        case 5:
-            lines[at] += random_.choice(("  # a comment", ")", ".to(device)", ".numpy()"))
-        case _:
-            lines[at] = lines[at].replace("(", random_.choice(("((", "", "(")), 1)
-    return "\n".join(lines)
 
 
 def type_at_random(folder: Path, edits: int, seed: int, every: int) -> None:

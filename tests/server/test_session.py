@@ -211,6 +211,56 @@ def test_unsaved_text_of_another_file_counts(tmp_path: Path) -> None:
     run(overlay())
 
 
+@pytest.mark.parametrize("pulls", [False, True])
+def test_a_glance_is_told_first_and_then_what_else_has_changed(
+    tmp_path: Path, pulls: bool
+) -> None:
+    library = tmp_path / "library.py"
+    library.write_text("import torch\n\n\ndef pick(x):\n    return x\n")
+    user = tmp_path / "user.py"
+    code = "import torch\nfrom library import pick\n\npick(torch.rand(3).cuda()).numpy()\n"
+    user.write_text(code)
+    rest = "import library\nimport torch\n\nx = torch.rand(3).cuda()\n"
+    (tmp_path / "main.py").write_text(rest + "x = x + torch.rand(3).cuda()\n" * 30)
+
+    async def type_() -> None:
+        async with session(tmp_path, able=capabilities(pull=pulls)) as editor:
+
+            async def codes(uri: str) -> list[object]:
+                if not pulls:
+                    return [one.code for one in editor.told[uri][-1].diagnostics]
+                params = lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(uri))
+                report = await editor.text_document_diagnostic_async(params)
+                assert isinstance(report, lsp.RelatedFullDocumentDiagnosticReport)
+                return [one.code for one in report.items]
+
+            uri, other = editor.open(user), editor.open(library)
+            if not pulls:
+                await editor.until(lambda: uri in editor.told and other in editor.told)
+            await editor.actions(uri)  # the whole is judged
+            assert "host-boundary" in await codes(uri)
+            editor.told.clear()
+            before = editor.refreshes
+            editor.change(other, library.read_text() + "\n\ndef more(x):\n    pass\n", 2)
+            if not pulls:
+                await editor.diagnostics(other, 2)
+            await editor.actions(uri)
+            assert editor.refreshes == before
+            assert "host-boundary" in await codes(uri)
+            editor.told.clear()
+            editor.change(other, library.read_text().replace("return x", "return x.cpu()"), 3)
+            if pulls:
+                await editor.until(lambda: editor.refreshes > before)
+            else:
+                await editor.until(lambda: len(editor.told.get(uri, ())) == 2)
+                first = editor.told[uri][0].diagnostics
+                assert "host-boundary" in [one.code for one in first]
+                assert len(editor.told[other]) == 1  # the glance was right there
+            assert "host-boundary" not in await codes(uri)
+
+    run(type_())
+
+
 @pytest.mark.parametrize(
     "encoding",
     [None, lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf32],

@@ -7,6 +7,7 @@ from typing import Any
 
 from samedevice import torchfacts
 from samedevice.places.expressions import INDEXED, Arg
+from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
 from samedevice.places.values import (
@@ -21,6 +22,7 @@ from samedevice.places.values import (
     Either,
     Ext,
     Func,
+    FunctionNode,
     Iter,
     Klass,
     Method,
@@ -48,6 +50,8 @@ class Calls(Library):
     """Values of calls."""
 
     def __init__(self) -> None:
+        self.unit: Unit = "", ""  # what is being evaluated
+        self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
         self._results: dict[ast.AST, list[tuple[dict[int | str, Value], Value]]] = {}
         self._evaluations = 0
@@ -180,6 +184,10 @@ class Calls(Library):
         if seen >= limit or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.summary(func, args, kwargs, spot)
         self.contexts[node] = seen + 1
+        if seen:
+            self.reached[node].add(self.unit)
+        else:
+            self.reached[node] = {self.unit}
         self.evaluated.add(node)
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
@@ -333,9 +341,7 @@ class Calls(Library):
         if spec.kwarg is not None:
             scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
 
-    def _signature(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    ) -> tuple[list[str], list[ast.expr | None]]:
+    def _signature(self, node: FunctionNode) -> tuple[list[str], list[ast.expr | None]]:
         """Return the names of a function's positional parameters, and their defaults."""
         known = self._signatures.get(node)
         if known is None:

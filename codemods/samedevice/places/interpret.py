@@ -16,6 +16,7 @@ from functools import cache
 from samedevice import syntax
 from samedevice.places.choices import Choices
 from samedevice.places.expressions import DEVICE, parameters
+from samedevice.places.focus import Definitions, Focus, Unit
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -30,6 +31,7 @@ from samedevice.places.values import (
     Ext,
     Flag,
     Func,
+    FunctionNode,
     Iter,
     Klass,
     Names,
@@ -57,8 +59,6 @@ _TELLING = re.compile(
         )  # fmt: skip
     )
 )
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
@@ -113,13 +113,22 @@ def _methods(prefix: str) -> dict[type[ast.AST], str]:
 class Interpreter(Choices):
     """One evaluation of a project, or of those of its files that are in `program`.
 
-    Fills `graph` and `sites`.
+    Fills `graph` and `sites`. With a `focus`, only its units are evaluated, and what they call.
     """
 
-    def __init__(self, project: Project, program: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        program: frozenset[str] | None = None,
+        focus: Focus | None = None,
+    ) -> None:
         super().__init__()
         self.project = project
         self.program = program
+        self.focus = focus
+        self.work: dict[Unit, int] = {}  # the nodes that each unit made
+        self._counted = 0
+        self._definitions: dict[str, Definitions] = {}
         self.step: Callable[[int], None] = lambda files: None
         self.graph = Graph()
         self.sites: list[Site] = []
@@ -141,10 +150,11 @@ class Interpreter(Choices):
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()
         self._noted: set[ast.AST] = set()
-        self.default_device = False
+        self.default_device = focus is not None and focus.rest.default_device
         self._given = {}
         self.saved: dict[str, Value] = {}  # by how the file is named
-        self.class_devices = False  # whether a class has a device among its names
+        # Whether a class has a device among its names.
+        self.class_devices = focus is not None and focus.rest.class_devices
         self.stored: dict[ast.stmt, list[str]] = {}
         self.conditional = 0
         self.statement: ast.stmt | None = None
@@ -173,21 +183,56 @@ class Interpreter(Choices):
         """Evaluate every file, then every function that nothing called."""
         project, program = self.project, self.program
         files = project.torch_files if program is None else program & project.torch_files
+        if self.focus is not None:
+            files &= {path for path, _ in self.focus.units}
         for path in project.ordered(files):
             self.file(path)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
-            self.uncalled_class(self.classes[index])
+            klass = self.classes[index]
             index += 1
+            if self.begin(klass.scope.path, klass.node):
+                self.uncalled_class(klass)
         index = 0
         while index < len(self.functions):
             func = self.functions[index]
             index += 1
             if func.node not in self.evaluated and func.cls is None and self.telling(func):
-                self.step(0)
-                self.call_symbolic(func)
+                if self.begin(func.scope.path, func.node):
+                    self.step(0)
+                    self.call_symbolic(func)
         self.symbolic -= 1
+        self.enter(("", ""))
+
+    def begin(self, path: str, node: ast.AST) -> bool:
+        """Begin to evaluate what nothing calls, unless the focus is on something else."""
+        unit = path, self.definition(path, node)
+        if self.focus is not None and unit not in self.focus.units:
+            return False
+        self.enter(unit)
+        return True
+
+    def enter(self, unit: Unit) -> None:
+        """Go over to another unit."""
+        made = len(self.graph.nodes)
+        self.work[self.unit] = self.work.get(self.unit, 0) + made - self._counted
+        self._counted, self.unit = made, unit
+
+    def definition(self, path: str, node: ast.AST) -> str:
+        """Return the name of the definition at the top level of a file that a node is in, or ""."""
+        known = self._definitions.get(path)
+        if known is None:
+            known = self._definitions[path] = Definitions.of(self.project.tree(path))
+        return known.around(node)
+
+    def callers(self) -> dict[Unit, frozenset[Unit]]:
+        """Return for each definition, of those whose code was evaluated, the units that did it."""
+        found: dict[Unit, set[Unit]] = {}
+        for node, units in self.reached.items():
+            path = self.scopes[node].path
+            found.setdefault((path, self.definition(path, node)), set()).update(units)
+        return {unit: frozenset(units) for unit, units in found.items()}
 
     def telling(self, func: Func) -> bool:
         """Tell whether a function that nobody calls has anything in it to judge."""
@@ -210,7 +255,10 @@ class Interpreter(Choices):
         scope.names["__file__"] = SCALAR
         state = self.stack, self.hosted, self.constructing, self.guarded
         self.stack, self.hosted, self.constructing, self.guarded = [], 0, 0, 0
+        importer = self.unit
+        self.enter((path, ""))
         self.block(tree.body, scope)
+        self.enter(importer)
         self.stack, self.hosted, self.constructing, self.guarded = state
         return scope
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places import processes
+from samedevice.places.focus import Focus, Rest
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
 from samedevice.places.values import (
@@ -91,7 +92,9 @@ class Solution:
         self.interpreter = interpreter
         self.graph = interpreter.graph
         self._groups: dict[str, list[SiteGroup]] = {}
+        self._rest = interpreter.focus.rest if interpreter.focus is not None else None
         self._resolvers: dict[str, Name | None] = {}
+        self._lent: dict[str, Name | None] = {}
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
@@ -200,6 +203,8 @@ class Solution:
     def _active_programs(self) -> set[frozenset[str]]:
         """The programs that already put something on a device, or on CPUs by their backend."""
         active = {self.program(path) for path in self.files() if self.ranked(path)}
+        if self._rest is not None and self._rest.active:
+            active |= self._programs()
         for kind in ("module-move", "move", "placed", "default-device"):
             for group in self._groups.get(kind, ()):
                 for site in group.sites:
@@ -214,6 +219,8 @@ class Solution:
 
     def _naming_programs(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
+        if self._rest is not None and self._rest.naming:
+            return self._programs()
         return {
             self.program(group.spot.path)
             for kind in ("literal", "indexed", "resolver")
@@ -283,7 +290,27 @@ class Solution:
         vars(interpreter).clear()
         vars(self).clear()
 
+    def rest(self) -> Rest:
+        """Return what an inference of some of this program has to know of all of it."""
+        program = frozenset(self.files())
+        interpreter = self.interpreter
+        return Rest(
+            interpreter.callers(),
+            interpreter.work,
+            program in self._active_programs(),
+            program in self._naming_programs(),
+            self._designed(program),
+            interpreter.default_device,
+            interpreter.class_devices,
+            self._offering(),
+            frozenset(self._needy_files().get(program, ())),
+            self._lent,
+        )
+
     # -- questions --------------------------------------------------------------------------
+
+    def _programs(self) -> set[frozenset[str]]:
+        return {self.program(path) for path in self.files()}
 
     def files(self) -> list[str]:
         """Return the files that this is the solution for."""
@@ -404,13 +431,17 @@ class Solution:
         """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
         known = self._owned.get(path)
         if known is None:
-            spread = self.program(path) in self.model_parallel()
-            # Models that go to the CPU and back do so by their program's design.
-            wanders = any(
-                spot.path in self.program(path) for spot in self.interpreter.wandering
-            )
-            known = self._owned[path] = spread or wanders or self.owner(path) is not None
+            known = self._designed(self.program(path)) or self.owner(path) is not None
+            self._owned[path] = known
         return known
+
+    def _designed(self, program: frozenset[str]) -> bool:
+        """Tell whether it is a program's design which of its devices what is on."""
+        if self._rest is not None and self._rest.designed:
+            return True
+        # So it is that models go to the CPU and back.
+        wanders = any(spot.path in program for spot in self.interpreter.wandering)
+        return wanders or program in self.model_parallel()
 
     def owner(self, path: str) -> tuple[str, ast.stmt] | None:
         """Return the library that decides the devices of a file, and the file's import of it."""
@@ -733,7 +764,7 @@ class Solution:
         """Tell whether the user of a program chooses on the command line where it runs."""
         if self._choosing is None:
             self._choosing = set()
-            queue = [spot.path for spot in self.interpreter.offers]
+            queue = list(self._offering())
             while queue:  # those that run with the choice, and what they import
                 chosen = queue.pop()
                 if chosen not in self._choosing:
@@ -742,6 +773,10 @@ class Solution:
             for chosen in tuple(self._choosing):
                 self._choosing |= self._reach(chosen)
         return path in self._choosing
+
+    def _offering(self) -> tuple[str, ...]:
+        told = self._rest.offering if self._rest is not None else ()
+        return tuple(dict.fromkeys((*told, *(spot.path for spot in self.interpreter.offers))))
 
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
@@ -928,7 +963,15 @@ class Solution:
         return Name(f"{function}()", imports=() if imported else (Import(path, module, function),))
 
     def _existing(self, path: str, program: frozenset[str]) -> Name | None:
-        """Find the program's resolver: a constant that this file has, or one it can import."""
+        """Return the program's resolver: a constant that this file has, or one it can import."""
+        if path not in self._lent:
+            found = self._find_existing(path, program)
+            if found is None and self._rest is not None:
+                found = self._rest.existing.get(path)
+            self._lent[path] = found
+        return self._lent[path]
+
+    def _find_existing(self, path: str, program: frozenset[str]) -> Name | None:
         for other in sorted(program, key=lambda p: (p != path, p)):
             scope = self.interpreter.files.get(other)
             if scope is None:
@@ -1037,6 +1080,8 @@ class Solution:
         """The files of each program whose own code has to name the central device."""
         if self._needy is None:
             self._needy = {}
+            if self._rest is not None:
+                self._needy = {program: set(self._rest.needy) for program in self._programs()}
             for kind in ("create", "share", "legacy", "module", "batch", "load", "generator"):
                 for group in self.groups(kind):
                     site = group.first
@@ -1250,17 +1295,18 @@ def infer(
     project: Project,
     program: frozenset[str] | None = None,
     step: Callable[[int], None] = lambda files: None,
+    focus: Focus | None = None,
 ) -> Solution:
     """Find where everything in a project lives. Nothing of it is imported or run.
 
     With `program`, one of the values of `project.programs`, only for those files: no file outside
     of it has a say in the places there. `step` is called with 0 now and then; what it raises ends
-    the inference.
+    the inference. A `focus` leaves out what it does not name.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        interpreter = Interpreter(project, program)
+        interpreter = Interpreter(project, program, focus)
         interpreter.step = step
         interpreter.run()
         return Solution(project, interpreter)

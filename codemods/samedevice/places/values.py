@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from samedevice.torchfacts import Fact
 
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
 class Value:
     """Base of all abstract values."""
 
@@ -323,7 +326,7 @@ class Func(Value):
 
     def __init__(
         self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        node: FunctionNode,
         scope: Scope,
         bound: Value | None = None,
         cls: Klass | None = None,

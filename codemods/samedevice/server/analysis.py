@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import io
 import os
 import tokenize
@@ -17,6 +16,8 @@ from ..baseline import Baseline
 from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Span
+from ..glance import glance
+from ..lines import Lines, kept, moved, place
 from ..places.trace import Life, Trace, trace
 from ..project import Project
 from ..source import Source, SourceError
@@ -54,7 +55,7 @@ class Analysis:
     memory: Memory
     broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
     old: frozenset[Finding] = frozenset()
-    lines: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    lines: Mapping[str, Lines] = field(default_factory=dict)
 
     @cached_property
     def now(self) -> Project:
@@ -132,12 +133,12 @@ class Analysis:
             attempts.append(([*lines[:at], longer, *lines[at + 1 :]], 0))
         attempts.append(([*lines[:first], above, *lines[first:]], 1))
         wanted = ast.dump(text.tree)
-        for attempt, moved in attempts:
+        for attempt, shift in attempts:
             new = source.from_text("\n".join(attempt), finding.path)
             span = replace(
                 finding.span,
-                line=finding.span.line + moved,
-                end_line=finding.span.end_line + moved,
+                line=finding.span.line + shift,
+                end_line=finding.span.end_line + shift,
             )
             try:
                 same = ast.dump(new.tree) == wanted
@@ -163,12 +164,12 @@ class Analysis:
 
     def _kept(self, path: str, lives: list[Life]) -> Iterator[Life]:
         for life in lives:
-            span = _place(path, life.span, self.lines)
+            span = place(path, life.span, self.lines)
             if span is not None:
                 chain = [
                     replace(event, span=there)
                     for event in life.chain
-                    if (there := _place(event.path, event.span, self.lines)) is not None
+                    if (there := place(event.path, event.span, self.lines)) is not None
                 ]
                 yield replace(life, span=span, chain=tuple(chain))
 
@@ -187,7 +188,7 @@ class Analysis:
                 span = text.span(node)
                 end = span.column + len(node.arg)
                 found.add(replace(span, end_line=span.line, end_column=end))
-        return {there for span in found if (there := _place(path, span, self.lines)) is not None}
+        return {there for span in found if (there := place(path, span, self.lines)) is not None}
 
     @cached_property
     def _traces(self) -> dict[frozenset[str], Trace]:
@@ -207,6 +208,20 @@ class _Declined:
         return path != self._path or bool(self._rule) and rule != self._rule
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of a folder under its settings; `open` are the paths of those in the editor.
+
+    `sources` has the last text that parsed for each of the `broken`.
+    """
+
+    state: object
+    config: Config
+    sources: dict[str, Source]
+    broken: dict[str, tuple[Source, SourceError]]
+    open: frozenset[str]
+
+
 class Folder:
     """A workspace folder, or one file that lies in none, and what was last known of it."""
 
@@ -219,6 +234,7 @@ class Folder:
         self._buffers: dict[str, tuple[str, Source]] = {}
         self._good: dict[str, Source] = {}
         self._last: tuple[object, Analysis] | None = None
+        self._glanced: tuple[object, Analysis] | None = None
         self._project: Project | None = None
         self._memory = Memory()
 
@@ -234,6 +250,33 @@ class Folder:
         `step` is called often; what it raises ends the analysis. Raises `ConfigError` for settings
         that cannot be used.
         """
+        texts = self._now(buffers, settings)
+        if self._last is None or self._last[0] != texts.state:
+            project = self._of(texts)
+            findings = check.check(project, texts.config, step, self._memory)
+            self._last = texts.state, self._analysis(project, texts, findings)
+        return self._last[1]
+
+    def glance(
+        self, buffers: Mapping[str, str], settings: Settings, step: Step = lambda files: None
+    ) -> Analysis | None:
+        """Return what `analyse` is most likely to, but fast; see `glance.glance`.
+
+        None when only `analyse` can tell. Its findings are to be shown, not to be fixed.
+        """
+        texts = self._now(buffers, settings)
+        for known in (self._last, self._glanced):
+            if known is not None and known[0] == texts.state:
+                return known[1]
+        project = self._of(texts)
+        findings = glance(project, texts.config, self._memory, step)
+        if findings is None:
+            return None
+        self._glanced = texts.state, self._analysis(project, texts, findings)
+        return self._glanced[1]
+
+    def _now(self, buffers: Mapping[str, str], settings: Settings) -> _Texts:
+        """Look at settings and texts; where one does not parse, take the last one that did."""
         if self._listed is None:
             self._config = config.load([self.root])
             name = self._config.baseline
@@ -247,8 +290,6 @@ class Folder:
         )
         texts = self._texts(buffers)
         state = (settled, self._baseline, {path: id(text) for path, text in texts.items()})
-        if self._last is not None and self._last[0] == state:
-            return self._last[1]
         broken: dict[str, tuple[Source, SourceError]] = {}
         for path in buffers:
             text = texts.get(path)
@@ -263,32 +304,39 @@ class Folder:
                     continue  # never parsed: `check` passes over it
                 broken[path] = text, error
                 texts[path] = good
-        project = Project(texts.values(), settled.resolver, settled.torch_floor)
-        if self._project is not None and project.asks == self._project.asks:
-            project = self._project.replaced(texts.values())
-        findings = check.check(project, settled, step, self._memory)
+        return _Texts(state, settled, texts, broken, frozenset(buffers))
+
+    def _of(self, texts: _Texts) -> Project:
+        """Return the project of texts, with what is known of the last one's imports."""
+        asked = Project((), texts.config.resolver, texts.config.torch_floor).asks
+        if self._project is not None and self._project.asks == asked:
+            project = self._project.replaced(texts.sources.values())
+        else:
+            project = Project(texts.sources.values(), *asked)
         self._project = project
+        return project
+
+    def _analysis(self, project: Project, texts: _Texts, findings: list[Finding]) -> Analysis:
         old: list[Finding] = []
         if self._baseline.entries:
-            old = self._baseline.compare(findings, project, [], settled).old
+            old = self._baseline.compare(findings, project, [], texts.config).old
+        broken = dict(texts.broken)
         lines = {
-            path: _table(project.sources[path].text, text.text)
+            path: kept(project.sources[path].text, text.text)
             for path, (text, _) in broken.items()
         }
-        analysis = Analysis(
+        for failed in project.errors:  # what never parsed
+            if failed.path in texts.open:
+                broken.setdefault(failed.path, (texts.sources[failed.path], failed))
+        return Analysis(
             project,
-            settled,
-            tuple(_moved(findings, lines)),
+            texts.config,
+            tuple(moved(findings, lines)),
             self._memory,
             broken,
-            frozenset(_moved(old, lines)),
+            frozenset(moved(old, lines)),
             lines,
         )
-        for failed in project.errors:  # what never parsed
-            if failed.path in buffers:
-                broken.setdefault(failed.path, (texts[failed.path], failed))
-        self._last = state, analysis
-        return analysis
 
     def _list(self) -> list[str]:
         """Return the project's files and read those that changed since they were last read."""
@@ -353,43 +401,6 @@ def _from_editor(text: str, path: str) -> Source:
         return source.from_bytes(text.encode(encoding), path)
     except (SyntaxError, UnicodeError, LookupError, SourceError):
         return source.from_text(text, path)
-
-
-def _moved(
-    findings: list[Finding], lines: Mapping[str, Mapping[int, int]]
-) -> Iterator[Finding]:
-    """Yield the findings at their places in the texts of now, without those in changed lines."""
-    for finding in findings:
-        span = _place(finding.path, finding.span, lines)
-        if span is None:
-            continue
-        origins = []
-        for origin in finding.origins:
-            there = _place(origin.path, origin.span, lines)
-            if there is not None:
-                origins.append(replace(origin, span=there))
-        fix = None if finding.path in lines else finding.fix
-        yield replace(finding, span=span, origins=tuple(origins), fix=fix)
-
-
-def _place(path: str, span: Span, tables: Mapping[str, Mapping[int, int]]) -> Span | None:
-    if path not in tables:
-        return span
-    table = tables[path]
-    moved = [table.get(line) for line in range(span.line, span.end_line + 1)]
-    if None in moved or moved[0] is None or moved[-1] is None:
-        return None
-    return replace(span, line=moved[0], end_line=moved[-1])
-
-
-def _table(old: str, new: str) -> dict[int, int]:
-    """Return for each line that is kept the line where it is now, both from 1."""
-    matcher = difflib.SequenceMatcher(None, old.split("\n"), new.split("\n"))
-    return {
-        block.a + offset + 1: block.b + offset + 1
-        for block in matcher.get_matching_blocks()
-        for offset in range(block.size)
-    }
 
 
 def named(analysis: Analysis, path: str, wanted: Key) -> Finding | None:

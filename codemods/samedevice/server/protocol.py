@@ -34,6 +34,7 @@ from .analysis import Analysis, Folder, Settings
 from .edits import range_of, text_edits
 
 T = TypeVar("T")
+Look = Callable[[Mapping[str, str], Settings, Step], Analysis | None]
 
 NAME = "samedevice"
 PAUSE = 0.001  # seconds without a key pressed before the text is looked at; a later one interrupts
@@ -251,6 +252,14 @@ class Server(LanguageServer):
     async def analyse(self, folder: Folder) -> Analysis | None:
         """Return what is known of `folder`; None, and a message, when the settings are wrong."""
         await self._settings_known()
+        return await self._analysed(folder, folder.analyse)
+
+    async def glance(self, folder: Folder) -> Analysis | None:
+        """Return what is most likely found in `folder`, fast; None when only `analyse` can tell."""
+        await self._settings_known()
+        return await self._analysed(folder, folder.glance)
+
+    async def _analysed(self, folder: Folder, look: Look) -> Analysis | None:
         while True:
             texts = {
                 path: text
@@ -259,7 +268,7 @@ class Server(LanguageServer):
             }
             settings = self.settings_of(folder)
             try:
-                analysis = await self.work(partial(folder.analyse, texts, settings))
+                analysis = await self.work(partial(look, texts, settings))
             except Interrupted:
                 continue  # the texts are others by now
             except ConfigError as error:
@@ -285,6 +294,13 @@ class Server(LanguageServer):
         text_document = self.client_capabilities.text_document
         return text_document is not None and text_document.diagnostic is not None
 
+    @property
+    def asks_again(self) -> bool:
+        """Whether the editor asks for diagnostics, and does so again when it is told to."""
+        workspace = self.client_capabilities.workspace
+        diagnostics = workspace.diagnostics if workspace else None
+        return self.pulled and diagnostics is not None and bool(diagnostics.refresh_support)
+
     def look(self, pause: float = 0.0) -> None:
         """Tell the editor what is found, once its texts rest for `pause` seconds."""
         self.interrupt()
@@ -302,21 +318,11 @@ class Server(LanguageServer):
 
     async def _look(self, pause: float) -> None:
         await asyncio.sleep(pause)
-        known = self.uris()
-        for folder in {self.folder_of(path): None for path in known}:
-            analysis = await self.analyse(folder)
-            versions = self.versions()
-            for path, uri in known.items():
-                if self.folder_of(path) is not folder:
-                    continue
-                if self.pulled and uri in versions:
-                    continue
-                found = [] if analysis is None else self.diagnostics(analysis, path)
-                for target, of_target in self._by_document(path, uri, found).items():
-                    self._published.add(target)
-                    self.text_document_publish_diagnostics(
-                        lsp.PublishDiagnosticsParams(target, of_target, versions.get(target))
-                    )
+        for folder in {self.folder_of(path): None for path in self.uris()}:
+            glanced = await self.glance(folder)
+            told = self._found(folder, glanced) if glanced is not None else []
+            self._tell(told)
+            self._tell(self._found(folder, await self.analyse(folder)), told)
         self._untidy += 1
         if self._untidy == UNTIDY:
             await self._tidy()
@@ -324,6 +330,35 @@ class Server(LanguageServer):
         self.refresh_hints()  # an edit of one file may change those of another
         await asyncio.sleep(REST - SLOW)
         await self._tidy()
+
+    def _found(
+        self, folder: Folder, analysis: Analysis | None
+    ) -> list[lsp.PublishDiagnosticsParams]:
+        """Return what is found in the texts of a folder, for each document."""
+        versions = self.versions()
+        return [
+            lsp.PublishDiagnosticsParams(target, of_target, versions.get(target))
+            for path, uri in self.uris().items()
+            if self.folder_of(path) is folder
+            for target, of_target in self._by_document(
+                path, uri, [] if analysis is None else self.diagnostics(analysis, path)
+            ).items()
+        ]
+
+    def _tell(
+        self,
+        found: list[lsp.PublishDiagnosticsParams],
+        told: Sequence[lsp.PublishDiagnosticsParams] = (),
+    ) -> None:
+        """Tell the editor what is found, beside what it was `told` at a glance."""
+        versions = self.versions()
+        new = [params for params in found if params not in told]
+        for params in new:
+            if not self.pulled or params.uri not in versions:
+                self._published.add(params.uri)
+                self.text_document_publish_diagnostics(params)
+        if told and new and self.asks_again:
+            self.workspace_diagnostic_refresh(None)
 
     async def _tidy(self) -> None:
         """Collect what inferences left behind.

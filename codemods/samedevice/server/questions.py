@@ -31,7 +31,9 @@ def _diagnostics(server: Server) -> None:
     async def of_document(params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         uri = params.text_document.uri
         path = server.find_path(uri)
-        analysis = await server.analyse(server.folder_of(path))
+        folder = server.folder_of(path)
+        analysis = await server.glance(folder) if server.asks_again else None
+        analysis = analysis or await server.analyse(folder)
         found = [] if analysis is None else server.diagnostics(analysis, path)
         items = [diagnostic for target, diagnostic in found if target == uri]
         number = server.number(uri, items)
@@ -68,9 +70,14 @@ def _diagnostics(server: Server) -> None:
                 found.setdefault(server.uri_of(path), [])
                 for uri, diagnostic in server.diagnostics(analysis, path):
                     found.setdefault(uri, []).append(diagnostic)
-            tell(found)
+            # The cells of an open notebook are told theirs: an editor would show them twice.
+            tell({uri: items for uri, items in found.items() if not _is_cell(server, uri)})
         tell({uri: [] for uri in known if uri not in told})
         return lsp.WorkspaceDiagnosticReport(reports)
+
+
+def _is_cell(server: Server, uri: str) -> bool:
+    return server.workspace.get_notebook_document(cell_uri=uri) is not None
 
 
 def _reports(

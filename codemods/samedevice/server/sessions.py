@@ -80,9 +80,7 @@ async def _register_more(server: Server) -> None:
 async def _again(server: Server) -> None:
     """Have everything that is open looked at again."""
     server.look()
-    workspace = server.client_capabilities.workspace
-    diagnostics = workspace.diagnostics if workspace else None
-    if server.pulled and diagnostics and diagnostics.refresh_support:
+    if server.asks_again:
         await server.workspace_diagnostic_refresh_async(None)
     server.refresh_hints()
 

@@ -1,0 +1,75 @@
+"""An inference of some of a program: what it looks at, and what it is told of the rest.
+
+A *unit* is what is evaluated by itself: the statements of a file, or one of its definitions as far
+as nothing calls it. What a unit calls is evaluated with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from samedevice.places.solution import Name
+
+#: A file and the name of a definition at its top level; "" for the statements of the file.
+Unit = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What an inference of a whole program found that its parts have to know of each other.
+
+    `callers` has for each definition the units that evaluate some of its code, and `work` how much
+    each unit makes. `active`: it puts something on a device; `naming`: it names one; `designed`:
+    which of its devices what is on is its design. `offering` are the files where the user chooses,
+    `needy` those that have to name the device, and `existing` the resolver that a file can have.
+    """
+
+    callers: Mapping[Unit, frozenset[Unit]]
+    work: Mapping[Unit, int]
+    active: bool
+    naming: bool
+    designed: bool
+    default_device: bool
+    class_devices: bool
+    offering: tuple[str, ...]
+    needy: frozenset[str]
+    existing: Mapping[str, Name | None]
+
+
+@dataclass(frozen=True)
+class Focus:
+    """The units to evaluate, and what is known of the others."""
+
+    units: frozenset[Unit]
+    rest: Rest
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """The definitions at the top level of a file, by their lines."""
+
+    names: list[str] = field(default_factory=list)
+    first: list[int] = field(default_factory=list)
+    last: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tree: ast.Module | None) -> Definitions:
+        """Return the definitions of a file."""
+        found = cls()
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.names.append(node.name)
+                found.first.append(node.lineno)
+                found.last.append(node.end_lineno or node.lineno)
+        return found
+
+    def around(self, node: ast.AST) -> str:
+        """Return the name of the definition that a node is in, "" for none."""
+        line: int = getattr(node, "lineno", 0)
+        index = bisect_right(self.first, line) - 1
+        return self.names[index] if index >= 0 and line <= self.last[index] else ""

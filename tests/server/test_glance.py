@@ -1,0 +1,196 @@
+"""What an edit touches is judged at once, as `check` judges it once it has looked at the whole."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from samedevice import check, glance, lines, places, source
+from samedevice.check import Memory
+from samedevice.config import Config
+from samedevice.finding import Finding
+from samedevice.places.focus import Focus, Unit
+from samedevice.project import Project
+
+from .mutations import mutated
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+LIBRARY = """\
+import torch
+
+
+def mask(x):
+    return x * torch.ones(x.size(0))
+
+
+def alone(x):
+    return x + torch.zeros(x.size(0))
+
+
+def last(x):
+    return x - torch.eye(x.size(0))
+"""
+PROGRAM = """\
+import torch
+from library import mask
+
+model = torch.nn.Linear(3, 3).cuda()
+for _ in range(3):
+    x = model(torch.rand(4, 3))
+    print(mask(x).sum(), torch.rand(4, 3) + x)
+"""
+TEXTS = {"library.py": LIBRARY, "program.py": PROGRAM}
+
+
+class Looked:
+    """A project that is typed into, and which units each glance evaluated."""
+
+    def __init__(self, texts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sources = {path: source.from_text(text, path) for path, text in texts.items()}
+        self.memory = Memory()
+        self.config = Config()
+        self.units: list[frozenset[Unit]] = []
+        infer = places.infer
+
+        def watched(*args, **options):  # type: ignore[no-untyped-def]
+            focus = args[3] if len(args) > 3 else None
+            if isinstance(focus, Focus):
+                self.units.append(focus.units)
+            return infer(*args, **options)
+
+        monkeypatch.setattr(places, "infer", watched)
+        self.check()
+
+    def project(self) -> Project:
+        return Project(self.sources.values())
+
+    def check(self) -> list[Finding]:
+        return check.check(self.project(), self.config, memory=self.memory)
+
+    def edit(self, path: str, old: str, new: str) -> list[Finding] | None:
+        text = self.sources[path].text
+        assert old in text
+        self.sources[path] = source.from_text(text.replace(old, new), path)
+        return self.glance()
+
+    def glance(self) -> list[Finding] | None:
+        return glance.glance(self.project(), self.config, self.memory)
+
+
+def told(findings: list[Finding] | None) -> list[tuple[object, ...]]:
+    """Return what an editor shows of findings."""
+    assert findings is not None
+    return [(one.path, one.span, one.rule, one.message, one.origins) for one in findings]
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
+    return Looked(TEXTS, monkeypatch)
+
+
+def test_only_the_definition_that_changed_is_judged(looked: Looked) -> None:
+    found = looked.edit("library.py", "x + torch.zeros(x.size(0))", "x.exp()\n")
+    assert looked.units == [{("library.py", "alone")}]
+    assert told(found) == told(looked.check())
+    assert sum(one.path == "library.py" for one in found or ()) == 2
+
+
+def test_what_is_found_elsewhere_moves_along(looked: Looked) -> None:
+    before = looked.check()
+    found = looked.edit("library.py", "def alone(x):\n", "def alone(x):\n    x = x + 1\n")
+    assert told(found) == told(looked.check()) != told(before)
+    assert len(before) == len(found or ()) == 6
+    moved = [one for one in found or () if "eye" in one.message]
+    assert moved[0].span.line == 14 and moved[0].fix is None
+
+
+def test_who_calls_it_is_evaluated_too(looked: Looked) -> None:
+    calls = "\n\n".join(f"def f{n}(x):\n    return x @ torch.eye({n})" for n in range(30))
+    looked.sources["program.py"] = source.from_text(PROGRAM + calls, "program.py")
+    looked.check()
+    found = looked.edit("library.py", "torch.ones(x.size(0))", "torch.full((3,), 2.0)")
+    assert looked.units == [{("library.py", "mask"), ("program.py", "")}]
+    assert told(found) == told(looked.check())
+    (one,) = (one for one in found or () if "full" in one.message)
+    assert one.rule == "tensor-not-following"
+
+
+def test_statements_between_definitions_are_judged_with_all_of_the_file(looked: Looked) -> None:
+    program = PROGRAM.replace("from library import mask", "import a")
+    texts = {"a.py": LIBRARY, "b.py": LIBRARY + program}
+    looked.sources = {path: source.from_text(text, path) for path, text in texts.items()}
+    looked.check()
+    found = looked.edit("a.py", "def mask", "SIZE = 3\n\n\ndef mask")
+    assert {path for path, _ in looked.units[-1]} == {"a.py"}
+    assert ("a.py", "") in looked.units[-1] and told(found) == told(looked.check())
+
+
+def test_a_comment_above_a_definition_counts(looked: Looked) -> None:
+    comment = "# samedevice: ignore[tensor-not-following]\n"
+    code = "    return x + torch.zeros"
+    found = looked.edit("library.py", code, "    " + comment + code)
+    assert told(found) == told(looked.check())
+    assert not any("zeros" in one.message for one in found or ())
+
+
+def test_there_is_no_glance_without_a_look_before(looked: Looked) -> None:
+    assert looked.glance() is None  # nothing has changed
+    assert looked.edit("library.py", "x * torch", "x / torch") is None  # most of the work
+    assert looked.edit("library.py", "x / torch", "x * torch") is None
+    assert looked.edit("library.py", "def alone(x):", "def alone(x:") is None  # does not parse
+    looked.edit("library.py", "def alone(x:", "def alone(y, x):")
+    looked.config = Config(ignore=("tensor-not-following",))
+    assert looked.glance() is None  # other settings
+    assert not any(one.rule == "tensor-not-following" for one in looked.check())
+    looked.sources["new.py"] = source.from_text("import torch\n", "new.py")
+    assert looked.glance() is None  # another file
+    looked.check()
+    imports = "import torch\nimport new"
+    assert looked.edit("library.py", "import torch", imports) is None  # another program
+
+
+def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> None:
+    """Where nearly all is: the findings of the file that is typed into, with all that is told."""
+    random_ = random.Random(11)
+    glances = right = 0
+    for before in sorted(FIXTURES.glob("projects/*/before")):
+        sources = {
+            path.as_posix(): source.read(path.as_posix()) for path in sorted(before.rglob("*.py"))
+        }
+        memory, config = Memory(), Config()
+        check.check(Project(sources.values()), config, memory=memory)
+        for _ in range(40):
+            path = random_.choice([*sources])
+            old = sources[path]
+            sources[path] = source.from_text(mutated(old.text, random_), path)
+            project = Project(sources.values())
+            if project.tree(path) is None:
+                sources[path] = old
+                continue
+            found = glance.glance(project, config, memory)
+            whole = check.check(Project(sources.values()), config, memory=memory)
+            if found is not None:
+                glances += 1
+                own = [one for one in told(found) if one[0] == path]
+                right += own == [one for one in told(whole) if one[0] == path]
+    assert glances > 100
+    assert right >= 0.97 * glances
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_that_stay_are_known_where_they_are(seed: int) -> None:
+    random_ = random.Random(seed)
+    old = [random_.choice("abcdef") for _ in range(30)]
+    new = list(old)
+    for _ in range(4):
+        at = random_.randrange(len(new))
+        new[at : at + random_.randrange(2)] = random_.choices("abcdef", k=random_.randrange(3))
+    kept = lines.kept("\n".join(old), "\n".join(new))
+    assert all(old[line - 1] == new[now - 1] for line, now in kept.items())
+    places_now = [kept[line] for line in sorted(kept)]
+    assert places_now == sorted(set(places_now))
+    assert len(kept) >= 20
+    assert lines.kept("a", "a") == {1: 1} and lines.kept("a\n", "b") == {}
