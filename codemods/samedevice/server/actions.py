@@ -14,6 +14,9 @@ from .analysis import Analysis, named
 from .protocol import Server, path_of
 
 FIX_ALL = "source.fixAll.samedevice"
+FIX_NOTEBOOK = "notebook.source.fixAll.samedevice"
+"""Of a notebook as a whole: an editor asks for `FIX_ALL` of every cell at once, and would make the
+same edits as many times."""
 CENTRALIZE = "source.centralize.samedevice"
 _LABEL = "Centralize the device"
 
@@ -31,7 +34,7 @@ def register(server: Server) -> None:
 
 
 def _actions(server: Server) -> None:
-    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL, CENTRALIZE]
+    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL, FIX_NOTEBOOK, CENTRALIZE]
     options = lsp.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
@@ -179,9 +182,10 @@ def _offers(
                 data={**data, "what": "all", "rule": rule},
             )
     if fixable:
+        text = analysis.source(path)
         yield lsp.CodeAction(
             "Fix all that samedevice found in this file",
-            kind=FIX_ALL,
+            kind=FIX_NOTEBOOK if text is not None and text.is_notebook else FIX_ALL,
             data={**data, "what": "all", "rule": ""},
         )
     if any(finding.fix is not None for finding in analysis.findings):

@@ -1,6 +1,7 @@
 /** The extension: VS Code's events to a session, its commands to the server. */
 
 import { homedir } from "node:os";
+import * as path from "node:path";
 import { PythonExtension } from "@vscode/python-extension";
 import * as vscode from "vscode";
 import {
@@ -11,6 +12,7 @@ import {
   type ServerOptions,
 } from "vscode-languageclient/node";
 import { findServer, type Missing, type Server, type Settings } from "./find";
+import { installer } from "./install";
 import { machine } from "./machine";
 import { type Client, Session, type State } from "./session";
 import { shown } from "./status";
@@ -21,6 +23,8 @@ const SELECTOR = [
   { language: "python", scheme: "untitled" },
   { language: "python", scheme: "vscode-notebook-cell" },
 ];
+const NOTEBOOK = "jupyter-notebook";
+const CENTRALIZE = `source.centralize.${ID}`;
 /** Settings that decide which process runs; the server itself follows all others. */
 const RESTARTING = ["enable", "importStrategy", "path", "interpreter", "args"];
 const RESTARTS = 3; // after this many crashes in a row the server stays down
@@ -64,15 +68,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   session = current;
 
   const commands: Record<string, () => unknown> = {
-    fixFile: () =>
-      vscode.commands.executeCommand("editor.action.codeAction", {
-        kind: `source.fixAll.${ID}`,
-        apply: "first",
-      }),
+    fixFile: () => fixFile(current),
     centralize: () => centralize(current),
     restart: () => current.restart(),
     showLog: () => log.show(),
-    install: () => install(missing?.interpreter, log, current),
+    install: () => install(missing?.interpreter, context, log, current),
   };
   for (const [name, run] of Object.entries(commands)) {
     context.subscriptions.push(vscode.commands.registerCommand(`${ID}.${name}`, run));
@@ -148,6 +148,19 @@ function makeClient(
     outputChannel: log,
     initializationOptions: { settings: vscode.workspace.getConfiguration(ID) },
     synchronize: { configurationSection: ID },
+    middleware: {
+      // Its edit would open the preview with nothing ticked: the command asks before.
+      provideCodeActions: async (document, range, context, token, next) => {
+        const actions = await next(document, range, context, token);
+        for (const action of actions ?? []) {
+          if (isCentralize(action)) {
+            action.command = { command: `${ID}.centralize`, title: action.title };
+          }
+        }
+        return actions;
+      },
+      resolveCodeAction: (action, token, next) => (isCentralize(action) ? action : next(action, token)),
+    },
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue }),
       closed: () => {
@@ -169,6 +182,35 @@ function makeClient(
     request: (command, args) =>
       client.sendRequest("workspace/executeCommand", { command, arguments: args }),
   };
+}
+
+function isCentralize(action: vscode.Command | vscode.CodeAction): action is vscode.CodeAction {
+  return "kind" in action && action.kind?.value === CENTRALIZE;
+}
+
+/** Has the server run one of its commands, and tells why it did not. */
+async function request(current: Session, command: string, given: unknown[]): Promise<unknown> {
+  try {
+    return await current.request(`${ID}.server.${command}`, given);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    void vscode.window.showErrorMessage(why.startsWith(ID) ? why : `${ID}: ${why}`);
+    return undefined;
+  }
+}
+
+/** The editor's own action needs the cursor in a text: of a notebook the server is asked itself. */
+async function fixFile(current: Session): Promise<void> {
+  const notebook = vscode.window.activeNotebookEditor?.notebook;
+  if (notebook?.notebookType !== NOTEBOOK) {
+    const action = { kind: `source.fixAll.${ID}`, apply: "first" };
+    await vscode.commands.executeCommand("editor.action.codeAction", action);
+    return;
+  }
+  const done = await request(current, "fixFile", [notebook.uri.toString()]);
+  if ((done as { files: number } | undefined)?.files === 0) {
+    void vscode.window.showInformationMessage(`${ID}: nothing in this notebook can be fixed`);
+  }
 }
 
 const APPLY = "Apply All";
@@ -194,18 +236,24 @@ async function centralize(current: Session): Promise<void> {
   if (answer === undefined) {
     return;
   }
-  try {
-    const given = [folder.uri.toString(), answer === APPLY];
-    await current.request("samedevice.server.centralize", given);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    void vscode.window.showErrorMessage(`samedevice: ${why}`);
+  await openNotebooks();
+  await request(current, "centralize", [folder.uri.toString(), answer === APPLY]);
+}
+
+/** Opens the notebooks with findings: VS Code changes a notebook only where it is open. */
+async function openNotebooks(): Promise<void> {
+  for (const [uri, told] of vscode.languages.getDiagnostics()) {
+    const isNotebook = uri.scheme === "file" && uri.path.endsWith(".ipynb");
+    if (isNotebook && told.some((one) => one.source === ID)) {
+      await vscode.workspace.openNotebookDocument(uri);
+    }
   }
 }
 
 /** Installs samedevice where it was missed, after asking, in a terminal that shows how it goes. */
 async function install(
   interpreter: string | undefined,
+  context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
   current: Session,
 ): Promise<void> {
@@ -213,17 +261,27 @@ async function install(
     log.show();
     return;
   }
-  const args = ["-m", "pip", "install", "samedevice[server]"];
-  const question = `Run ${[interpreter, ...args].join(" ")}?`;
-  if ((await vscode.window.showInformationMessage(question, { modal: true }, "Run")) !== "Run") {
+  const wheels = context.asAbsolutePath("wheel");
+  const found = await installer(interpreter, wheels, machine(context.extensionPath));
+  if ("reason" in found) {
+    void vscode.window.showErrorMessage(`${ID}: ${found.reason}`);
     return;
   }
-  const process = new vscode.ProcessExecution(interpreter, args);
+  const { command, args } = found;
+  const question = `Install ${ID} for ${interpreter}?`;
+  const options = { modal: true, detail: [path.basename(command), ...args].join(" ") };
+  if ((await vscode.window.showInformationMessage(question, options, "Install")) !== "Install") {
+    return;
+  }
+  const process = new vscode.ProcessExecution(command, args);
   const task = new vscode.Task({ type: ID }, vscode.TaskScope.Workspace, "install", ID, process);
   const execution = await vscode.tasks.executeTask(task);
   const ended = vscode.tasks.onDidEndTaskProcess((event) => {
     if (event.execution === execution) {
       ended.dispose();
+      if (event.exitCode !== 0) {
+        void vscode.window.showErrorMessage(`${ID}: it was not installed; the terminal says why`);
+      }
       void current.restart();
     }
   });

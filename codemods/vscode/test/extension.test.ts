@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import type { ExtensionContext } from "vscode";
@@ -58,7 +58,7 @@ describe("extension", () => {
     folder = mkdtempSync(path.join(tmpdir(), "samedevice-"));
     process.env["PATH"] = folder; // nothing else of this machine may be found
     context = { subscriptions: [] };
-    Object.assign(world, { settings: {}, folders: [{ uri: new Uri(folder), name: "rings" }], active: undefined });
+    Object.assign(world, { settings: {}, folders: [{ uri: new Uri(folder), name: "rings" }], active: undefined, notebook: undefined, diagnostics: [], opened: [] });
     Object.assign(world, { executed: [], messages: [], answer: undefined, tasks: [], log: [] });
     python.interpreter = undefined;
     LanguageClient.made = [];
@@ -137,17 +137,35 @@ describe("extension", () => {
     await start();
     assert.equal(LanguageClient.made.length, 0);
     assert.deepEqual(status()["command"], { command: "samedevice.install", title: "Install" });
+    mkdirSync(path.join(folder, "wheel"));
+    writeFileSync(path.join(folder, "wheel", "samedevice-1.2.3-py3-none-any.whl"), "");
     await world.commands["samedevice.install"]?.();
     assert.equal(world.tasks.length, 0); // not without a yes
-    world.answer = "Run";
+    world.answer = "Install";
     await world.commands["samedevice.install"]?.();
     const [task] = world.tasks;
     assert.ok(task);
     assert.equal(task.execution.process, python.interpreter);
-    assert.deepEqual(task.execution.args, ["-m", "pip", "install", "samedevice[server]"]);
+    assert.deepEqual(task.execution.args.slice(0, 3), ["-m", "pip", "install"]);
+    assert.match(task.execution.args[3] ?? "", /^samedevice\[server\] @ file:.*samedevice-1\.2\.3-/);
     interpreter("python", WHOLE);
-    taskEnd.fire({ execution: task });
+    taskEnd.fire({ execution: task, exitCode: 0 });
     await until(() => LanguageClient.made.length === 1 && client().running);
+  });
+
+  it("says that the installation failed", async () => {
+    python.interpreter = interpreter("python", '{"python": "cp312", "missing": "samedevice"}');
+    await start();
+    world.answer = "Install";
+    await world.commands["samedevice.install"]?.();
+    assert.match(world.messages.pop() ?? "", /packaged without its wheel/);
+    mkdirSync(path.join(folder, "wheel"));
+    writeFileSync(path.join(folder, "wheel", "samedevice-1.2.3-py3-none-any.whl"), "");
+    await world.commands["samedevice.install"]?.();
+    const [task] = world.tasks;
+    assert.ok(task);
+    taskEnd.fire({ execution: task, exitCode: 1 });
+    assert.match(world.messages.pop() ?? "", /was not installed/);
   });
 
   it("asks the server to centralize the folder of the active file", async () => {
@@ -165,6 +183,23 @@ describe("extension", () => {
     }
   });
 
+  it("opens the notebooks that will change before it centralizes", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    const [ours, theirs] = [[{ source: "samedevice" }], [{ source: "Ruff" }]];
+    const book = { scheme: "file", path: "/book.ipynb" };
+    world.diagnostics = [
+      [book, ours],
+      [{ scheme: "file", path: "/other.ipynb" }, theirs],
+      [{ scheme: "vscode-notebook-cell", path: "/open.ipynb" }, ours],
+      [{ scheme: "file", path: "/train.py" }, ours],
+    ];
+    await start();
+    world.answer = "Apply All";
+    await world.commands["samedevice.centralize"]?.();
+    assert.deepEqual(world.opened, [book]);
+    assert.equal(client().requests.length, 1);
+  });
+
   it("says why it cannot centralize", async () => {
     world.settings["samedevice.enable"] = false;
     world.answer = "Apply All";
@@ -176,6 +211,32 @@ describe("extension", () => {
       "samedevice: the samedevice server is not running",
       "samedevice: open a folder to centralize it",
     ]);
+  });
+
+  it("has the action that centralizes ask first, and leaves the others alone", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    await start();
+    const { middleware } = client().options;
+    const actions = ["source.centralize.samedevice", "quickfix"].map((value) => ({ title: value, kind: { value } }));
+    const offered = await middleware.provideCodeActions({}, {}, {}, {}, async () => actions);
+    const [first, second] = offered as { command?: { command: string } }[];
+    assert.equal(first?.command?.command, "samedevice.centralize");
+    assert.equal(second?.command, undefined);
+    const resolved = actions.map((action) => middleware.resolveCodeAction(action, {}, () => "with its edit"));
+    assert.deepEqual(resolved, [actions[0], "with its edit"]);
+  });
+
+  it("fixes a notebook by asking the server", async () => {
+    python.interpreter = interpreter("python", WHOLE);
+    world.notebook = new Uri("/book.ipynb");
+    await start();
+    await world.commands["samedevice.fixFile"]?.();
+    const given = { command: "samedevice.server.fixFile", arguments: ["file:///book.ipynb"] };
+    assert.deepEqual(client().requests, [["workspace/executeCommand", given]]);
+    assert.deepEqual(world.messages, []);
+    client().answer = { files: 0 };
+    await world.commands["samedevice.fixFile"]?.();
+    assert.match(world.messages.pop() ?? "", /nothing in this notebook/);
   });
 
   it("fixes a file by the editor's own code action", async () => {

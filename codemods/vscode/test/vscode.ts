@@ -4,11 +4,14 @@ export const world = {
   settings: {} as Record<string, unknown>,
   folders: [] as { uri: Uri; name: string }[],
   active: undefined as Uri | undefined,
+  notebook: undefined as Uri | undefined,
   commands: {} as Record<string, () => unknown>,
   executed: [] as unknown[][],
   messages: [] as string[],
   answer: undefined as string | undefined,
   tasks: [] as Task[],
+  diagnostics: [] as [object, { source: string }[]][],
+  opened: [] as object[],
   statuses: [] as Record<string, unknown>[],
   log: [] as string[],
   logShown: 0,
@@ -71,7 +74,7 @@ export class Task {
 }
 
 export const configuration = emitter<{ affectsConfiguration(name: string): boolean }>();
-export const taskEnd = emitter<{ execution: Task }>();
+export const taskEnd = emitter<{ execution: Task; exitCode: number }>();
 
 export const workspace = {
   get workspaceFolders() {
@@ -83,11 +86,15 @@ export const workspace = {
   getWorkspaceFolder: (uri: Uri) =>
     world.folders.find((folder) => uri.fsPath.startsWith(folder.uri.fsPath)),
   onDidChangeConfiguration: configuration.event,
+  openNotebookDocument: async (uri: object) => void world.opened.push(uri),
 };
 
 export const window = {
   get activeTextEditor() {
     return world.active && { document: { uri: world.active } };
+  },
+  get activeNotebookEditor() {
+    return world.notebook && { notebook: { uri: world.notebook, notebookType: "jupyter-notebook" } };
   },
   createOutputChannel: () => ({
     info: (line: string) => world.log.push(line),
@@ -103,6 +110,7 @@ export const window = {
 };
 
 export const languages = {
+  getDiagnostics: () => world.diagnostics,
   createLanguageStatusItem: () => {
     const status: Record<string, unknown> = { dispose: () => {} };
     world.statuses.push(status);
