@@ -18,6 +18,7 @@ CELLS = [
     "weights = torch.ones(4, 3)",
     "%matplotlib inline\nout = model(weights)\nother = torch.zeros(2).cuda()",
 ]
+FOUND = [[], ["tensor-without-device"], ["hard-coded-device"]]
 FIXED = [
     CELLS[0],
     CELLS[1].replace("(4, 3)", "(4, 3, device=device)"),
@@ -43,10 +44,13 @@ def opened(editor: Editor, path: Path, end: str = "") -> list[str]:
     return uris
 
 
-async def codes(editor: Editor, uris: list[str]) -> list[list[object]]:
-    """Return what was told last of each document, once something was told of all."""
-    await editor.until(lambda: all(uri in editor.told for uri in uris))
-    return [[one.code for one in editor.told[uri][-1].diagnostics] for uri in uris]
+async def told(editor: Editor, *wanted: tuple[str, list[str]]) -> None:
+    """Wait until what was told last of documents are findings of these rules."""
+
+    def rules(uri: str) -> list[object]:
+        return [one.code for one in editor.told[uri][-1].diagnostics]
+
+    await editor.until(lambda: all(uri in editor.told and rules(uri) == of for uri, of in wanted))
 
 
 def test_all_of_a_notebook_is_fixed_once(tmp_path: Path) -> None:
@@ -55,7 +59,7 @@ def test_all_of_a_notebook_is_fixed_once(tmp_path: Path) -> None:
     async def fix() -> None:
         async with session(tmp_path) as editor:
             uris = opened(editor, tmp_path / "book.ipynb")
-            await codes(editor, uris)
+            await told(editor, *zip(uris, FOUND, strict=True))
             for uri in uris:
                 assert await editor.actions(uri, only="source.fixAll") == []
             (action,) = await editor.actions(uris[0], only=FIX)
@@ -73,11 +77,7 @@ def test_what_is_found_in_a_cell_is_told_once(tmp_path: Path) -> None:
     async def ask() -> None:
         async with session(tmp_path, able=capabilities(pull=True)) as editor:
             uris = opened(editor, tmp_path / "book.ipynb")
-            assert await codes(editor, uris) == [
-                [],
-                ["tensor-without-device"],
-                ["hard-coded-device"],
-            ]
+            await told(editor, *zip(uris, FOUND, strict=True))
             params = lsp.WorkspaceDiagnosticParams([])
             assert not (await editor.workspace_diagnostic_async(params)).items
 
