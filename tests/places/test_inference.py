@@ -937,3 +937,18 @@ def test_what_is_written_to_an_array_would_not_reach_a_copy() -> None:
     (finding,) = check(Project([source.from_text(text, "main.py")]), Config())
     assert finding.fix is None
     assert "no longer reach the tensor" in finding.unfixed
+
+
+@pytest.mark.parametrize("many", ["on the host", "on the device"])
+def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments(many: str) -> None:
+    """A long function is followed a dozen times: then one of them speaks for the others."""
+    helper = "def mixed(x, y):\n    total = x + y\n" + "    total = total * 2\n" * 20
+    helper += "    return total, [x.sum()]\n"
+    host = "torch.rand(3)"
+    there = "torch.rand(3, device=device)"
+    some, other = (host, there) if many == "on the host" else (there, host)
+    calls = "".join(f"mixed({some}, {some})\n" for _ in range(20))
+    text = f"{HEAD}{helper}{calls}both, (one,) = mixed({other}, {other})\n"
+    mark = "  # !tensor-without-device" if other == there else ""
+    text += f"print(both + torch.ones(3)){mark}\nprint(one + torch.ones(3)){mark}\n"
+    assert found({"main.py": text}) == marked({"main.py": text})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Any
 
 from samedevice import torchfacts
@@ -42,6 +43,8 @@ _CONTEXTS = 12
 _LINES = 200
 #: Methods that are evaluated whatever words are in them: others may depend on what they do.
 _ALWAYS = ("__init__", "backward")
+#: Values that are looked at for what one is computed from.
+_SOURCES = 50
 #: Nested calls that are followed.
 _DEPTH = 60
 
@@ -259,16 +262,52 @@ class Calls(Library):
             if all(result is not before for before in old.values()):
                 return self.twin(result, self.graph.node(spot))
         met = self._met_again(old, args, new)
-        if not isinstance(result, Tensor):
-            return result
-        if met:
+        if met and isinstance(result, Tensor):
             return self.operate(met, spot, False)
+        return self._given_others(result, old, new, spot)
+
+    def _given_others(
+        self,
+        result: Value,
+        old: dict[int | str, Value],
+        new: dict[int | str, Value],
+        spot: Spot,
+    ) -> Value:
+        """Return what a call with `old` arguments gave, as one with `new` ones gives it."""
+        places: dict[Node, Node] = {}
         for name, before in old.items():
             now = new.get(name)
-            if isinstance(before, Tensor) and isinstance(now, Tensor):
-                if before.node.find() is result.node.find():
-                    return Tensor(now.node, scalar=result.scalar)
-        return result
+            if isinstance(before, Tensor | Obj) and isinstance(now, Tensor | Obj):
+                if before.node is not None and now.node is not None:
+                    places.setdefault(before.node.find(), now.node)
+        return self._moved_along(result, places, spot) if places else result
+
+    def _moved_along(
+        self, value: Value, places: dict[Node, Node], spot: Spot, depth: int = DEEP
+    ) -> Value:
+        """Return a result with other nodes for those that `places` has, and what follows them."""
+        match value:
+            case Tensor():
+                root = value.node.find()
+                if root in places:
+                    return Tensor(places[root], scalar=value.scalar)
+                origins = _origins(root, places) if root.pin is None else []
+                if all(origin not in places for origin in origins):
+                    return value
+                node = self.graph.node(spot)
+                node.sure = root.sure
+                for origin in origins:
+                    self.graph.flow(places.get(origin, origin), node)
+                return Tensor(node, scalar=value.scalar)
+            case Seq() if depth:
+                items = value.items
+                if items is not None:
+                    items = [self._moved_along(v, places, spot, depth - 1) for v in items]
+                element = value.element
+                if element is not None:
+                    element = self._moved_along(element, places, spot, depth - 1)
+                return Seq(value.kind, items, element, value.spot)
+        return value
 
     def _met_again(
         self, old: dict[int | str, Value], args: list[Arg], new: dict[int | str, Value]
@@ -862,6 +901,22 @@ class _Likeness:
             if call.get(name) is value:
                 alike += 2
         return alike
+
+
+def _origins(root: Node, places: Container[Node]) -> list[Node]:
+    """Return what a value is computed from: of its sources those in `places`, or with a pin."""
+    found: list[Node] = []
+    queue, seen = [root], {root}
+    while queue and len(seen) < _SOURCES:
+        for source in queue.pop().flows_from:
+            origin = source.find()
+            if origin not in seen:
+                seen.add(origin)
+                if origin in places or origin.pin is not None:
+                    found.append(origin)
+                else:
+                    queue.append(origin)
+    return found
 
 
 def _height(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
