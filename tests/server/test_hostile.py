@@ -290,6 +290,7 @@ def type_at_random(folder: Path, edits: int, seed: int, every: int) -> None:
         path = random_.choice(paths)
         before = texts[path]
         texts[path] = mutated(before, random_)
+        analysed.glance(texts, Settings())
         analysis = analysed.analyse(texts, Settings())
         if path in analysis.broken:
             if random_.random() < 0.7:  # most typing ends in something that parses
