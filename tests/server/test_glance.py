@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from pathlib import Path
 
@@ -150,6 +151,18 @@ def test_there_is_no_glance_without_a_look_before(looked: Looked) -> None:
     looked.check()
     imports = "import torch\nimport new"
     assert looked.edit("library.py", "import torch", imports) is None  # another program
+
+
+def test_a_glance_leaves_no_garbage(looked: Looked) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(4):
+            new = f"def alone(x):\n    x = x + {number}\n"
+            assert looked.edit("library.py", "def alone(x):\n", new) is not None
+        assert gc.collect() < 500
+    finally:
+        gc.enable()
 
 
 def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> None:

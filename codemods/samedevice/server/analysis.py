@@ -308,7 +308,7 @@ class Folder:
 
     def _of(self, texts: _Texts) -> Project:
         """Return the project of texts, with what is known of the last one's imports."""
-        asked = Project((), texts.config.resolver, texts.config.torch_floor).asks
+        asked = texts.config.resolver, texts.config.torch_floor
         if self._project is not None and self._project.asks == asked:
             project = self._project.replaced(texts.sources.values())
         else:
