@@ -24,6 +24,7 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -45,6 +46,7 @@ from samedevice.rules._build import (
 
 RULE = "cuda-branch"
 _MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
+_BACK = "this asks for CUDA only to move to the CPU; `.cpu()` does the same on every machine"
 _INSIDE = "this moves to CUDA behind a test for it; following the device does the same"
 
 
@@ -196,7 +198,7 @@ class _Branches:
                 for n, name in pairs:
                     edits += to_device(self.solution, Spot(path, n), name)
                 yield self._finding(group.spot, _MESSAGE, [n for _, n in pairs], edits)
-        elif isinstance(on, ast.Call) and ast.dump(on) != ast.dump(off):  # torch.cuda.FloatTensor()
+        elif isinstance(on, ast.Call) and _types(on) != _types(off):
             name = self.solution.name_at(group.spot)
             if name is not None:
                 edits = [
@@ -204,6 +206,9 @@ class _Branches:
                     edit(self.solution, group.spot, "method", code=f".to({name.code})"),
                 ]
                 yield self._finding(group.spot, _MESSAGE, [name], edits)
+        elif ast.dump(on) != ast.dump(off) and ast.unparse(off) in _plain([off]):
+            kept = edit(self.solution, group.spot, "body" if on is node.body else "orelse")
+            yield finding(self.solution, RULE, group.spot, _BACK, Fix((kept,)))
 
     def _and_or(self, spot: Spot, node: ast.BoolOp) -> Iterator[Finding]:
         """Judge `use_cuda and x.cuda() or x`, and the statement `use_cuda and net.cuda()`."""
@@ -236,6 +241,12 @@ class _Branches:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
         return finding(self.solution, RULE, spot, message, whole)
+
+
+def _types(node: ast.AST) -> int:
+    """Return the number of CUDA's tensor types, `torch.cuda.FloatTensor`, in an expression."""
+    before, after = ast.unparse(node), ast.unparse(_HostTypes().visit(copy.deepcopy(node)))
+    return before.count(".cuda.") - after.count(".cuda.")
 
 
 class _HostTypes(ast.NodeTransformer):
