@@ -337,6 +337,17 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
     run(ask())
 
 
+def test_what_a_module_is_made_of_is_told_to_be_where_that_is(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "import torch\n\n\ndef reset(net):\n    for p in net.parameters():\n"
+        "        p.data.add_(torch.randn(p.size()))\n",
+    )
+    lives = Folder(tmp_path.as_posix()).analyse({}, Settings()).lives(path.as_posix())
+    (life,) = (one for one in lives if one.span.line == 5)
+    assert [(event.what, event.code) for event in life.chain] == [("handed in", "net")]
+
+
 def test_diagnostics_can_be_pulled_and_settings_are_followed(tmp_path: Path) -> None:
     path = written(tmp_path)
 

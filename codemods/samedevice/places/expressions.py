@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 Arg = tuple[Value, Spot]
 
 DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+#: Methods by which modules give what they are made of, one by one.
+PARTS = frozenset(
+    ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",
+     "named_modules", "named_children"]
+)  # fmt: skip
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
@@ -916,7 +921,7 @@ class Expressions:
             return asked
         if attr in ("values", "indices") and root.sure:
             return Tensor(owner.node)  # of `max`, `topk` or `sort`
-        if torchfacts.tensor_method(attr) is not None:
+        if torchfacts.tensor_method(attr) is not None or attr in PARTS and not root.sure:
             return Method(owner, attr, spot)
         if kind == "self":
             same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)

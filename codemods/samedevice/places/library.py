@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
-from samedevice.places.expressions import DEVICE, RANKS, Arg, Expressions, parameters
+from samedevice.places.expressions import DEVICE, PARTS, RANKS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -1028,7 +1028,10 @@ class Library(Expressions):
             return Iter(self.part(owner, None)) if name == "values" else self.part(owner, None)
         if name == "keys":
             return Iter(SCALAR)
-        return self.derived(owner, spot) if not owner.packed else self.part(owner, name)
+        made = self.derived(owner, spot) if not owner.packed else self.part(owner, name)
+        if name in PARTS:
+            return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)
+        return made
 
     def move_tensor(
         self, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg], receiver: Spot,

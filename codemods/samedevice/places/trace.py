@@ -143,6 +143,11 @@ class _Tracer(Interpreter):
         self.born(result, spot, [tensor for tensor, _ in operands])
         return result
 
+    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
+        made = super().derived(owner, spot)
+        self.born(made, None, [owner])
+        return made
+
     def join(self, left: Value | None, right: Value) -> Value:
         joined = super().join(left, right)
         if left is not None and isinstance(joined, Tensor):
