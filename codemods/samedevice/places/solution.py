@@ -1230,10 +1230,13 @@ def _optional(scope: Scope) -> set[str]:
     }
 
 
+_MOVING = frozenset(("cpu", "cuda", "to", "type"))
+
+
 def _moved_names(node: ast.AST) -> set[str]:
     """Return the names in an operand that is moved; what a call creates is not in its arguments."""
     if isinstance(node, ast.Call):
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "to", "cpu")):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
     return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
