@@ -9,18 +9,14 @@
  * this file and ../editor_session.md. Each step waits for what it should bring, or fails.
  */
 
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
+import { openCode } from "./code.mjs";
 
 const HERE = import.meta.dirname;
-const ROOT = path.resolve(HERE, "../../..");
 const [tools, environment, browserPath = "/usr/bin/chromium"] = process.argv.slice(2);
-const { chromium } = createRequire(path.resolve(tools, "any.js"))("playwright-core");
-const PATIENCE = 60_000; // ms: the machine may be busy
 
 const scratch = mkdtempSync(path.join(tmpdir(), "samedevice-editor-"));
 const project = path.join(scratch, "rings");
@@ -53,77 +49,15 @@ function git(...args) {
   return execFileSync("git", ["-C", project, ...args], { encoding: "utf8" });
 }
 
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-const entry = path.resolve(tools, "node_modules/code-server/out/node/entry.js");
-const node = path.resolve(tools, "node_modules/node/bin/node");
-const data = ["--user-data-dir", path.join(scratch, "user"), "--extensions-dir", path.join(scratch, "ext")];
-const vsix = path.join(ROOT, "codemods/vscode/samedevice.vsix");
-const home = { ...process.env, XDG_CONFIG_HOME: path.join(scratch, "config"), XDG_DATA_HOME: path.join(scratch, "share") };
-mkdirSync(path.join(scratch, "user", "User"), { recursive: true });
-writeFileSync(
-  path.join(scratch, "user", "User", "settings.json"),
-  JSON.stringify({
-    "samedevice.inlayHints": "off",
-    "security.workspace.trust.enabled": false,
-    "workbench.startupEditor": "none",
-    "workbench.secondarySideBar.defaultVisibility": "hidden",
-    "workbench.colorTheme": "Default Light Modern",
-    "chat.disableAIFeatures": true,
-    "telemetry.telemetryLevel": "off",
-    "editor.minimap.enabled": false,
-    "editor.hover.delay": 200,
-    "git.enabled": false,
-    "files.exclude": { "**/.venv": true, "**/.vscode": true, "**/__pycache__": true },
-    "files.autoSave": "off",
-  }),
-);
-execFileSync(node, [entry, ...data, "--install-extension", vsix], { env: home });
-const port = await freePort();
-const server = spawn(
-  node,
-  [entry, ...data, "--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"],
-  { env: home, stdio: "ignore" },
-);
-let browser;
+let code;
 
 try {
   told.push("The program stops, because two tensors meet on two devices:");
   terminal(["run", "train.py"], 1, "operations ");
 
-  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
-  const page = await browser.newPage({ viewport: { width: 1180, height: 740 } });
-  page.setDefaultTimeout(PATIENCE);
-  for (let tries = 0; ; tries++) {
-    try {
-      await page.goto(`http://127.0.0.1:${port}/?folder=${project}`, { timeout: PATIENCE });
-      break;
-    } catch (error) {
-      if (tries === 60) throw error;
-      await page.waitForTimeout(1000);
-    }
-  }
-  await page.waitForSelector(".monaco-workbench");
-  await page.waitForSelector('.explorer-folders-view [aria-label^="train.py"]');
-
-  const command = async (name) => {
-    await page.keyboard.press("F1");
-    await page.waitForSelector(".quick-input-widget input");
-    await page.keyboard.type(name, { delay: 15 });
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: name.split(": ").pop() }).first().click();
-  };
-  const open = async (name) => {
-    await page.locator(`.explorer-folders-view [aria-label^="${name}"]`).first().dblclick();
-    await page.waitForSelector(`.tab.active[data-resource-name="${name}"]`);
-    await page.waitForSelector(".editor-instance .view-line");
-  };
-  const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
+  const settings = { "samedevice.inlayHints": "off" };
+  code = await openCode({ tools, browserPath, scratch, project, settings });
+  const { page, command, open, line } = code;
   const picture = async (name, words) => {
     await page.waitForTimeout(1200); // what fades in
     await page.screenshot({ path: path.join(HERE, `${name}.png`) });
@@ -198,23 +132,20 @@ try {
   terminal(["run", "train.py"], 0, "operations ");
   terminal(["run", "evaluate.py"], 0, "operations ");
 
-  const version = execFileSync(node, [entry, "--version"], { encoding: "utf8", env: home }).trim();
   writeFileSync(
     path.join(HERE, "..", "editor_session.md"),
     [
       "# A session in the editor",
-      `Recorded by [editor/record.mjs](editor/record.mjs), which drives a VS Code in a browser (code-server ${version.split(" ")[0]}, Code ${version.split(" ").pop()}) ` +
+      `Recorded by [editor/record.mjs](editor/record.mjs), which drives a VS Code in a browser (${code.versions}) ` +
         "with the packaged extension and the server of the project's environment, on [this project](editor/project). " +
         "Nothing on this page was written or drawn by hand.",
       ...told,
     ].join("\n\n") + "\n",
   );
 } catch (error) {
-  const page = browser?.contexts()[0]?.pages()[0];
-  await page?.screenshot({ path: path.join(tmpdir(), "samedevice-editor-failed.png") });
+  await code?.picture();
   throw error;
 } finally {
-  await browser?.close();
-  server.kill();
+  await code?.close();
   rmSync(scratch, { recursive: true, force: true });
 }
