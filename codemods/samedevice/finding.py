@@ -85,8 +85,8 @@ class Import:
 class Resolver:
     """The file `path` needs the name `name` bound to the central device.
 
-    With `module`, it is imported from there (and that module is written if it does not exist);
-    without, it is defined in the file, after the imports.
+    With `module`, the `device` of that is imported (and the module is written if it does not
+    exist); without, it is defined in the file, after the imports.
     """
 
     path: str

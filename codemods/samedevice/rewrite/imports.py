@@ -70,7 +70,13 @@ def plan(
     definitions: list[Statement] = []
     for wanted in dict.fromkeys(resolvers):
         if wanted.module is not None:
-            add(Import(wanted.path, wanted.module, wanted.name))
+            if wanted.name == texts.CONSTANT:
+                add(Import(wanted.path, wanted.module, wanted.name))
+            elif bound.get(wanted.name) != (wanted.module, texts.CONSTANT):
+                if wanted.name in bound:
+                    raise Refused(f"the name {wanted.name!r} is taken in this file")
+                line = f"from {wanted.module} import {texts.CONSTANT} as {wanted.name}"
+                lines[line] = None
             continue
         torch = next((name for name, what in bound.items() if what == ("torch", None)), None)
         torch = torch or "torch"

@@ -6,6 +6,8 @@ from typing import Literal
 
 # "cuda" looks for CUDA only; "accelerator" for whatever torch.accelerator (torch >= 2.6) finds.
 Style = Literal["cuda", "accelerator"]
+#: What a resolver module calls the device, whatever those who import it call it.
+CONSTANT = "device"
 
 _CUDA = '{torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
 # `current_accelerator` is None on a CPU build, and raised there in torch 2.6: ask first.
@@ -43,9 +45,8 @@ def definition(name: str, torch: str, style: Style, limit: int) -> str:
     return f"{name} = (\n    {value}\n)"
 
 
-def module(name: str, style: Style) -> str:
-    """Return the text of a resolver module that defines `get_device()` and the constant `name`."""
-    constant = "device" if name == "get_device" else name
+def module(style: Style) -> str:
+    """Return the text of a resolver module that defines `get_device()` and `CONSTANT`."""
     if style == "cuda":
         what = "the current CUDA device"
         body = f"    return {_CUDA.format(torch='torch')}\n"
@@ -57,4 +58,4 @@ def module(name: str, style: Style) -> str:
             "        return accelerator.current_accelerator()\n"
             f"    return {_CUDA.format(torch='torch')}\n"
         )
-    return _MODULE.format(what=what, body=body, name=constant)
+    return _MODULE.format(what=what, body=body, name=CONSTANT)
