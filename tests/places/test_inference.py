@@ -50,6 +50,13 @@ WRONG: dict[str, str] = {
         for step in steps():
             total = total + step
     """,
+    "a function of NumPy's that gives a tensor on the host": """
+        import numpy as np
+        model = nn.Linear(2, 2).to(device)
+        x = torch.rand(3, 2, device=device)
+        x = np.clip(x, 0.0, 0.5)  # !host-boundary !numpy-boundary
+        model(np.squeeze(x) + np.squeeze(torch.rand(3, 2, device=device)))
+    """,
     "an array over a tensor": """
         model = nn.Linear(2, 2).to(device)
         for parameter in model.parameters():
@@ -827,6 +834,33 @@ RIGHT: dict[str, str] = {
             workers = [mp.Process(target=work, args=(i, model, device)) for i in range(2)]
             for worker in workers:
                 worker.start()
+    """,
+    "what a file keeps of a number is a number": """
+        import numpy as np
+        import torch
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        step = 0
+        best = 0.5
+        saved = torch.load("saved.pt", map_location=device)
+        step = saved["step"]
+        if step:
+            best = saved["best"]
+        total = torch.rand(3, device=device) * step
+        print(np.minimum(step * 0.1, step**-0.5), np.maximum(best, 0.5))
+    """,
+    "normal numbers around what nobody hands in": """
+        import torch
+        from torch import nn
+        class Noise(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(3))
+            def forward(self, x=None):
+                noise = torch.normal(mean=torch.zeros_like(x), std=torch.ones_like(x))
+                return (x + noise) * self.scale
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = Noise().to(device)
+        print(model(*[]), model(torch.rand(3, device=device)))
     """,
 }
 

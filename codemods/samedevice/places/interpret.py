@@ -677,10 +677,15 @@ class Interpreter(Choices):
                 self.set_item(owner, index, value, scope, statement)
 
     def reloaded(self, name: str, value: Value, scope: Scope) -> Value:
-        """Return what a name holds: a model again, where a file is loaded in a model's stead."""
+        """Return what a name holds: a model again, where a file is loaded in a model's stead.
+
+        What was a number is one again.
+        """
         if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
             return value
         old = self.eval_Name(ast.Name(name, ast.Load()), scope)
+        if _counted(old, value):
+            return SCALAR
         if not isinstance(old, Obj) or old.family != "module" or old.node is None:
             return value
         value.site.detail["into_module"] = True
@@ -958,6 +963,8 @@ class Interpreter(Choices):
                     return SCALAR
                 if one is SCALAR and isinstance(other, Tensor):
                     return other.perhaps_number()
+                if _counted(one, other):
+                    return SCALAR
                 return other
         if isinstance(left, Device) and isinstance(right, Device):
             return left if left.resolved or not right.resolved else right
@@ -1016,3 +1023,14 @@ class Interpreter(Choices):
             yield from value.members()
         elif isinstance(value, Iter):
             yield value.element
+
+
+def _counted(number: Value, loaded: Value) -> bool:
+    """Tell whether a member of a file is what a name has a number for otherwise."""
+    return (
+        (number is SCALAR or isinstance(number, Const) and type(number.value) in (int, float))
+        and isinstance(loaded, Tensor)
+        and loaded.site is not None
+        and loaded.site.kind == "load"
+        and "whole" in loaded.site.detail
+    )

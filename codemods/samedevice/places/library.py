@@ -515,8 +515,11 @@ class Library(Expressions):
     ) -> Value:  # fmt: skip
         """A factory."""
         parameters = self.named(fact, args, kwargs)
-        if any(isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())):
-            return self.fact_like(name, fact, args, kwargs, spot, scope)  # `torch.normal(mean)`
+        tensors = name == "torch.normal" and "size" not in parameters  # of means and deviations
+        if tensors or any(
+            isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())
+        ):
+            return self.fact_like(name, fact, args, kwargs, spot, scope)
         made = self.created("create", name, fact, args, kwargs, spot, scope)
         if name == "torch.tensor" and args:
             source = [t for t, _ in self.tensors_in(*args[0])]
@@ -556,8 +559,6 @@ class Library(Expressions):
                 return Tensor(device.node)
         tensors = [p for v, w in (*args, *kwargs.values()) for p in self.tensors_in(v, w)]
         if not tensors:
-            if name == "torch.normal":
-                return self.created("create", name, fact, args, kwargs, spot, scope)
             return UNKNOWN
         if len(tensors) > 1:
             return self.operate(tensors, spot, True)

@@ -856,7 +856,11 @@ class Solution:
         if (building or itself) and self._module_of(scope) is not None:
             for code, value, _ in group.first.devices:
                 if self._is_central(value):
-                    return Name(code)
+                    if not (isinstance(value, Device) and value.pending):
+                        return Name(code, text=not isinstance(value, Device) or value.text)
+                    name = self._pending(code, value, site)
+                    if name is not None:
+                        return name
             return self.resolver(spot.path)
         return self.central_for(group)
 
