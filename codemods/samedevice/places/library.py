@@ -397,6 +397,11 @@ class Library(Expressions):
             self.demand_host(value, where, scope, name)
         if fact.out == "hostobject":
             return Obj("hostobject", name, fact=fact)
+        if fact.out == "hosttensor":
+            tensors = [value for value, _ in args if isinstance(value, Tensor)]
+            if tensors and all(tensor.node.find().sure for tensor in tensors):
+                made = self.created("share", name, fact, args, {}, spot, scope)
+                return Tensor(made.node, scalar=all(t.scalar for t in tensors), site=made.site)
         return ARRAY if fact.out == "ndarray" else UNKNOWN
 
     def demand_host(

@@ -92,9 +92,11 @@ NUMPY: list[Entry] = [
         "numpy.cos numpy.divide numpy.equal numpy.exp numpy.floor numpy.isnan numpy.log "
         "numpy.log10 numpy.log1p numpy.log2 numpy.maximum numpy.minimum numpy.multiply "
         "numpy.power numpy.rint numpy.sign numpy.sin numpy.sqrt numpy.square numpy.subtract "
-        "numpy.tan numpy.tanh numpy.transpose numpy.argmax numpy.argmin numpy.squeeze",
-        {"out": "unknown", **_HOST},
+        "numpy.tan numpy.tanh numpy.transpose numpy.argmax numpy.argmin",
+        {"out": "hosttensor", **_HOST},
     ),
+    # It calls x.squeeze(), wherever that is.
+    ("passthrough", "numpy.squeeze", {"params": ("a",), "out": "follows0"}),
     (
         "pure",
         "numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
