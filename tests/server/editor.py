@@ -28,6 +28,7 @@ class Editor(LanguageClient):
         self.told: dict[str, list[lsp.PublishDiagnosticsParams]] = {}
         self.messages: list[str] = []
         self.asked: list[lsp.ApplyWorkspaceEditParams] = []
+        self.applies = True
         self.refreshes = 0
         self.texts: dict[str, str] = {}
         self.encoding = "utf-16"
@@ -55,7 +56,7 @@ class Editor(LanguageClient):
         @self.feature(lsp.WORKSPACE_APPLY_EDIT)
         def apply_edit(params: lsp.ApplyWorkspaceEditParams) -> lsp.ApplyWorkspaceEditResult:
             self.asked.append(params)
-            return lsp.ApplyWorkspaceEditResult(applied=True)
+            return lsp.ApplyWorkspaceEditResult(applied=self.applies)
 
     async def until(self, fits: Callable[[], bool]) -> None:
         """Wait for something that the server tells."""

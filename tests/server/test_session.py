@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("pygls")
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 
 from samedevice import check, config, migrate
 from samedevice.finding import Finding
@@ -135,6 +136,13 @@ def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
             assert again.document_changes == edit.document_changes
             notes = (again.change_annotations or {}).values()
             assert [note.needs_confirmation for note in notes] == [False]
+            editor.applies = False
+            ask = lsp.ExecuteCommandParams("samedevice.server.centralize", [tmp_path.as_uri()])
+            answer = await editor.workspace_execute_command_async(ask)
+            assert answer == {"files": 0, "left": 0}  # its user has closed the preview
+            ask.arguments = [tmp_path.as_uri(), True]
+            with pytest.raises(JsonRpcException, match="the editor did not apply it"):
+                await editor.workspace_execute_command_async(ask)
 
     run(centralize())
 

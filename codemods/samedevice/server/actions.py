@@ -85,8 +85,8 @@ def _commands(server: Server) -> None:
             raise RequestFailed(message="samedevice: the settings cannot be used")
         outcome = await server.work(analysis.centralize, _LABEL)
         changed = {change.path: outcome.sources[change.path] for change in outcome.changes}
-        await _apply(server, analysis, changed, _LABEL, any(confirmed))
-        return {"files": len(changed), "left": len(outcome.remaining)}
+        made = await _apply(server, analysis, changed, _LABEL, any(confirmed))
+        return {"files": len(changed) if made else 0, "left": len(outcome.remaining)}
 
     @server.command("samedevice.server.fixFile")
     async def fix_file(uri: str) -> dict[str, int]:
@@ -108,10 +108,13 @@ async def _apply(
     changed: dict[str, Source],
     label: str = "",
     confirmed: bool = False,
-) -> None:
-    """Have the editor make changes; with a `label` it asks its user, who has not `confirmed` it."""
+) -> bool:
+    """Have the editor make changes; with a `label` it asks its user, who has not `confirmed` it.
+
+    Return whether they were made, which that user may have declined.
+    """
     if not changed:
-        return
+        return False
     try:
         edit = server.workspace_edit(analysis, changed, label, confirmed)
     except (ValueError, SourceError) as error:
@@ -119,9 +122,11 @@ async def _apply(
     answer = await server.workspace_apply_edit_async(
         lsp.ApplyWorkspaceEditParams(edit, label or "Fix what samedevice found")
     )
-    if not answer.applied:
+    declined = label != "" and not confirmed and answer.failure_reason is None
+    if not answer.applied and not declined:
         why = answer.failure_reason or "the editor did not apply it"
         raise RequestFailed(message=f"samedevice: {why}")
+    return answer.applied
 
 
 def _resolves(server: Server) -> bool:
