@@ -69,6 +69,21 @@ WRONG: dict[str, str] = {
             values = parameter.data.numpy()  # !host-boundary
             values[:] = 0
     """,
+    "a model that is computed with, or its copy is, before it is returned": """
+        import copy
+        def mutate(net, copied=True):
+            new = copy.deepcopy(net) if copied else net
+            for p in new.parameters():
+                p.data += torch.ones(p.shape)  # !tensor-without-device
+            return new
+        def build(count):
+            net = nn.Linear(2, 1)  # !module-not-moved
+            for _ in range(count):
+                net = mutate(net, copied=False)
+            return net
+        model = build(2)
+        model(torch.rand(3, 2, device=device))
+    """,
     "a model that was handed in comes back": """
         def trained(model, x):
             model(x).sum().backward()

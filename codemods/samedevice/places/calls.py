@@ -103,7 +103,7 @@ class Calls(Library):
             for made in self.modules_in(result) if isinstance(result, (Obj, Either)) else ():
                 if made.site is None or made.site.order < before or made.node is None:
                     continue  # it was handed in
-                if not made.moves and not made.site.constructing and not made.node.find().meets:
+                if not made.moves and not made.site.constructing and not _computed(made.node):
                     # What a function builds and returns is moved by the one who asked for it.
                     made.site.detail["returned"] = Spot(scope.path, node)
                     self.snapshot(made.site, scope)
@@ -917,6 +917,12 @@ def _origins(root: Node, places: Container[Node]) -> list[Node]:
                 else:
                     queue.append(origin)
     return found
+
+
+def _computed(node: Node) -> bool:
+    """Tell whether something was computed with a value, under a name that it may go by, too."""
+    root = node.find()
+    return bool(root.meets) or any(other.find().meets for other in root.flows_to)
 
 
 def _height(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
