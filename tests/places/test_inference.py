@@ -53,8 +53,11 @@ WRONG: dict[str, str] = {
     "a function of NumPy's that gives a tensor on the host": """
         import numpy as np
         model = nn.Linear(2, 2).to(device)
-        x = torch.rand(3, 2, device=device)
-        x = np.clip(x, 0.0, 0.5)  # !host-boundary !numpy-boundary
+        x = np.clip(  # !numpy-boundary
+            torch.rand(3, 2, device=device),  # !host-boundary
+            0.0, 0.5)
+        norm = sum(p.norm() for p in model.parameters())
+        x = x * np.sqrt(norm)  # !host-boundary
         model(np.squeeze(x) + np.squeeze(torch.rand(3, 2, device=device)))
     """,
     "an array over a tensor": """
