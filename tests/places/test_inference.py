@@ -394,6 +394,13 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "the sizes in a packed sequence": """
+        from torch.nn.utils import rnn
+        layer = nn.Embedding(5, 3).to(device)
+        x = torch.zeros(2, 4, dtype=torch.long, device=device)
+        packed = rnn.pack_padded_sequence(x, [4, 3], batch_first=True)
+        print(rnn.PackedSequence(layer(packed.data), packed.batch_sizes))
+    """,
     "a partial creation": """
         import torch
         from functools import partial

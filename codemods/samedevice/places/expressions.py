@@ -919,6 +919,8 @@ class Expressions:
             asked = Flag(True)
             asked.of_value = True
             return asked
+        if attr == "batch_sizes":
+            return Tensor(self.graph.node(spot))  # of a packed sequence: always on the host
         if attr in ("values", "indices") and root.sure:
             return Tensor(owner.node)  # of `max`, `topk` or `sort`
         if torchfacts.tensor_method(attr) is not None or attr in PARTS and not root.sure:
