@@ -127,3 +127,53 @@ def test_a_process_where_there_is_no_gpu_is_asked_for() -> None:
     assert "nprocs=torch.cuda.device_count())" in text
     fix("--unsafe")
     assert "nprocs=max(torch.cuda.device_count(), 1))" in Path("train.py").read_text()
+
+
+HIDES = 'os.environ["CUDA_VISIBLE_DEVICES"] = "1"'
+ASKS = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+
+
+@pytest.mark.parametrize("where", ["in the file", "in a function", "behind the user's choice"])
+def test_a_program_that_hides_gpus_from_itself_asks_for_one_behind_that(where: str) -> None:
+    text = TRAIN.replace("import torch\n", "import os\nimport torch\n")
+    text = text.replace("nn.Linear(2, 2)", "nn.Linear(2, 2).cuda()")
+    if where == "in the file":
+        text = text.replace("\n\n\ndef", f"\n\n{HIDES}\n\n\ndef")
+    elif where == "in a function":
+        text = text.replace("main():\n", f"main():\n    {HIDES}\n")
+    else:
+        text = text.replace("import os\n", "import argparse\nimport os\n")
+        parsed = "    parser = argparse.ArgumentParser()\n"
+        parsed += '    parser.add_argument("--cuda", action="store_true")\n'
+        parsed += f"    args = parser.parse_args()\n    if args.cuda:\n        {HIDES}\n"
+        text = text.replace("main():\n", f"main():\n{parsed}")
+        text = text.replace(".cuda()\n", "\n    if args.cuda:\n        model.cuda()\n")
+    Path("train.py").write_text(text)
+    fix()
+    after = Path("train.py").read_text()
+    assert 0 < after.index(HIDES) < after.index(ASKS[: ASKS.index(" if ")])
+    assert ".cuda()" not in after
+
+
+def test_no_file_of_a_program_that_hides_gpus_asks_for_one_on_import() -> None:
+    Path("train.py").write_text(
+        "import os\nimport torch\nfrom data import noise\nfrom net import Net\n\n\n"
+        f"def score(model):\n    return model(noise()).shape\n\n\ndef main():\n    {HIDES}\n"
+        "    model = Net().cuda()\n    print(score(model))\n\n\nmain()\n"
+    )
+    Path("data.py").write_text(
+        "import torch\n\n\ndef noise():\n    return torch.rand(3, 2).cuda()\n"
+    )
+    Path("net.py").write_text(
+        "from torch import nn\n\n\nclass Net(nn.Linear):\n"
+        "    def __init__(self):\n        super().__init__(2, 2)\n"
+    )
+    fix()
+    assert not Path("device.py").exists()
+    assert "def noise(device=None):\n    return torch.rand(3, 2).to(device)" in (
+        Path("data.py").read_text()
+    )
+    after = Path("train.py").read_text()
+    assert f"    {HIDES}\n    {ASKS}\n    model = Net().to(device)\n" in after
+    assert "score(model, device=device)" in after
+    assert runs()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samedevice import syntax
 from samedevice.places.calls import Calls
@@ -28,6 +29,10 @@ from samedevice.places.values import (
 
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
+#: What hides GPUs from a process, as long as nobody has asked for one.
+_VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
+#: Text that does so.
+HIDING = re.compile(r"""environ\[["'](CUDA|HIP|ROCR)_VISIBLE_DEVICES["']\]\s*=[^=]""")
 #: Names of switches that a user edits in the program.
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
@@ -141,6 +146,38 @@ class Choices(Calls):
             owner.attrs["device"] = device
         else:
             owner.names["device"] = device
+
+    def hides(self, owner: ast.expr, index: ast.expr, scope: Scope, statement: ast.stmt) -> None:
+        """Note `os.environ["CUDA_VISIBLE_DEVICES"] = ...`: who asks for a GPU before sees them all.
+
+        So the name for the device is defined behind it.
+        """
+        match owner, index:
+            case ast.Attribute(attr="environ") | ast.Name(id="environ"), ast.Constant(
+                value=str(text)
+            ) if _VISIBLE.fullmatch(text):
+                pass
+            case _:
+                return
+        line = _line_of(statement, scope)
+        torch = self._torch(scope, set(), False)
+        if scope.func is None and not torch and _imports_behind(line, scope):
+            return  # nobody can have asked yet
+        spot = Spot(scope.path, line)
+        self.offers.append(spot)
+        for value in tuple(scope.names.values()):
+            known = value.attrs.get("device") if isinstance(value, Obj) else value
+            if isinstance(known, Device) and known.pending is not None:
+                known.pending = replace(known.pending, spot=spot)
+        if not torch or line is not statement or "device" in self.words(scope.path):
+            return
+        if scope.cls is not None or isinstance(scope.names.get("device"), Device):
+            return
+        device = Device(self.graph.node(spot), spot, resolved=True)
+        self.graph.pin(device.node, Place.CENTRAL, spot)
+        definition = f'device = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
+        device.pending = Pending(spot, definition)
+        scope.names["device"] = device
 
     def overruled(self, owner: Obj, attr: str, value: Value) -> None:
         """Forget the device that a choice was to define, where another value replaces that."""
@@ -281,11 +318,30 @@ def index_in(node: ast.AST) -> ast.expr | None:
 
 def _in_line(statement: ast.stmt, scope: Scope) -> bool:
     """Tell whether a statement is always run when its scope is, before what stands behind it."""
+    return any(part is statement for part in _in_order(scope))
+
+
+def _in_order(scope: Scope) -> Iterator[ast.stmt]:
+    """Yield the statements that are always run when a scope is, one after the other."""
     body = getattr(scope.node, "body", [])
     for part in body if isinstance(body, list) else ():
-        if part is statement:
-            return True
         if isinstance(part, ast.If) and "__name__" in ast.dump(part.test):
-            if statement in part.body:
-                return True
-    return False
+            yield from part.body
+        else:
+            yield part
+
+
+def _line_of(statement: ast.stmt, scope: Scope) -> ast.stmt:
+    """Return the statement of a scope that another is part of, and which is always run."""
+    for part in _in_order(scope):
+        if part.lineno <= statement.lineno <= (part.end_lineno or part.lineno):
+            return part
+    return statement
+
+
+def _imports_behind(line: ast.stmt, scope: Scope) -> bool:
+    """Tell whether a file imports something behind one of its statements."""
+    return any(
+        isinstance(part, (ast.Import, ast.ImportFrom)) and part.lineno > line.lineno
+        for part in _in_order(scope)
+    )

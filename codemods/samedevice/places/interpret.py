@@ -675,6 +675,7 @@ class Interpreter(Choices):
                 self.set_attribute(self.eval(owner, scope), attr, value, scope, statement)
             case ast.Subscript(value=owner, slice=index):
                 self.set_item(owner, index, value, scope, statement)
+                self.hides(owner, index, scope, statement)
 
     def reloaded(self, name: str, value: Value, scope: Scope) -> Value:
         """Return what a name holds: a model again, where a file is loaded in a model's stead.

@@ -13,6 +13,7 @@ from functools import cached_property
 from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places import processes
+from samedevice.places.choices import HIDING
 from samedevice.places.focus import Focus, Rest
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
@@ -106,6 +107,7 @@ class Solution:
         self._choosing: set[str] | None = None
         self._reached: dict[str, set[str]] = {}
         self._relative: dict[frozenset[str], bool] = {}
+        self._hiding: dict[frozenset[str], bool] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
         self._group()
         self._settle()
@@ -711,7 +713,7 @@ class Solution:
         """Hand a function the device that its callers have, where it can import none.
 
         Only for a helper whose every call is known and can name the device: one of another file,
-        or of a program in which each process has a device of its own.
+        or of a program in which each process has a device of its own, or the user chooses it.
         """
         func = group.first.scope.func
         if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
@@ -722,6 +724,7 @@ class Solution:
         names = {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}
         if "device" in names:
             return None
+        local = self.ranked(path) or self.offered(path)
         place = self.span(Spot(path, func.node))
         edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
         for caller in self.interpreter.all_scopes.get(func.node, ()):
@@ -730,12 +733,10 @@ class Solution:
                 return None
             if ast.unparse(call.node.func).rpartition(".")[2] != func.node.name:
                 return None  # it is handed on, to be called by another
-            if call.path == path and not self.ranked(path):
-                return None
-            given = self.name_at(call)
+            given = self.name_at(call) if call.path != path or local else None
             if given is None or given.resolvers or given.imports:
                 return None
-            if given.edits and not self.ranked(path):
+            if given.edits and not local:
                 return None
             value = (("name", "device"), ("value", given.code))
             edits += [*given.edits, Edit(call.path, self.span(call), "keyword", value)]
@@ -786,8 +787,9 @@ class Solution:
         """Return a name that is to be defined behind the user's choice, where that comes first."""
         assert device.pending is not None
         spot = device.pending.spot
-        if site.scope.node is self.project.tree(spot.path) and isinstance(spot.node, ast.stmt):
-            if getattr(site.spot.node, "lineno", 0) <= spot.node.lineno:
+        where = self.interpreter.scope_of(spot)
+        if where is not None and site.scope.node is where.node:
+            if getattr(site.spot.node, "lineno", 0) <= getattr(spot.node, "lineno", 0):
                 return None
         elif isinstance(self.parents(spot.path).get(spot.node), ast.If) and site.scope.func:
             if self._imported(spot.path):
@@ -858,9 +860,9 @@ class Solution:
                 if self._is_central(value):
                     if not (isinstance(value, Device) and value.pending):
                         return Name(code, text=not isinstance(value, Device) or value.text)
-                    name = self._pending(code, value, site)
-                    if name is not None:
-                        return name
+                    defined = self._pending(code, value, site)
+                    if defined is not None:
+                        return defined
             return self.resolver(spot.path)
         return self.central_for(group)
 
@@ -925,7 +927,7 @@ class Solution:
             return None  # one device for all processes would be the wrong one for most
         needy = self._needy_files().get(program, set()) | {path}
         name = self._free_name(path, "device")
-        if len(needy) == 1:
+        if len(needy) == 1 or self._hides(program):
             return Name(name, (Resolver(path, name),))
         for folder in (_common_folder(needy), *sorted(self._packages(needy))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
@@ -935,6 +937,13 @@ class Solution:
             if all(self._module_name(other, module_path) is not None for other in needy):
                 return Name(name, (Resolver(path, name, module, module_path),))
         return Name(name, (Resolver(path, name),))
+
+    def _hides(self, program: frozenset[str]) -> bool:
+        """Tell whether a program hides GPUs from itself, and must not ask for one on import."""
+        if program not in self._hiding:
+            texts = (self.project.sources[path].text for path in program)
+            self._hiding[program] = any(HIDING.search(text) for text in texts)
+        return self._hiding[program]
 
     def _packages(self, paths: set[str]) -> set[str]:
         """Return the outermost packages that some of these files are in."""
