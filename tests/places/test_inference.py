@@ -87,6 +87,27 @@ WRONG: dict[str, str] = {
         model = build(2)
         model(torch.rand(3, 2, device=device))
     """,
+    "a device that is handed on, but left out at first": """
+        def many(net, device="cpu"):
+            for _ in range(2):
+                once(net, device)
+        def once(net, device="cpu"):
+            return net(torch.rand(4, 3).to(device))
+        def noise(n, device=None):
+            return drawn(n, device)
+        def drawn(n, device=None):
+            return torch.rand(n, device=device)
+        class Reader:
+            def __init__(self, device="cpu"):
+                self.device = device
+            def __call__(self, rows):
+                return torch.FloatTensor(rows).to(self.device)
+        net = nn.Linear(3, 2).to(device)
+        many(net)  # !device-not-passed
+        read = Reader()  # !device-not-passed
+        print(net(read([[1.0, 2.0, 3.0]])) + noise(2))  # !device-not-passed
+        many(net, device)
+    """,
     "a model that was handed in comes back": """
         def trained(model, x):
             model(x).sum().backward()
@@ -886,6 +907,21 @@ RIGHT: dict[str, str] = {
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         model = Noise().to(device)
         print(model(*[]), model(torch.rand(3, device=device)))
+    """,
+    "texts and lengths of losses that read them on the host": """
+        import torch
+        import warpctc_pytorch
+        from torch import nn
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 5).to(device)
+        x = torch.rand(10, 2, 4, device=device)
+        texts = torch.ones(6, dtype=torch.int32)
+        sizes = torch.IntTensor([10] * 2)
+        lengths = torch.IntTensor([3, 3])
+        for criterion in nn.CTCLoss().to(device), warpctc_pytorch.CTCLoss():
+            print(criterion(model(x).log_softmax(2), texts, sizes, lengths))
+        criterion = warpctc_pytorch.CTCLoss().to(device)
+        print(criterion(model(x), texts, sizes, lengths))
     """,
 }
 

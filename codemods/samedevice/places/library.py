@@ -696,6 +696,9 @@ class Library(Expressions):
         callee.used = True
         name = callee.fact.out if callee.fact is not None else ""
         operands: list[tuple[Tensor, Spot]] = []
+        forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
+        if forward is not None and (forward.free or forward.host):
+            return self.fact_op(f"{callee.name}.forward", forward, args, kwargs, spot, scope)
         for value, where in (*args, *kwargs.values()):
             operands.extend(self.tensors_in(value, where))
         if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
@@ -1066,6 +1069,11 @@ class Library(Expressions):
             # What is kept on the host is kept here, not everywhere the same device is named.
             result = Tensor(self.graph.node(spot), scalar=owner.scalar)
             self.graph.flow(device.node, result.node)
+            given = kwargs.get("device") or (args[0] if args else None)
+            if given is not None and isinstance(given[0], Const) and given[0] in self.left_out:
+                kept = self.site("pinned", spot, result.node, scope, name)
+                kept.detail["device"] = given
+                self.snapshot(kept, scope)
         if owner.packed:
             result = Tensor(self.graph.node(spot))
             self.graph.batch(device.node, result.node)

@@ -590,6 +590,17 @@ MODELS_AND_METRICS: list[Entry] = [
         _PLAIN_MODULE,
     ),
     ("dataset", "segmentation_models_pytorch.datasets.**", _DATASET),
+    # Its kernels read labels and lengths from host memory, whichever device computes.
+    ("module", "warpctc_pytorch.CTCLoss", _PLAIN_MODULE),
+    (
+        "op",
+        "warpctc_pytorch.CTCLoss.forward",
+        {
+            "params": ("acts", "labels", "act_lens", "label_lens"),
+            "tensors": ("acts",),
+            "host": ("labels", "act_lens", "label_lens"),
+        },
+    ),
     ("op", "segmentation_models_pytorch.metrics.**", _OP),
     (
         "op",
