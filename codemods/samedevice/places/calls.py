@@ -399,6 +399,9 @@ class Calls(Library):
         if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
             made = self.site("default", Spot(func.scope.path, default), value.node, scope, name)
             made.detail["call"] = scope.call
+        if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+            if scope.call is not None and isinstance(scope.call.node, ast.Call):
+                self.left_out[value] = scope.call, name
         return value
 
     # -- what nobody calls ------------------------------------------------------------------

@@ -87,6 +87,7 @@ class Expressions:
     guarded: int
     symbolic: int
     consumed: dict[ast.AST, Device]
+    left_out: dict[Const, tuple[Spot, str]]
     meant: set[ast.AST]
     cpu_devices: list[Device]
     named_literals: set[ast.AST]

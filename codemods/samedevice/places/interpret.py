@@ -145,6 +145,8 @@ class Interpreter(Choices):
         self.symbolic = 0
         self._joining = 0
         self.consumed: dict[ast.AST, Device] = {}
+        # Constants that stand for an argument: the call that left it out, and the parameter.
+        self.left_out: dict[Const, tuple[Spot, str]] = {}
         self.meant: set[ast.AST] = set()  # expressions of devices that are used as such
         self.cpu_devices: list[Device] = []
         self.named_literals: set[ast.AST] = set()

@@ -336,18 +336,9 @@ class Solution:
         """Tell whether a value is on the host but enters an operation on the device."""
         return node is not None and node.find() in self.graph.clashing
 
-    def call_without(self, scope: Scope, given: Const) -> tuple[Spot, str] | None:
+    def call_without(self, given: Const) -> tuple[Spot, str] | None:
         """Return the call that left a device parameter at this default, and the parameter."""
-        if given.spot is None or scope.func is None or scope.call is None:
-            return None
-        spec = scope.func.node.args
-        names = [*spec.posonlyargs, *spec.args][::-1]
-        pairs = [*zip(names, spec.defaults[::-1], strict=False)]
-        pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
-        for argument, default in pairs:
-            if default is given.spot.node and isinstance(scope.call.node, ast.Call):
-                return scope.call, argument.arg
-        return None
+        return self.interpreter.left_out.get(given)
 
     def defaulted(self, node: Node) -> bool:
         """Tell whether a value is where a parameter's default put it, for want of an argument."""
@@ -361,7 +352,7 @@ class Solution:
             for site in group.sites
             if site.node is not None
             and isinstance(site.detail["device"][0], Const)
-            and self.call_without(site.scope, site.detail["device"][0]) is not None
+            and self.call_without(site.detail["device"][0]) is not None
         }
 
     def serves_host(self, node: Node) -> bool:

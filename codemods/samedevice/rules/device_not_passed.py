@@ -39,7 +39,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 given = site.detail.get("device") or site.detail.get("kwargs", {}).get("device")
                 if not meets or given is None or not isinstance(given[0], Const):
                     continue
-                call = solution.call_without(site.scope, given[0])
+                call = solution.call_without(given[0])
                 if call is None or call[0].node in done or _moves_along(solution, site):
                     continue
                 spot, parameter = call

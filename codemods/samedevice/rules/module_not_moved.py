@@ -110,7 +110,7 @@ def _forgetful(solution: Solution) -> set[Obj]:
             part = site.detail["object"]
             while part.parent is not None:
                 part = part.parent
-            if solution.call_without(site.scope, given[0]) is not None:
+            if solution.call_without(given[0]) is not None:
                 found.add(part)
     return found
 
