@@ -25,6 +25,20 @@ _MARK = re.compile(r"# !(.*)$", re.M)
 
 #: Each program that fails on a device, without its head.
 WRONG: dict[str, str] = {
+    "a file with a model and its optimizer": """
+        import sys
+        def restore(name):
+            global model, optimizer
+            with open(name, "rb") as file:
+                model, optimizer = torch.load(file)  # !load-without-map-location
+        model = nn.Linear(2, 2).to(device)
+        optimizer = None
+        if len(sys.argv) > 1:
+            restore(sys.argv[1])
+        else:
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.rand(3, 2, device=device))
+    """,
     "a closure over the device": """
         def make():
             weight = torch.ones(3)  # !tensor-without-device

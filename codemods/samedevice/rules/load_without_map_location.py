@@ -40,11 +40,11 @@ def find(solution: Solution) -> Iterator[Finding]:
         fact = site.detail["fact"]
         if "map_location" not in fact.params:
             continue
-        if any("made" in s.detail for s in group.sites):
+        model = any(s.detail.get("into_module") for s in group.sites)
+        if not model and any("made" in s.detail for s in group.sites):
             continue  # a dataset or corpus that is kept in a file: its tensors are on the host
-        if not any(
-            s.detail.get("into_module") or s.detail.get("moved") or solution.on_device(s.node)
-            for s in group.sites
+        if not model and not any(
+            s.detail.get("moved") or solution.on_device(s.node) for s in group.sites
         ):
             continue
         name = solution.central_for(group)
