@@ -8,9 +8,12 @@ judged here, by all the code that calls it. It is right nearly always; `check` h
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import lines, places
+from . import lines, places, syntax
 from .check import Memory, Seen, Step, judged, no_collection, select
 from .config import Config
 from .finding import Finding
@@ -18,6 +21,8 @@ from .lines import Lines
 from .places.focus import Focus, Unit
 from .project import Project
 from .source import Source
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def glance(
@@ -65,34 +70,58 @@ def _judged(
     if 2 * sum(work.get(unit, 0) for unit in units) > sum(work.values()):
         return None
     solution = places.infer(project, program, step, Focus(frozenset(units), seen.rest))
-    found = [
-        finding
-        for finding in judged(solution, select(config), config)
-        if finding.path in changes and changes[finding.path].covers(finding.span.line)
-    ]
+    found = [one for one in judged(solution, select(config), config) if _touched(one, changes)]
     solution.release()
     tables = {path: change.lines for path, change in changes.items()}
-    found += [
-        finding
-        for finding in lines.moved(seen.findings, tables)
-        if finding.path not in changes or not changes[finding.path].covers(finding.span.line)
-    ]
-    return found
+    kept = lines.moved(seen.findings, tables)
+    return found + [one for one in kept if not _touched(one, changes)]
+
+
+def _touched(finding: Finding, changes: Mapping[str, _Change]) -> bool:
+    """Tell whether a finding, at its place in the text of now, is in what an edit touches."""
+    change, line = changes.get(finding.path), finding.span.line
+    return change is not None and any(first <= line <= last for first, last in change.ranges)
 
 
 @dataclass(frozen=True)
 class _Part:
     """A statement at the top level of a file; `name` is that of a definition."""
 
+    node: ast.stmt
     name: str
     text: str
     first: int
     last: int
 
+    @property
+    def imports(self) -> bool:
+        """Whether it is an import."""
+        return isinstance(self.node, (ast.Import, ast.ImportFrom))
+
+    def names(self, *, read: bool) -> set[str]:
+        """Return the names that it binds and, with `read`, those that it reads."""
+        if self.name:
+            return {self.name}
+        found: set[str] = set()
+        for node in syntax.walk(self.node):
+            if isinstance(node, ast.Name) and (read or isinstance(node.ctx, ast.Store)):
+                found.add(node.id)
+            elif isinstance(node, ast.alias):
+                found.add((node.asname or node.name).partition(".")[0])
+        return found
+
+    def mentions(self, names: set[str]) -> bool:
+        """Tell whether one of some names stands in it."""
+        return not names.isdisjoint(_WORD.findall(self.text))
+
 
 @dataclass(frozen=True)
 class _Change:
-    """The definitions that differ ("" for the statements beside them), and where the lines are."""
+    """What an edit of a file touches, and where the lines are that it had.
+
+    `names` are those of definitions, with "" for the statements beside them, and `ranges` the lines
+    of all these.
+    """
 
     names: frozenset[str]
     ranges: tuple[tuple[int, int], ...]
@@ -100,22 +129,51 @@ class _Change:
 
     @classmethod
     def between(cls, old: Source, new: Source) -> _Change:
-        """Compare two texts of a file."""
-        before, after = _parts(old), _parts(new)
-        table = lines.kept(old.text, new.text)
-        names = frozenset(part.name for part in (*before, *after))
-        if [part.name for part in before] != [part.name for part in after]:
-            return cls(names | {""}, ((1, new.text.count("\n") + 1),), table)
-        pairs = zip(before, after, strict=True)
-        changed = [part for other, part in pairs if part.text != other.text]
-        if any(not part.name for part in changed):
-            return cls(names | {""}, ((1, new.text.count("\n") + 1),), table)
-        ranges = tuple((part.first, part.last) for part in changed)
-        return cls(frozenset(part.name for part in changed), ranges, table)
+        """Compare two texts of a file.
 
-    def covers(self, line: int) -> bool:
-        """Tell whether a line of the new text is in what differs."""
-        return any(first <= line <= last for first, last in self.ranges)
+        Touched is what differs, and what mentions a name that a statement which differs binds or
+        may change. That of a definition which differs counts in statements only: who calls it is
+        known.
+        """
+        before, after = _parts(old), _parts(new)
+        gone, come = _without(before, after), _without(after, before)
+        bound = {
+            name
+            for part in (*before, *after)
+            if not part.imports
+            for name in part.names(read=False)
+        }
+        differ = {part.name for part in gone} & {part.name for part in come}
+        affected: set[str] = set()
+        for part in (*gone, *come):
+            if not part.name or part.name not in differ:
+                names = part.names(read=True)
+                affected |= names if part.imports else names & bound
+        touched, rest = come, [part for part in after if part not in come]
+        while True:
+            more = [
+                part for part in rest if part.mentions(affected if part.name else affected | differ)
+            ]
+            if not more:
+                break
+            touched = touched + more
+            rest = [part for part in rest if part not in more]
+            affected = affected.union(*(part.names(read=False) for part in more if not part.name))
+        ranges = tuple((part.first, part.last) for part in touched)
+        touched_names = frozenset(part.name for part in (*gone, *touched))
+        return cls(touched_names, ranges, lines.kept(old.text, new.text))
+
+
+def _without(parts: list[_Part], others: list[_Part]) -> list[_Part]:
+    """Return the parts whose text is not among the others."""
+    left = Counter(part.text for part in others)
+    left.subtract(part.text for part in parts)
+    found = []
+    for part in parts:
+        if left[part.text] < 0:
+            left[part.text] += 1
+            found.append(part)
+    return found
 
 
 def _parts(source: Source) -> list[_Part]:
@@ -129,6 +187,6 @@ def _parts(source: Source) -> list[_Part]:
             name = node.name
         last = node.end_lineno or node.lineno
         code = "\n".join(text[end:last]).lstrip("\n")
-        found.append(_Part(name, code, end + 1, last))
+        found.append(_Part(node, name, code, end + 1, last))
         end = last
     return found

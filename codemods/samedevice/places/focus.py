@@ -68,8 +68,7 @@ class Definitions:
                 found.last.append(node.end_lineno or node.lineno)
         return found
 
-    def around(self, node: ast.AST) -> str:
-        """Return the name of the definition that a node is in, "" for none."""
-        line: int = getattr(node, "lineno", 0)
+    def at(self, line: int) -> str:
+        """Return the name of the definition that a line is in, "" for none."""
         index = bisect_right(self.first, line) - 1
         return self.names[index] if index >= 0 and line <= self.last[index] else ""

@@ -226,7 +226,7 @@ class Interpreter(Choices):
         known = self._definitions.get(path)
         if known is None:
             known = self._definitions[path] = Definitions.of(self.project.tree(path))
-        return known.around(node)
+        return known.at(getattr(node, "lineno", 0))
 
     def callers(self) -> dict[Unit, frozenset[Unit]]:
         """Return for each definition, of those whose code was evaluated, the units that did it."""
