@@ -22,7 +22,8 @@ from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.workspace import Workspace
 
 from .. import __version__, rules
 from ..cache import folder as caches
@@ -31,7 +32,7 @@ from ..config import ConfigError
 from ..finding import Finding, Span
 from ..source import Source
 from .analysis import Analysis, Folder, Settings
-from .edits import range_of, text_edits
+from .edits import range_of, replaced, text_edits
 
 T = TypeVar("T")
 Look = Callable[[Mapping[str, str], Settings, Step], Analysis | None]
@@ -71,7 +72,7 @@ class Job:
 
 
 class _Protocol(LanguageServerProtocol):
-    """Answers a request whose parameters make no sense, which pygls leaves without an answer."""
+    """Does what pygls leaves: answers to senseless requests, and cells that change in part."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Return a message as what it is; raises `JsonRpcException` when it is none."""
@@ -81,6 +82,24 @@ class _Protocol(LanguageServerProtocol):
             if "method" in data and isinstance(data.get("id"), (int, str)):
                 self._send_response(data["id"], error=error.to_response_error())
             raise
+
+    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(
+        self, params: lsp.DidChangeNotebookDocumentParams
+    ) -> Iterator[Any]:
+        """Put a change together to whole texts: a cell's comes in parts, whatever is agreed on."""
+        changed = params.change.cells
+        for cell in (changed.text_content if changed else None) or ():
+            document = self.workspace.get_text_document(cell.document.uri)
+            text = document.source
+            for change in cell.changes:
+                where = getattr(change, "range", None)  # none: the whole text
+                if where is None:
+                    text = change.text
+                else:
+                    text = replaced(text, where, change.text, _encoding(self.workspace))
+            cell.changes = [lsp.TextDocumentContentChangeWholeDocument(text)]
+        yield from super().lsp_notebook_document__did_change(params)
 
 
 class Server(LanguageServer):
@@ -125,8 +144,7 @@ class Server(LanguageServer):
     @property
     def encoding(self) -> str:
         """The position encoding that was agreed on: "utf-8", "utf-16" or "utf-32"."""
-        chosen = self.workspace.position_encoding
-        return str(getattr(chosen, "value", chosen) or "utf-16")
+        return _encoding(self.workspace)
 
     def open_texts(self) -> dict[str, str]:
         """Return what the editor has open, by path; a notebook as its JSON."""
@@ -152,7 +170,7 @@ class Server(LanguageServer):
     def _is_code(self, cell: lsp.NotebookCell) -> bool:
         return (
             cell.kind == lsp.NotebookCellKind.Code
-            and cell.document in self.workspace.text_documents
+            and self.workspace.get_notebook_document(cell_uri=cell.document) is not None
         )
 
     def _cell(self, uri: str) -> str:
@@ -172,11 +190,15 @@ class Server(LanguageServer):
 
     def folder_of(self, path: str) -> Folder:
         """Return the innermost workspace folder around a file; the file itself without one."""
-        roots = [path_of(uri) for uri in self.workspace.folders]
+        roots = self._roots()
         if not roots and self.workspace.root_uri:
             roots = [path_of(self.workspace.root_uri)]
         around = [root for root in roots if path.startswith(root.rstrip("/") + "/")]
         return self.folder(max(around, key=len) if around else path)
+
+    def _roots(self) -> list[str]:
+        # Not the keys: pygls has unquoted them, so that `%23` would begin a fragment.
+        return [path_of(folder.uri) for folder in self.workspace.folders.values()]
 
     def folder(self, root: str) -> Folder:
         """Return what is known of the folder `root`."""
@@ -186,7 +208,7 @@ class Server(LanguageServer):
 
     def all_folders(self) -> list[Folder]:
         """Return the workspace's folders, and the open files that lie in none."""
-        roots = [self.folder(path_of(uri)) for uri in self.workspace.folders]
+        roots = map(self.folder, self._roots())
         return list(dict.fromkeys([*roots, *map(self.folder_of, self.uris())]))
 
     def close_folder(self, root: str) -> None:
@@ -497,7 +519,7 @@ class Server(LanguageServer):
     ) -> lsp.WorkspaceEdit:
         """Return the edits that make `changed` of the texts; with a `label`, to be `confirmed`.
 
-        Raises `ValueError` when files have to be made and the editor cannot.
+        Raises `ValueError` when the editor cannot make a file, or change a notebook as it is.
         """
         workspace = self.client_capabilities.workspace
         able = workspace.workspace_edit if workspace else None
@@ -553,6 +575,9 @@ class Server(LanguageServer):
             yield uri, text_edits(old, after.text, self.encoding, self._newline(uri, before))
             return
         notebook = self.workspace.get_notebook_document(notebook_uri=uri)
+        if notebook is None and self.client_capabilities.notebook_document is not None:
+            # VS Code changes its JSON out of sight, and what it shows and saves stays as it was.
+            raise ValueError(f"{path} is a notebook that is not open: open it, and ask again")
         if notebook is None:  # not open: its JSON is what an editor can change
             old, new = (text.encode(text.text).decode() for text in (before, after))
             yield uri, text_edits(old, new, self.encoding)
@@ -619,6 +644,11 @@ class Server(LanguageServer):
         self.interrupt()
         self._worker.shutdown(wait=False, cancel_futures=True)
         super().shutdown()  # type: ignore[no-untyped-call]
+
+
+def _encoding(workspace: Workspace) -> str:
+    chosen = workspace.position_encoding
+    return str(getattr(chosen, "value", chosen) or "utf-16")
 
 
 def _is_alive(process_id: int) -> bool:
