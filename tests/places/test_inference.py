@@ -122,6 +122,15 @@ WRONG: dict[str, str] = {
         print(net(read([[1.0, 2.0, 3.0]])) + noise(2))  # !device-not-passed
         many(net, device)
     """,
+    "processes that play for a model": """
+        import torch.multiprocessing as mp
+        def play(queue):
+            queue.put([0.0, 1.0])
+        queue = mp.Queue()
+        mp.Process(target=play, args=(queue,)).start()
+        model = nn.Linear(2, 1)  # !module-not-moved
+        print(model(torch.tensor([queue.get()])))  # !tensor-without-device
+    """,
     "a model that was handed in comes back": """
         def trained(model, x):
             model(x).sum().backward()
@@ -429,6 +438,23 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "forked processes compute with a model": """
+        import torch.multiprocessing as mp
+        def work(shared):
+            model = nn.Linear(3, 2)
+            model.load_state_dict(shared.state_dict())
+            print(model(torch.rand(4, 3)).detach().numpy())
+        shared = nn.Linear(3, 2).share_memory()
+        mp.Process(target=work, args=(shared,)).start()
+    """,
+    "a process builds its own model": """
+        from multiprocessing import Process
+        class Worker(Process):
+            def run(self):
+                model = nn.Linear(3, 2)
+                print(model(torch.rand(4, 3)))
+        Worker().start()
+    """,
     "the sizes in a packed sequence": """
         from torch.nn.utils import rnn
         layer = nn.Embedding(5, 3).to(device)

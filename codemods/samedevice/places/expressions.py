@@ -88,6 +88,7 @@ class Expressions:
     symbolic: int
     consumed: dict[ast.AST, Device]
     left_out: dict[Const, tuple[Spot, str]]
+    forks: list[Spot]
     meant: set[ast.AST]
     cpu_devices: list[Device]
     named_literals: set[ast.AST]

@@ -1533,7 +1533,20 @@ class Library(Expressions):
     def call_torch_multiprocessing_Process(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
-        """A process or thread runs its target with the arguments it is given."""
+        """A process runs its target; note one that is handed a module or builds one."""
+        before = len(self.sites)
+        started = self.call_threading_Thread(args, kwargs, spot, scope)
+        given = kwargs.get("args", (NONE, spot))[0]
+        if self.modules_in(given) or any(s.kind == "module" for s in self.sites[before:]):
+            self.forks.append(spot)
+        return started
+
+    call_multiprocessing_Process = call_torch_multiprocessing_Process
+
+    def call_threading_Thread(
+        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    ) -> Value:
+        """A thread runs its target with the arguments it is given."""
         target, given = kwargs.get("target"), kwargs.get("args")
         if target is not None:
             values = given[0] if given is not None else Seq("tuple", [])

@@ -22,6 +22,7 @@ from samedevice.places.values import (
     Device,
     Ext,
     Func,
+    Klass,
     Obj,
     Option,
     Rank,
@@ -46,6 +47,7 @@ _SPREADERS = (
 )  # fmt: skip
 #: Calls to other processes: where their results are cannot be known here.
 _REMOTE = "torch.distributed.rpc"
+_PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
@@ -205,6 +207,7 @@ class Solution:
     def _active_programs(self) -> set[frozenset[str]]:
         """The programs that already put something on a device, or on CPUs by their backend."""
         active = {self.program(path) for path in self.files() if self.ranked(path)}
+        active |= self._forking_programs()
         if self._rest is not None and self._rest.active:
             active |= self._programs()
         for kind in ("module-move", "move", "placed", "default-device"):
@@ -218,6 +221,25 @@ class Solution:
                     ):
                         active.add(self.program(site.spot.path))
         return active
+
+    def _forking_programs(self) -> set[frozenset[str]]:
+        """The programs whose forked processes compute with modules, which CUDA does not allow."""
+        spots = list(self.interpreter.forks)
+        processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
+        for klass in processes:
+            for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
+                if self.interpreter.modules_in(value):
+                    spots.append(Spot(klass.scope.path, klass.node))
+        for group in self._groups.get("module", ()) if processes else ():
+            for site in group.sites:
+                if site.scope.func is not None and site.scope.func.cls in processes:
+                    spots.append(site.spot)
+        forking = {self.program(spot.path) for spot in spots}
+        return {program for program in forking if not any(map(self._spawning, program))}
+
+    def _spawning(self, path: str) -> bool:
+        text = self.project.sources[path].text
+        return "set_start_method" in text and "spawn" in text
 
     def _naming_programs(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
@@ -1232,6 +1254,10 @@ def _optional(scope: Scope) -> set[str]:
     return names | {
         a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
     }
+
+
+def _is_process(klass: Klass) -> bool:
+    return any(isinstance(base, Ext) and base.name in _PROCESSES for base in klass.bases)
 
 
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
