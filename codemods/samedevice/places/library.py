@@ -1554,8 +1554,6 @@ class Library(Expressions):
             self.apply(target[0], [(v, spot) for v in passed], {}, spot, scope)
         return Obj("process")
 
-    call_multiprocessing_Process = call_threading_Thread = call_torch_multiprocessing_Process
-
     def call_torch_multiprocessing_spawn(
         self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
