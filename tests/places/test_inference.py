@@ -1028,6 +1028,37 @@ PROJECTS: dict[str, dict[str, str]] = {
             print(scale(torch.rand(3, device=device)))
         """,
     },
+    "a default that another process is told": {
+        "net.py": """
+            import torch
+            from torch import nn
+            class Scale(nn.Module):
+                def __init__(self, size):
+                    super().__init__()
+                    self.weight = nn.Parameter(torch.Tensor(size))
+                def forward(self, x):
+                    return x * self.weight
+        """,
+        "show.py": """
+            import argparse
+            import numpy as np
+            import torch
+            from net import Scale
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--cuda", action="store_true")
+            args = parser.parse_args()
+            model = Scale(3)
+            print(model(torch.from_numpy(np.ones(3))))
+        """,
+        "train.py": """
+            import numpy as np
+            import torch
+            from net import Scale
+            torch.set_default_tensor_type("torch.cuda.FloatTensor")  # !cuda-only-api
+            model = Scale(3)
+            print(model(torch.from_numpy(np.ones(3))))  # !numpy-boundary
+        """,
+    },
 }
 
 

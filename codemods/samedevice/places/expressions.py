@@ -116,6 +116,7 @@ class Expressions:
         def is_index(self, code: str, option: Option, path: str) -> bool: ...
 
         def file(self, path: str) -> Scope: ...
+        def tell_default(self) -> None: ...
         def assign(
             self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
         ) -> None: ...
@@ -756,6 +757,8 @@ class Expressions:
                 return Flag(not equal)
             if DEVICE.fullmatch(other.value):
                 return Flag(equal)
+            if other.value.lower() in ("gpu", "cuda", "cpu"):  # no device has such a name
+                return Flag(equal == (other.value.lower() != "cpu"), asks=False, choice=True)
         return SCALAR
 
     def compare_device(

@@ -154,6 +154,8 @@ class Interpreter(Choices):
         self.stored_literals: set[ast.AST] = set()
         self._noted: set[ast.AST] = set()
         self.default_device = focus is not None and focus.rest.default_device
+        self.defaults: set[str] = set()  # files that tell a default device, or import those
+        self.running: list[str] = []
         self._given = {}
         self.saved: dict[str, Value] = {}  # by how the file is named
         # Whether a class has a device among its names.
@@ -188,8 +190,14 @@ class Interpreter(Choices):
         files = project.torch_files if program is None else program & project.torch_files
         if self.focus is not None:
             files &= {path for path, _ in self.focus.units}
+        told = self.default_device
+        anywhere = told
         for path in project.ordered(files):
-            self.file(path)
+            if path not in self.files:  # a default holds for the process that is told it
+                self.default_device = told
+                self.file(path)
+                anywhere = anywhere or self.default_device
+        self.default_device = anywhere
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -247,6 +255,8 @@ class Interpreter(Choices):
         """Return the names of a file, evaluated once."""
         scope = self.files.get(path)
         if scope is not None:
+            if path in self.defaults:
+                self.tell_default()
             return scope
         tree = self.project.tree(path)
         scope = Scope(path, tree if tree is not None else ast.Module([], []), None)
@@ -260,10 +270,17 @@ class Interpreter(Choices):
         self.stack, self.hosted, self.constructing, self.guarded = [], 0, 0, 0
         importer = self.unit
         self.enter((path, ""))
+        self.running.append(path)
         self.block(tree.body, scope)
+        self.running.pop()
         self.enter(importer)
         self.stack, self.hosted, self.constructing, self.guarded = state
         return scope
+
+    def tell_default(self) -> None:
+        """Note that new tensors are on a default device from now on, in this process."""
+        self.default_device = True
+        self.defaults.update(self.running)
 
     def scope_of(self, spot: Spot) -> Scope | None:
         """Return the names that an expression sees, as its last evaluation left them."""

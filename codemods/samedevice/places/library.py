@@ -436,7 +436,7 @@ class Library(Expressions):
         last = name.rpartition(".")[2]
         first = args[0] if args else next(iter(kwargs.values()), None)
         if last in ("set_default_device", "set_default_tensor_type"):
-            self.default_device = True
+            self.tell_default()
             self.site("default-device", spot, None, scope, last)
             return NONE
         index = args[1:2] or ([kwargs["index"]] if "index" in kwargs else [])

@@ -186,6 +186,8 @@ class Solution:
                     continue
                 if any("device" in site.detail["kwargs"] for site in group.sites):
                     continue  # the callers who want it there have to say so
+                if any(site.detail.get("default") for site in group.sites):
+                    continue  # each process has its own default
                 colors = {self.place(site.node) for site in group.sites}
                 if Place.CENTRAL in colors and Place.UNKNOWN in colors and any(
                     self._demanded(site.node) for site in group.sites
