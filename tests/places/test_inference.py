@@ -438,6 +438,14 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "a library that is not known feeds a model": """
+        import playground
+        model = nn.Linear(3, 2)
+        agent = playground.Agent(model)
+        for state, action in playground.Source(agent):
+            logits = model(torch.FloatTensor([state]))
+            nn.functional.cross_entropy(logits, torch.tensor([action])).backward()
+    """,
     "forked processes compute with a model": """
         import torch.multiprocessing as mp
         def work(shared):

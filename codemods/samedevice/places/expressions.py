@@ -89,6 +89,7 @@ class Expressions:
     consumed: dict[ast.AST, Device]
     left_out: dict[Const, tuple[Spot, str]]
     forks: list[Spot]
+    foreign: list[Spot]
     meant: set[ast.AST]
     cpu_devices: list[Device]
     named_literals: set[ast.AST]

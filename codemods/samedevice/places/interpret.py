@@ -146,6 +146,7 @@ class Interpreter(Choices):
         self._joining = 0
         self.consumed: dict[ast.AST, Device] = {}
         self.forks: list[Spot] = []  # processes that compute with a module
+        self.foreign: list[Spot] = []  # calls that hand a module to a library not known here
         # Constants that stand for an argument: the call that left it out, and the parameter.
         self.left_out: dict[Const, tuple[Spot, str]] = {}
         self.meant: set[ast.AST] = set()  # expressions of devices that are used as such

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ _OF_PROCESSES = frozenset(
         "convert_sync_batchnorm", "set_device", "spawn",
     )
 )  # fmt: skip
+#: What hands a module on, or changes it where it is.
+_NEUTRAL = sys.stdlib_module_names | {"torch", "pytest"}
 #: Losses by name; with an argument of `_REDUCES` they may have a number for each sample.
 _LOSSES = frozenset(
     ["cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
@@ -230,6 +233,10 @@ class Library(Expressions):
             return result
         fact = torchfacts.lookup(name)
         if fact is None:
+            for value, _ in (*args, *kwargs.values()):
+                if isinstance(value, Obj) and value.family == "module":
+                    if name.partition(".")[0] not in _NEUTRAL:
+                        self.foreign.append(spot)
             return UNKNOWN
         handler = getattr(self, "fact_" + fact.kind, None)
         if handler is None:

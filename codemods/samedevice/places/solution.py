@@ -207,9 +207,14 @@ class Solution:
         )
 
     def _active_programs(self) -> set[frozenset[str]]:
-        """The programs that already put something on a device, or on CPUs by their backend."""
+        """The programs that put something on a device, or on CPUs by their backend.
+
+        Nor is it known that a program can leave the CPU where a library that is not known feeds
+        its module.
+        """
         active = {self.program(path) for path in self.files() if self.ranked(path)}
         active |= self._forking_programs()
+        active |= {self.program(spot.path) for spot in self.interpreter.foreign}
         if self._rest is not None and self._rest.active:
             active |= self._programs()
         for kind in ("module-move", "move", "placed", "default-device"):
