@@ -177,3 +177,25 @@ def test_no_file_of_a_program_that_hides_gpus_asks_for_one_on_import() -> None:
     assert f"    {HIDES}\n    {ASKS}\n    model = Net().to(device)\n" in after
     assert "score(model, device=device)" in after
     assert runs()
+
+
+def test_a_helper_that_is_handed_tuples_and_calls_itself_is_handed_the_device() -> None:
+    Path("train.py").write_text(
+        "import argparse\nimport torch\nfrom data import there\n\n\n"
+        "def step(sample):\n    x = there(sample[0])\n    y = there(sample[1])\n"
+        "    return (x * y).sum() + there({'bias': x})['bias'].sum()\n\n\n"
+        "def main():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--cuda', action='store_true')\n"
+        "    args = parser.parse_args()\n"
+        "    print(step((torch.ones(3), torch.ones(3))))\n\n\nmain()\n"
+    )
+    Path("data.py").write_text(
+        "import torch\n\n\ndef there(given):\n    if isinstance(given, dict):\n"
+        "        return {key: there(value) for key, value in given.items()}\n"
+        "    return given.cuda() if torch.cuda.is_available() else given\n"
+    )
+    fix()
+    assert "{key: there(value, device=device) for key" in Path("data.py").read_text()
+    after = Path("train.py").read_text()
+    assert "sample.device" not in after
+    assert "step((torch.ones(3), torch.ones(3)), device=args.device)" in after

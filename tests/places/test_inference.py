@@ -438,6 +438,14 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "a demand for CUDA by those who chose it": """
+        import sys
+        def use_cuda(number):
+            assert torch.cuda.is_available(), "there is no CUDA"
+            torch.cuda.set_device(number)
+        if "--cuda" in sys.argv and torch.cuda.is_available():
+            use_cuda(0)
+    """,
     "a library that is not known feeds a model": """
         import playground
         model = nn.Linear(3, 2)
@@ -970,6 +978,21 @@ RIGHT: dict[str, str] = {
             print(criterion(model(x).log_softmax(2), texts, sizes, lengths))
         criterion = warpctc_pytorch.CTCLoss().to(device)
         print(criterion(model(x), texts, sizes, lengths))
+    """,
+    "members of a list that become arrays": """
+        import numpy as np
+        import torch
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        def arrays(values):
+            for i in range(len(values)):
+                if torch.is_tensor(values[i]):
+                    values[i] = values[i].cpu().numpy()
+            return values
+        for value in arrays([torch.rand(3, device=device)]):
+            print(np.reshape(value, (-1, 1)))
+        values = arrays([torch.rand(3, device=device), np.ones(3)])
+        for i in range(len(values)):
+            values[i] = np.reshape(values[i], (-1, 1))
     """,
 }
 

@@ -908,6 +908,8 @@ class Interpreter(Choices):
                 if -len(owner.items) <= key.value < len(owner.items):
                     owner.items[key.value] = value
                     return
+            elif owner.items is not None and value is ARRAY:  # any of them may be one now
+                owner.items = [self.join(item, value) for item in owner.items]
             owner.element = self.join(owner.element, value)
         elif isinstance(owner, Tensor):
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
@@ -970,7 +972,7 @@ class Interpreter(Choices):
                 node = self.graph.node()
                 node.sure = False  # it may be no tensor
                 self.graph.flow(other.node, node)
-                return Tensor(node)
+                return Tensor(node).perhaps_number()  # an array has no `.cpu()`, either
             if isinstance(one, Tensor) and one.packed and isinstance(other, Obj):
                 if one.site is not None and one.site.kind == "load" and other.family != "module":
                     one.site.detail["made"] = other  # a file keeps what is made otherwise

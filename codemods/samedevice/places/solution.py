@@ -6,6 +6,7 @@ import ast
 import gc
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places import processes
 from samedevice.places.choices import HIDING
+from samedevice.places.expressions import parameters
 from samedevice.places.focus import Focus, Rest
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
@@ -110,6 +112,7 @@ class Solution:
         self._reached: dict[str, set[str]] = {}
         self._relative: dict[frozenset[str], bool] = {}
         self._hiding: dict[frozenset[str], bool] = {}
+        self._held: dict[ast.AST, set[str]] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
         self._group()
         self._settle()
@@ -625,7 +628,13 @@ class Solution:
                         certain.add(name)
             names += site.unknown  # what other callers hand in tells
             common = names if common is None else [n for n in common if n in names]
-        usable = [n for n in common or () if n in certain and not self._other_type(n, group)]
+        usable = [
+            name
+            for name in common or ()
+            if name in certain
+            and not self._other_type(name, group)
+            and not self._holds_tensors(name, group.first.scope)
+        ]
         if len(usable) > 1:
             near = {
                 name
@@ -646,6 +655,18 @@ class Solution:
             and all(name != tensor for tensor, _ in site.tensors)
             for site in group.sites
         )
+
+    def _holds_tensors(self, name: str, scope: Scope) -> bool:
+        """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple."""
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and name in parameters(level.func.node):
+                node = level.func.node
+                if node not in self._held:
+                    self._held[node] = _held(node)
+                return name in self._held[node]
+            level = level.outer
+        return False
 
     def _adjacent(self, node: Node, other: Node) -> bool:
         root, other = node.find(), other.find()
@@ -753,6 +774,11 @@ class Solution:
                 return None
             if ast.unparse(call.node.func).rpartition(".")[2] != func.node.name:
                 return None  # it is handed on, to be called by another
+            around = self.interpreter.scope_of(call)
+            if around is not None and around.node is func.node:
+                value = (("name", "device"), ("value", "device"))  # it calls itself
+                edits.append(Edit(path, self.span(call), "keyword", value))
+                continue
             given = self.name_at(call) if call.path != path or local else None
             if given is None or given.resolvers or given.imports:
                 return None
@@ -904,7 +930,8 @@ class Solution:
                 found.setdefault(name, []).append(node.find())
         for name in dict.fromkeys(name for one in scopes for name in one.names):
             if any(root.color in _ON_DEVICE and root.sure for root in found.get(name, ())):
-                yield name
+                if not self._holds_tensors(name, scope):
+                    yield name
 
     def _module_of(self, scope: Scope) -> Obj | None:
         level: Scope | None = scope
@@ -1261,6 +1288,24 @@ def _optional(scope: Scope) -> set[str]:
     return names | {
         a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
     }
+
+
+def _held(function: ast.AST) -> set[str]:
+    """Return the names that a function uses as mappings, or only one member at a time."""
+    mappings: set[str] = set()
+    members: dict[str, set[int]] = {}
+    uses: Counter[str] = Counter()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="items" | "keys"):
+                mappings.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=index)):
+                if type(index) is int:
+                    members.setdefault(name, set()).add(index)
+                    uses[name] -= 1
+            case ast.Name(id=name, ctx=ast.Load()):
+                uses[name] += 1
+    return mappings | {n for n, taken in members.items() if len(taken) > 1 and not uses[n]}
 
 
 def _is_process(klass: Klass) -> bool:
