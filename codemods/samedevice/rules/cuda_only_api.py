@@ -309,12 +309,29 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
         if not _demands(node, torch):
             continue
         spot = Spot(path, node)
+        if _announces(solution, spot):
+            continue
         kernels = _kernels(solution, path)
         repair = None if kernels else Fix((edit(solution, spot, "delete"),), erasure=RULE)
         yield finding(
             solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
             unfixed=f"{kernels} has kernels for CUDA alone",
         )  # fmt: skip
+
+
+def _announces(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a demand stands before calls that stay, as only those who chose CUDA get there.
+
+    Without it they would fail all the same, with less of a reason.
+    """
+    block = solution.parents(spot.path).get(spot.node)
+    if block is None or isinstance(block, ast.Module):
+        return False
+    inside = set(syntax.walk(block))
+    return any(
+        group.spot.node in inside and any(site.detail["guarded"] for site in group.sites)
+        for group in solution.groups("cuda-only")
+    )
 
 
 def _demands(node: ast.AST, torch: str) -> bool:
