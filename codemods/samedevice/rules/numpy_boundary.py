@@ -27,8 +27,10 @@ from samedevice.rules._create import placed, unplaced
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors over host memory that meet the device."""
+    cast = {group.spot.node for group in solution.groups("move") if group.first.name == "type"}
     for group, _ in unplaced(solution, "share"):
-        yield placed(
-            solution, "numpy-boundary", group,
-            "`{}` lives in host memory but meets tensors on the device",
-        )  # fmt: skip
+        if group.spot.node not in cast:  # `x.type(dtype)`, with a CUDA type at times: tensor-type
+            yield placed(
+                solution, "numpy-boundary", group,
+                "`{}` lives in host memory but meets tensors on the device",
+            )  # fmt: skip
