@@ -994,6 +994,37 @@ RIGHT: dict[str, str] = {
         for i in range(len(values)):
             values[i] = np.reshape(values[i], (-1, 1))
     """,
+    "batches whose members are moved one by one": """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, Dataset, TensorDataset
+        from elsewhere import batches
+        class Named(Dataset):
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                return {"x": torch.ones(3), "y": torch.ones(1)}
+        def train(model, loader, device):
+            for batch in loader:
+                for key in batch:
+                    batch[key] = batch[key].to(device)
+                x = batch["x"]
+                print((model(x) - batch["y"]).sum())
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(3, 1).to(device)
+        train(model, DataLoader(Named()), device)
+        train(model, batches, device)
+        pairs = TensorDataset(torch.rand(4, 3), torch.rand(4, 1))
+        for batch in DataLoader(pairs):
+            for i in range(len(batch)):
+                batch[i] = batch[i].to(device)
+            print((model(batch[0]) - batch[1]).sum())
+        for batch in DataLoader(pairs):
+            for i, part in enumerate(batch):
+                batch[i] = part.to(device)
+            x, y = batch
+            print((model(x) - y).sum())
+    """,
 }
 
 #: Each project of several files.

@@ -394,6 +394,10 @@ class Expressions:
         if site is None or site.node is None:
             return value
         parts = site.detail.setdefault("parts", {})
+        if key not in parts and "others" in site.detail:
+            others = site.detail["others"]
+            assert isinstance(others, Tensor)
+            return others
         if key not in parts:
             node = self.graph.node(site.spot)
             node.sure = False

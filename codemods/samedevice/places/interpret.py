@@ -497,7 +497,7 @@ class Interpreter(Choices):
 
     def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
         source = self.eval(node.iter, scope)
-        elements = self.unrolled(source)
+        elements = self.unrolled(source) or self.numbered(node, scope)
         if not elements:
             elements = [self.iterate(source, Spot(scope.path, node.iter), scope)]
         self.loop(node.target, elements, lambda: self.block(node.body, scope), scope, node)
@@ -510,6 +510,9 @@ class Interpreter(Choices):
         """Return the members of a short literal container that a loop runs over, one by one."""
         if isinstance(source, Seq) and source.items and len(source.items) <= _UNROLLED:
             return list(source.items)
+        if isinstance(source, Dict) and source.items and source.element is None:
+            if len(source.items) <= _UNROLLED:
+                return [Const(key) for key in source.items]
         if isinstance(source, Iter) and isinstance(source.source, Dict):
             items = source.source.items
             if items and source.source.element is None and len(items) <= _UNROLLED:
@@ -518,6 +521,30 @@ class Interpreter(Choices):
                 pairs = isinstance(source.element, Seq)
                 return [Seq("tuple", [Const(k), v]) if pairs else v for k, v in items.items()]
         return []
+
+    def numbered(self, node: ast.For | ast.AsyncFor, scope: Scope) -> list[Value]:
+        """Return the numbers of a short list's members, where a loop over them replaces each."""
+        match node.iter:
+            case ast.Call(
+                func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[held])]
+            ) | ast.Call(func=ast.Name(id="enumerate"), args=[held]) if isinstance(held, ast.Name):
+                known = scope.names.get(held.id)
+            case _:
+                return []
+        if not isinstance(known, Seq) or not known.items or len(known.items) > _UNROLLED:
+            return []
+        if not any(
+            isinstance(part, ast.Subscript)
+            and isinstance(part.ctx, ast.Store)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == held.id
+            for part in syntax.walk_all(node.body)
+        ):
+            return []
+        if node.iter.args[0] is held:
+            pairs = enumerate(list(known.items))
+            return [Seq("tuple", [Const(index), member]) for index, member in pairs]
+        return [Const(index) for index in range(len(known.items))]
 
     def exec_While(self, node: ast.While, scope: Scope) -> bool:
         self.eval(node.test, scope)
@@ -915,6 +942,8 @@ class Interpreter(Choices):
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
             if isinstance(value, Tensor):
                 self.graph.store(value.node, owner.node)
+                if owner.packed and owner.site is not None and not isinstance(key, Const):
+                    owner.site.detail["others"] = value  # `for key in batch: batch[key] = ...`
         elif owner is ARRAY and not (
             isinstance(owner_node, ast.Name)
             and scope.func is not None
