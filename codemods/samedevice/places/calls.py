@@ -686,8 +686,12 @@ class Calls(Library):
             for member in members:
                 self.append(owner, member)
 
-    def append(self, owner: Seq, value: Value) -> None:
+    def append(self, owner: Seq, value: Value, spot: Spot | None = None) -> None:
         """Add a member to a list: how many there are is not known any more."""
+        if spot is None or not isinstance(value, Tensor):
+            owner.added = None
+        elif owner.added is not None and all(spot.node is not s.node for _, s in owner.added):
+            owner.added = (*owner.added, (value, spot))
         for member in owner.items or ():
             owner.element = self.join(owner.element, member)
         owner.items = None
@@ -699,7 +703,7 @@ class Calls(Library):
         """Call a method of a list, tuple, set or deque."""
         values = [value for value, _ in args]
         if name in ("append", "appendleft", "add") and values:
-            self.append(owner, values[0])
+            self.append(owner, *args[0])
             return NONE
         if name == "insert" and len(values) == 2:
             self.append(owner, values[1])

@@ -275,6 +275,8 @@ class Library(Expressions):
                     for member, elt in zip(value.items, elts, strict=True)
                     for pair in self.tensors_in(member, Spot(spot.path, elt), seen)
                 ]
+            if isinstance(spot.node, ast.ListComp) and surely_tensor(value.element or NONE):
+                spot = Spot(spot.path, spot.node.elt)
             return [p for member in value.members() for p in self.tensors_in(member, spot, seen)]
         if isinstance(value, Iter):
             return self.tensors_in(value.element, spot, seen)
@@ -425,6 +427,8 @@ class Library(Expressions):
             # An expression that is the tensor itself can be moved; a container of tensors cannot.
             site.detail["whole"] = spot.node is not where.node or direct
             site.detail["tensor"] = tensor
+            if isinstance(value, Seq) and value.added and surely_tensor(value.element or NONE):
+                site.detail["added"] = value.added
 
     def fact_availability(
         self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,

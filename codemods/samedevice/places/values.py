@@ -194,9 +194,12 @@ def surely_tensor(value: Value) -> bool:
 
 
 class Seq(Value):
-    """A tuple, list or set: known members, or any number of `element`."""
+    """A tuple, list or set: known members, or any number of `element`.
 
-    __slots__ = ("element", "items", "kind", "spot")
+    `added` are the tensors that were appended to what was empty before, and nothing else, or None.
+    """
+
+    __slots__ = ("added", "element", "items", "kind", "spot")
 
     def __init__(
         self,
@@ -209,6 +212,7 @@ class Seq(Value):
         self.items = items
         self.element = element
         self.spot = spot
+        self.added: tuple[tuple[Tensor, Spot], ...] | None = None if items or element else ()
 
     def members(self) -> Iterable[Value]:
         """Return every member that is known."""

@@ -30,6 +30,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors on the device that leave for host-only code."""
+    on_host = {group.spot.node for group in solution.groups("host")}
     for group in solution.groups("host"):
         site = next((s for s in group.sites if solution.place(s.node) is Place.CENTRAL), None)
         if site is None:
@@ -45,6 +46,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         written = site.detail.get("method") and _written(solution, group.spot)
         if not written and site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
             repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
+        elif not site.detail.get("whole") and "added" in site.detail:
+            added = {where: tensor for tensor, where in site.detail["added"]}
+            if _collected(solution, spot, added, on_host):
+                repair = fix(Name(""), *(
+                    edit(solution, where, "method", code=".cpu()")
+                    for where, tensor in added.items()
+                    if solution.place(tensor.node) is Place.CENTRAL
+                ))  # fmt: skip
         yield finding(
             solution, "host-boundary", spot,
             f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads host "
@@ -54,6 +63,47 @@ def find(solution: Solution) -> Iterator[Finding]:
             unfixed="the array is written to, which would no longer reach the tensor" if written
             else "the tensors are inside a container; move them where they are collected",
         )  # fmt: skip
+
+
+def _collected(
+    solution: Solution, spot: Spot, added: Collection[Spot], on_host: Container[ast.AST]
+) -> bool:
+    """Tell whether a list is filled in one place of the code and only read on the host there."""
+    if not isinstance(spot.node, ast.Name) or spot.node.id in solution.taken_from(spot.path):
+        return False
+    parents, name = solution.parents(spot.path), spot.node.id
+    uses: list[ast.Name] = []
+    inside: set[ast.AST] = set()
+    scope: ast.AST | None = spot.node
+    while scope is not None and not any(isinstance(use.ctx, ast.Store) for use in uses):
+        scope = parents.get(scope)
+        while scope is not None and not isinstance(scope, _SCOPES):
+            scope = parents.get(scope)
+        if scope is not None:
+            inside = set(syntax.walk(scope))
+            uses = [n for n in inside if isinstance(n, ast.Name) and n.id == name]
+            if any(isinstance(n, ast.Global) and name in n.names for n in inside):
+                uses = uses if isinstance(scope, ast.Module) else []
+    if scope is None or any(where.node not in inside for where in added):
+        return False
+    for where in added:
+        match where.node:
+            case ast.Subscript(value=ast.Attribute(attr="data"), slice=ast.Constant(value=0)):
+                return False  # once a number
+    for node in uses:
+        if node in on_host:
+            continue
+        match parents.get(node):
+            case ast.Attribute(attr="append"):
+                continue
+            case ast.Call(func=ast.Name(id="len")):
+                continue
+            case ast.Assign(value=ast.List(elts=[])):
+                continue
+            case ast.Subscript() as part if part in on_host:
+                continue
+        return False
+    return True
 
 
 def _written(solution: Solution, spot: Spot) -> bool:
