@@ -17,8 +17,9 @@ Fix safety: safe. On a CPU-only machine `.cpu()` returns the same tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Container, Iterator
 
+from samedevice import syntax
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Node, Place, Spot
