@@ -1025,6 +1025,53 @@ RIGHT: dict[str, str] = {
             x, y = batch
             print((model(x) - y).sum())
     """,
+    "a cache with a value for each device": """
+        import numpy as np
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+        from elsewhere import model
+        windows = {}
+        def spectrum(y, size):
+            if size not in windows:
+                windows[str(size) + str(y.device)] = torch.hann_window(size).to(y.device)
+            return torch.stft(y, size, window=windows[str(size) + str(y.device)])
+        class Noise(Dataset):
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                audio = torch.FloatTensor(np.ones(8))
+                return audio, spectrum(audio, 8)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        for epoch in range(2):
+            for x, y in DataLoader(Noise(), num_workers=2):
+                print(spectrum(model(x.to(device)), 8) - y.to(device))
+        for x, y in DataLoader(Noise(), num_workers=2):
+            print(spectrum(model(x.to(device)), 8) - y.to(device))
+    """,
+    "a helper that moves in workers to where its input is": """
+        import numpy as np
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, Dataset
+        windows = {}
+        def spectrum(y, size):
+            if size not in windows:
+                window = torch.from_numpy(np.hanning(size)).float().to(y.device)
+                windows[str(size) + str(y.device)] = window
+            return y * windows[str(size) + str(y.device)]
+        class Noise(Dataset):
+            def __init__(self, device=None):
+                self.device = device
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                audio = torch.FloatTensor(np.ones(8))
+                return audio, spectrum(audio, 8)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(8, 8).to(device)
+        for x, y in DataLoader(Noise(device), num_workers=2):
+            print(spectrum(model(x.to(device)), 8) - y.to(device))
+    """,
 }
 
 #: Each project of several files.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from samedevice import torchfacts
+from samedevice import syntax, torchfacts
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -1029,6 +1029,10 @@ class Expressions:
                     joined = self.join(joined, member)
                 if isinstance(key, Const) and key.value in RANKS:
                     return Rank()  # of a copy of the environment
+                if isinstance(joined, Tensor) and not isinstance(key, Const):
+                    asking = self.keyed_by(node.slice, scope)
+                    if asking is not None:
+                        return Tensor(asking.node)
                 return joined if joined is not None else UNKNOWN
             case Obj(family="module"):
                 if isinstance(key, Const):
@@ -1054,6 +1058,15 @@ class Expressions:
         if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
             return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
         return UNKNOWN
+
+    def keyed_by(self, key: ast.expr, scope: Scope) -> Tensor | None:
+        """Return the tensor whose device is part of a key: a cache has a value for each device."""
+        for part in syntax.walk(key):
+            if isinstance(part, ast.Attribute) and part.attr == "device":
+                asking = self.eval(part.value, scope)
+                if isinstance(asking, Tensor):
+                    return asking
+        return None
 
     def first_item(
         self, node: ast.Subscript, key: Value, owner: Tensor | None, scope: Scope
@@ -1153,6 +1166,9 @@ def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
         for name, value in each.names.devices.items():
             if isinstance(value, Device):
                 yield name, value
+            elif isinstance(value, Const):
+                if isinstance(owner, Klass) or name not in owner.attrs:
+                    yield name, value
 
 
 def index_means(node: ast.Compare) -> bool | None:

@@ -928,8 +928,10 @@ class Interpreter(Choices):
         if isinstance(owner, Dict):
             if isinstance(key, Const) and isinstance(key.value, (str, int)):
                 owner.items[key.value] = value
-            else:
-                owner.element = self.join(owner.element, value)
+                return
+            if isinstance(value, Tensor) and self.keyed_by(index, scope) is not None:
+                value = Tensor(self.graph.node())  # others keep theirs elsewhere
+            owner.element = self.join(owner.element, value)
         elif isinstance(owner, Seq):
             if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
                 if -len(owner.items) <= key.value < len(owner.items):

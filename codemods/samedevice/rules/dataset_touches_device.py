@@ -46,9 +46,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups("move"):
-        if not any(site.detail.get("workers") or site.detail.get("some") for site in group.sites):
-            continue
-        if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in group.sites):
+        sites = [s for s in group.sites if s.detail.get("workers") or s.detail.get("some")]
+        if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in sites):
             continue
         parents = solution.parents(group.spot.path)
         statement = solution.statement_of(group.spot)
