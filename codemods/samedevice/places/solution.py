@@ -24,6 +24,7 @@ from samedevice.places.values import (
     Device,
     Ext,
     Func,
+    FunctionNode,
     Klass,
     Obj,
     Option,
@@ -51,6 +52,7 @@ _SPREADERS = (
 _REMOTE = "torch.distributed.rpc"
 _PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+_CREATIONS = ("create", "share", "legacy")
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
     (
@@ -100,6 +102,7 @@ class Solution:
         self._rest = interpreter.focus.rest if interpreter.focus is not None else None
         self._resolvers: dict[str, Name | None] = {}
         self._lent: dict[str, Name | None] = {}
+        self._named_before: dict[FunctionNode, ast.stmt | None] = {}
         self._needy: dict[frozenset[str], set[str]] | None = None
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
@@ -719,7 +722,7 @@ class Solution:
             if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
                 return Name("self.device")
             if module.stateful:
-                return Name("next(self.parameters()).device")
+                return self._of_parameters(group)
             return None
         if site.detail.get("symbolic") and self.place(site.node) is not Place.CENTRAL:
             return None
@@ -733,6 +736,47 @@ class Solution:
             path = _edited(site)
             return self._existing(path, self.program(path))
         return self.resolver(_edited(site))
+
+    def _of_parameters(self, group: SiteGroup) -> Name:
+        """Return the device of a module's parameters; by a name where several tensors need it."""
+        code = "next(self.parameters()).device"
+        func = group.first.scope.func
+        if group.kind not in _CREATIONS or func is None or isinstance(func.node, ast.Lambda):
+            return Name(code)
+        if func.node not in self._named_before:
+            self._named_before[func.node] = self._first_of_several(func.node)
+        first = self._named_before[func.node]
+        if first is None:
+            return Name(code)
+        place = self.span(Spot(func.scope.path, first))
+        definition = (("code", f"device = {code}"),)
+        return Name("device", edits=(Edit(func.scope.path, place, "before", definition),))
+
+    def _first_of_several(self, function: FunctionNode) -> ast.stmt | None:
+        """Return the statement of a function that creates the first of several tensors.
+
+        None where there are not several that have nothing to follow, and where `device` is taken.
+        """
+        lines = [
+            group.spot.node.lineno
+            for kind in _CREATIONS
+            for group in self.groups(kind)
+            if group.first.scope.func is not None
+            and group.first.scope.func.node is function
+            and isinstance(group.spot.node, ast.expr)
+            and any(self.on_device(site.node) for site in group.sites)
+            and not any("device" in site.detail["kwargs"] for site in group.sites)
+            and self.follow(group) is None
+        ]
+        for node in syntax.walk(function):
+            if isinstance(node, ast.Name) and node.id == "device":
+                return None
+            if isinstance(node, ast.arg) and node.arg == "device":
+                return None
+        body = function.body if not isinstance(function, ast.Lambda) else []
+        if len(lines) < 2:
+            return None
+        return next((stmt for stmt in body if (stmt.end_lineno or 0) >= min(lines)), None)
 
     def _likely_tensor(self, group: SiteGroup) -> str:
         """Return a parameter that nothing is known of but what the function does with it."""
@@ -1208,7 +1252,8 @@ class Solution:
     def _find_module_name(self, path: str, target: str) -> str | None:
         folder = posixpath.dirname(posixpath.normpath(path))
         place = posixpath.splitext(posixpath.normpath(target))[0]
-        if self.project.is_package(path):
+        shown = list(self._roots(path))
+        if self.project.is_package(path) and folder not in shown:
             program = self.program(path)
             if program not in self._relative:
                 self._relative[program] = any(
@@ -1221,18 +1266,22 @@ class Solution:
                 while base and not place.startswith(base + "/"):
                     base = posixpath.dirname(base)
                     dots += 1
-                if not base or not self.project.is_package(base + "/module"):
-                    return None  # above the package: no relative import reaches it
-                return "." * dots + place[len(base) + 1 :].replace("/", ".")
+                if base and self.project.is_package(base + "/module"):
+                    return "." * dots + place[len(base) + 1 :].replace("/", ".")
+                # Above the package no relative import reaches it, but the scripts' imports may.
+                scripts = list(self._entries(path))
+                if all(posixpath.dirname(other) in self._roots(other) for other in scripts):
+                    shown += [posixpath.dirname(other) for other in scripts]
+                return next((_below(place, root) for root in shown if _is_in(place, root)), None)
             base = folder
             while base and posixpath.join(base, "__init__.py") in self.project.sources:
                 base = posixpath.dirname(base)
-            if not base or place.startswith(base + "/"):
-                return (place[len(base) + 1 :] if base else place).replace("/", ".")
+            if _is_in(place, base):
+                return _below(place, base)
         # A script's own folder is on the path, and whatever its imports show to be there.
-        for root in (folder, *self._roots(path), *self._entry_folders(path)):
-            if not root or place.startswith(root + "/"):
-                return (place[len(root) + 1 :] if root else place).replace("/", ".")
+        for root in (folder, *shown, *(posixpath.dirname(other) for other in self._entries(path))):
+            if _is_in(place, root):
+                return _below(place, root)
         return None
 
     def _roots(self, path: str) -> Iterator[str]:
@@ -1255,11 +1304,12 @@ class Solution:
                 elif place.endswith("/" + dotted):
                     yield place[: -len(dotted) - 1]
 
-    def _entry_folders(self, path: str) -> Iterator[str]:
-        """The folders of the scripts that import this file: they are on the path when it runs."""
+    def _entries(self, path: str) -> Iterator[str]:
+        """The scripts that import this file: their folders are on the path when it runs."""
         for other in sorted(self.program(path)):
             if path in self._reach(other) and not self._imported(other):
-                yield posixpath.dirname(posixpath.normpath(other))
+                if posixpath.basename(other) != "__init__.py":
+                    yield posixpath.normpath(other)
 
 
 def _is_parameter(node: ast.AST, function: ast.AST) -> bool:
@@ -1288,6 +1338,16 @@ def _optional(scope: Scope) -> set[str]:
     return names | {
         a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
     }
+
+
+def _is_in(place: str, folder: str) -> bool:
+    """Tell whether a file is in a folder, or below it."""
+    return not folder or place.startswith(folder + "/")
+
+
+def _below(place: str, folder: str) -> str:
+    """Return the name of a module whose top folder is on the module path."""
+    return (place[len(folder) + 1 :] if folder else place).replace("/", ".")
 
 
 def _held(function: ast.AST) -> set[str]:
