@@ -199,3 +199,20 @@ def test_a_helper_that_is_handed_tuples_and_calls_itself_is_handed_the_device() 
     after = Path("train.py").read_text()
     assert "sample.device" not in after
     assert "step((torch.ones(3), torch.ones(3)), device=args.device)" in after
+
+
+def test_scripts_in_a_folder_with_an_init_share_one_resolver() -> None:
+    Path("__init__.py").write_text("")
+    Path("parts").mkdir()
+    Path("parts/__init__.py").write_text("from .noise import noise\n")
+    Path("parts/noise.py").write_text(
+        "import torch\n\n\ndef noise():\n    return torch.rand(3, 2).cuda()\n"
+    )
+    text = TRAIN.replace("from torch", "from parts import noise\nfrom torch", 1)
+    Path("train.py").write_text(text.replace("torch.ones(3, 2)", "noise()"))
+    fix()
+    assert Path("device.py").exists()
+    for name in "train.py", "parts/noise.py":
+        assert "\nfrom device import device\n" in Path(name).read_text()
+        assert "is_available" not in Path(name).read_text()
+    assert runs()
