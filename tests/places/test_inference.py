@@ -131,6 +131,28 @@ WRONG: dict[str, str] = {
         model = nn.Linear(2, 1)  # !module-not-moved
         print(model(torch.tensor([queue.get()])))  # !tensor-without-device
     """,
+    "a model that is built or loaded, as a constant says": """
+        checkpoint = None
+        def main():
+            global checkpoint
+            if checkpoint is None:
+                model = nn.Linear(2, 2)
+            else:
+                checkpoint = torch.load(checkpoint)  # !load-without-map-location
+                model = checkpoint["model"]
+            return model.to(device)
+        main()
+    """,
+    "a model that is loaded or built": """
+        import sys
+        if "--resume" in sys.argv:
+            model = torch.load("model.pt")  # !load-without-map-location
+            model.eval()
+        else:
+            model = nn.Linear(2, 2)
+        model = model.to(device)
+        model(torch.rand(3, 2))  # !tensor-without-device
+    """,
     "a model that was handed in comes back": """
         def trained(model, x):
             model(x).sum().backward()
@@ -438,6 +460,12 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "lengths in a list": """
+        from torch.nn.utils import rnn
+        x = torch.rand(2, 4, device=device)
+        lengths, order = torch.tensor([3, 4], device=device).sort(descending=True)
+        rnn.pack_padded_sequence(x[order], list(lengths), batch_first=True)
+    """,
     "a demand for CUDA by those who chose it": """
         import sys
         def use_cuda(number):

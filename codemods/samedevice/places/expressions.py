@@ -791,7 +791,10 @@ class Expressions:
             case ast.UnaryOp(operand=inner):
                 return self.is_switch(inner, value, scope)
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
-                if scope.outer is not None or name.startswith("__"):
+                level: Scope | None = scope
+                while level is not None and name not in level.names:
+                    level = level.outer
+                if level is None or level.outer is not None or name.startswith("__"):
                     return False  # what a caller passes is what it is
                 return isinstance(value, Const)
         return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)

@@ -1005,8 +1005,12 @@ class Interpreter(Choices):
                 self.graph.flow(other.node, node)
                 return Tensor(node).perhaps_number()  # an array has no `.cpu()`, either
             if isinstance(one, Tensor) and one.packed and isinstance(other, Obj):
-                if one.site is not None and one.site.kind == "load" and other.family != "module":
-                    one.site.detail["made"] = other  # a file keeps what is made otherwise
+                if one.site is not None and one.site.kind == "load":
+                    # a file keeps what is made otherwise
+                    if other.family == "module":
+                        one.site.detail["into_module"] = True
+                    else:
+                        one.site.detail["made"] = other
                     return other
             if isinstance(one, Const) and isinstance(other, Device):
                 if DEVICE.fullmatch(str(one.value)):

@@ -420,6 +420,8 @@ class Library(Expressions):
         direct = isinstance(value, Tensor)
         tensors = self.tensors_in(value, where)
         kind = "lengths" if name.rpartition(".")[2].startswith("pack_") else "host"
+        if kind == "lengths" and not direct:
+            return  # a list of numbers: a tensor is made of it on the host
         for tensor, spot in tensors:
             if tensor.number:
                 continue  # a number has no `.cpu()`
