@@ -710,7 +710,9 @@ class Solution:
             if self._is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.pending):
                     return Name(code, text=not isinstance(value, Device) or value.text)
-        for code, value, is_global in site.devices:
+        # A name of its own comes before that of an object that happens to have a device.
+        names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
+        for code, value, is_global in names:
             if isinstance(value, Device) and value.pending:
                 if not (is_global and module is not None):
                     return self._pending(code, value, site)
