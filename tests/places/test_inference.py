@@ -456,6 +456,15 @@ WRONG: dict[str, str] = {
             print(await make() + torch.rand(3, device=device))
         asyncio.run(main())
     """,
+    "parts of a library's model in a class of the project": """
+        from torchvision.models.resnet import BasicBlock, ResNet
+        class Maps(ResNet):
+            def forward(self, x):
+                x = self.bn1(self.conv1(x))
+                return [g.pow(2).mean(1) for g in (x, self.layer1(x))]
+        model = Maps(BasicBlock, [3, 4, 6, 3]).to(device)
+        print(model(torch.rand(1, 3, 64, 64)))  # !tensor-without-device
+    """,
 }
 
 #: Each program that is correct on every device, whole.

@@ -851,8 +851,9 @@ class Library(Expressions):
                 return Iter(SCALAR)
             case "get_parameter" | "get_buffer":
                 return Tensor(owner.node)
-        if owner.cls is None:
-            # Another method of a library's model (`generate`, `encode`): it computes like a call.
+        if owner.cls is None or owner.fact is not None and owner.fact.state:
+            # Another method of a library's model (`generate`, `encode`): it computes like a call,
+            # and so does a part of one that a class of the project is made of.
             return self.call_module(owner, args, kwargs, spot, scope)
         return UNKNOWN
 
