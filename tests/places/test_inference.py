@@ -482,6 +482,8 @@ RIGHT: dict[str, str] = {
             torch.cuda.set_device(number)
         if "--cuda" in sys.argv and torch.cuda.is_available():
             use_cuda(0)
+        if sys.argv[-1] == "cuda":
+            assert torch.cuda.is_available()
     """,
     "a library that is not known feeds a model": """
         import playground

@@ -320,13 +320,16 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
 
 
 def _announces(solution: Solution, spot: Spot) -> bool:
-    """Tell whether a demand stands before calls that stay, as only those who chose CUDA get there.
+    """Tell whether a demand only tells those who chose CUDA that there is none.
 
-    Without it they would fail all the same, with less of a reason.
+    That is where it stands behind their choice, or before calls that stay, as nobody else gets
+    there. Without it what comes next would fail all the same, with less of a reason.
     """
     block = solution.parents(spot.path).get(spot.node)
     if block is None or isinstance(block, ast.Module):
         return False
+    if _tested(solution, Spot(spot.path, block)):
+        return True
     inside = set(syntax.walk(block))
     return any(
         group.spot.node in inside and any(site.detail["guarded"] for site in group.sites)
