@@ -525,11 +525,15 @@ class Solution:
             for source in root.flows_from
         )
 
-    def evaluations(self, scope: Scope) -> int:
-        """Return how often the function of a scope was evaluated."""
+    def evaluations(self, scope: Scope, node: ast.AST) -> int:
+        """Return how often the function of a scope was evaluated; if `node` is a name, with it."""
         if scope.func is None:
             return 1
-        return self.interpreter.contexts.get(scope.func.node, 1)
+        count = self.interpreter.contexts.get(scope.func.node, 1)
+        for each in self.interpreter.all_scopes.get(scope.func.node, ()):
+            value = each.names.get(node.id) if isinstance(node, ast.Name) else None
+            count -= isinstance(value, Const) and value.value is None
+        return count
 
     def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
         """Return the outermost argument through which a value enters an operation."""

@@ -39,7 +39,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if all(s.constructing for s in group.sites):
             continue
         spot = group.spot
-        if isinstance(site.node, Node) and len(group.sites) < solution.evaluations(site.scope):
+        evaluations = solution.evaluations(site.scope, spot.node)
+        if isinstance(site.node, Node) and len(group.sites) < evaluations:
             # Some callers hand in arrays or lists: the one with the tensor brings it to the host.
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
