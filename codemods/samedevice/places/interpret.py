@@ -157,6 +157,8 @@ class Interpreter(Choices):
         self.default_device = focus is not None and focus.rest.default_device
         self.defaults: set[str] = set()  # files that tell a default device, or import those
         self.running: list[str] = []
+        # Classes, and those of their attributes that are set to a library's class later on.
+        self.set_later: set[tuple[ast.AST, str]] = set()
         self._given = {}
         self.saved: dict[str, Value] = {}  # by how the file is named
         # Whether a class has a device among its names.
@@ -819,6 +821,10 @@ class Interpreter(Choices):
                     self.keep_on_host(tensor, where)
             if owner.family == "namespace":
                 self.overruled(owner, attr, value)
+            told = isinstance(value, Ext) or isinstance(owner.attrs.get(attr), Ext)
+            if told and owner.cls is not None and scope.func is not None:
+                if getattr(scope.func.node, "name", "") != "__init__":
+                    self.set_later.add((owner.cls.node, attr))
             old = owner.attrs.get(attr)
             if self.conditional and _differ(old, value):
                 owner.attrs[attr] = SCALAR  # one branch sets this, another that

@@ -33,6 +33,7 @@ from samedevice.torchfacts import legacy_dtype
 
 RULE = "tensor-type"
 ERASURE = "legacy-constructor"
+_OWN = "objects of this class are told their type later on, and may be on another device"
 _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 
@@ -73,6 +74,8 @@ def _construction(solution: Solution, group: SiteGroup) -> Finding:
     torch = solution.alias(spot.path, "torch")
     last = group.first.name.rpartition(".")[2]
     name = solution.device_for(group)
+    own = isinstance(call, ast.Call) and _is_its_own(solution, group, call.func, name)
+    name = None if own else name
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and legacy_dtype(last):
         dtype = f"{torch}.{legacy_dtype(last)}"
@@ -94,11 +97,24 @@ def _construction(solution: Solution, group: SiteGroup) -> Finding:
                 edit(solution, spot, "method", code=f".to({name.code})"),
             ]
         repair = _fix(name, *edits, alias=_last_word(call.func), dtype=legacy_dtype(last))
-    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+    unfixed = _OWN if own else NO_NAME
+    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
 
 
 def _last_word(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
+
+
+def _is_its_own(
+    solution: Solution, group: SiteGroup, kind: ast.expr, name: Name | None
+) -> bool:
+    """Tell whether objects are told their type one by one, where `name` is the same for all."""
+    func = group.first.scope.func
+    if name is None or name.code.endswith(".device"):
+        return False
+    if func is None or func.cls is None or not isinstance(kind, (ast.Name, ast.Attribute)):
+        return False
+    return (func.cls.node, _last_word(kind)) in solution.interpreter.set_later
 
 
 def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
@@ -165,6 +181,9 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
     spot, call = group.spot, group.spot.node
     torch = solution.alias(spot.path, "torch")
     name = solution.name_at(spot)
+    given = call.args if isinstance(call, ast.Call) else []
+    own = any(_is_its_own(solution, group, argument, name) for argument in given)
+    name = None if own else name
     dtype = legacy_dtype(group.first.detail["type"].rpartition(".")[2])
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and dtype:
@@ -175,7 +194,8 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
             alias=_last_word(call.args[0]) if call.args else "",
             dtype=dtype,
         )
-    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=NO_NAME)
+    unfixed = _OWN if own else NO_NAME
+    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
 
 
 # -- names ----------------------------------------------------------------------------------
