@@ -216,3 +216,17 @@ def test_scripts_in_a_folder_with_an_init_share_one_resolver() -> None:
         assert "\nfrom device import device\n" in Path(name).read_text()
         assert "is_available" not in Path(name).read_text()
     assert runs()
+
+
+def test_a_module_that_nobody_uses_chooses_for_nobody() -> None:
+    Path("layers.py").write_text(
+        "import torch\nfrom torch import nn\n\n\ndef identity(x):\n    return x\n\n\n"
+        "class Grid(nn.Module):\n    def __init__(self, cuda=True):\n"
+        "        super().__init__()\n        self.use_cuda = cuda\n\n"
+        "    def forward(self, x):\n        grid = torch.ones(x.size())\n"
+        "        if self.use_cuda:\n            grid = grid.cuda()\n        return x + grid\n"
+    )
+    text = TRAIN.replace("from torch", "from layers import identity\nfrom torch", 1)
+    Path("train.py").write_text(text.replace("nn.Linear(2, 2)", "identity(nn.Linear(2, 2)).cuda()"))
+    fix()
+    assert "identity(nn.Linear(2, 2)).to(device)" in Path("train.py").read_text()

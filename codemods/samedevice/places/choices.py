@@ -58,7 +58,8 @@ class Choices(Calls):
             return False
         if not _moves(node.body) or _moves(node.orelse):
             return False
-        self.offers.append(Spot(scope.path, node))
+        if not (self.symbolic and isinstance(scope.self_value, Obj)):
+            self.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
         self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
         return True
 
