@@ -153,6 +153,15 @@ WRONG: dict[str, str] = {
         model = model.to(device)
         model(torch.rand(3, 2))  # !tensor-without-device
     """,
+    "a model that computes before it is moved, and behind that": """
+        def train(net):
+            net.to(device)
+            net(torch.rand(4, 3))  # !tensor-without-device
+        net = nn.Linear(3, 2)
+        print(net(torch.rand(1, 3)).shape)
+        train(net)
+        print(net(torch.rand(1, 3)))  # !tensor-without-device
+    """,
     "a model that was handed in comes back": """
         def trained(model, x):
             model(x).sum().backward()
@@ -469,6 +478,12 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "a model that computes before it is moved": """
+        model = nn.Linear(3, 2)
+        print(model(torch.ones(4, 3)).shape)
+        model.to(device)
+        print(model(torch.ones(4, 3, device=device)))
+    """,
     "lengths in a list": """
         from torch.nn.utils import rnn
         x = torch.rand(2, 4, device=device)

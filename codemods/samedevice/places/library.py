@@ -883,10 +883,11 @@ class Library(Expressions):
                 self.graph.pin(node, Place.HOST, spot, "module")
                 self.rebase(owner, node)
             return  # for saving or export, otherwise
+        first = not owner.moves and not self.conditional
         owner.moves.append(spot)
         root = owner.node.find()
-        if root.pin is Place.HOST and root.name == "module":
-            self.rebase(owner, device.node)
+        if root.pin is Place.HOST and root.name == "module" or first and owner.used:
+            self.rebase(owner, device.node)  # where it computed before stays as it was
             return
         self.graph.same(owner.node, device.node)
         for child in owner.attrs.values():
