@@ -45,7 +45,7 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "lines": {"finding"},
     "glance": {
-        "check", "config", "finding", "lines", "places", "project", "rules", "source",
+        "check", "config", "finding", "lines", "places", "project", "rules", "source", "syntax",
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
