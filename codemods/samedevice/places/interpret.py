@@ -821,11 +821,11 @@ class Interpreter(Choices):
                     self.keep_on_host(tensor, where)
             if owner.family == "namespace":
                 self.overruled(owner, attr, value)
-            told = isinstance(value, Ext) or isinstance(owner.attrs.get(attr), Ext)
-            if told and owner.cls is not None and scope.func is not None:
-                if getattr(scope.func.node, "name", "") != "__init__":
-                    self.set_later.add((owner.cls.node, attr))
             old = owner.attrs.get(attr)
+            if type(value) is Ext or type(old) is Ext:
+                if owner.cls is not None and scope.func is not None:
+                    if getattr(scope.func.node, "name", "") != "__init__":
+                        self.set_later.add((owner.cls.node, attr))
             if self.conditional and _differ(old, value):
                 owner.attrs[attr] = SCALAR  # one branch sets this, another that
             else:

@@ -60,6 +60,8 @@ _TENSORS_ONLY = frozenset(
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
     )
 )  # fmt: skip
+#: What may take a mapping or a tuple apart.
+_TAKEN_APART = (".items", ".keys", "[0]", "[1]")
 #: Names of files that exist for others to import from.
 _SHARED_NAMES = re.compile(
     r"device|config|setting|const|util|common|global|helper|option|param|env|base|__init__"
@@ -670,7 +672,9 @@ class Solution:
             if level.func is not None and name in parameters(level.func.node):
                 node = level.func.node
                 if node not in self._held:
-                    self._held[node] = _held(node)
+                    text = self.project.sources[level.path].lines(node)
+                    told = any(word in text for word in _TAKEN_APART)
+                    self._held[node] = _held(node) if told else set()
                 return name in self._held[node]
             level = level.outer
         return False
