@@ -154,7 +154,7 @@ class Interpreter(Choices):
         self.named_literals: set[ast.AST] = set()
         self.stored_literals: set[ast.AST] = set()
         self._noted: set[ast.AST] = set()
-        self.default_device = focus is not None and focus.rest.default_device
+        self.default_device = False
         self.defaults: set[str] = set()  # files that tell a default device, or import those
         self.running: list[str] = []
         # Classes, and those of their attributes that are set to a library's class later on.
@@ -193,11 +193,10 @@ class Interpreter(Choices):
         files = project.torch_files if program is None else program & project.torch_files
         if self.focus is not None:
             files &= {path for path, _ in self.focus.units}
-        told = self.default_device
-        anywhere = told
+        anywhere = self.focus is not None and self.focus.rest.default_device
         for path in project.ordered(files):
             if path not in self.files:  # a default holds for the process that is told it
-                self.default_device = told
+                self.default_device = False
                 self.file(path)
                 anywhere = anywhere or self.default_device
         self.default_device = anywhere
