@@ -254,7 +254,10 @@ FORMS = {
 
 
 #: What fixtures call tensor types that other files or attributes hold.
-TYPES = {"FloatTensor": "float32", "LongTensor": "int64", "Tensor": "float32"}
+TYPES = {
+    "FloatTensor": "float32", "LongTensor": "int64", "Tensor": "float32", "dtype": "float32",
+    "ltype": "int64",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: str(path.relative_to(FIXTURES)))
