@@ -1,0 +1,120 @@
+"""What `fix` and `modernize` do with their changes: show, ask, write, say what was left."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+from .errors import CLEAN, FAILED, FOUND
+from .screen import count, looked_at, make_console, tell_errors
+
+if TYPE_CHECKING:
+    from ..migrate import Change, Outcome
+    from ..modernize.plan import Plan
+
+
+def show_diff(changes: Iterable[Change]) -> None:
+    """Print the diff: in colours for people, as bytes that `git apply` takes for programs."""
+    from ..report import diff
+
+    console = make_console()
+    for change in changes:
+        if console.is_terminal:
+            diff.show(console, change)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(diff.unified(change))
+            sys.stdout.buffer.flush()
+
+
+def tell(outcome: Outcome, *, written: bool) -> None:
+    """Print what `fix` did or would do: files and fixes by rule, then what it leaves and why."""
+    from ..check import is_wrong
+    from ..report.changes import why_left
+    from ..report.place import place, printable
+
+    if outcome.changes:
+        applied = dict.fromkeys(item for change in outcome.changes for item in change.findings)
+        counts = Counter(finding.rule for finding in applied).most_common()
+        fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
+        files = count(len(outcome.changes), "file")
+        typer.echo(f"{files} {'changed' if written else 'would change'} ({fixes})", err=True)
+    left = [finding for finding in outcome.remaining if is_wrong(finding)]
+    if left:
+        typer.echo(f"{count(len(left), 'finding')} left as found:", err=True)
+    for finding in left:
+        at = finding if written else outcome.before(finding)  # as the files are now
+        where = place(at.path, at.span, outcome.sources if written else outcome.originals)
+        reason = printable(why_left(finding, outcome))
+        typer.echo(f"  {where} [{finding.rule}] {reason}", err=True)
+    read = looked_at(outcome.sources, outcome.errors)
+    if read and not outcome.changes and not left:
+        typer.echo(f"nothing to change in {count(read, 'file')}", err=True)
+
+
+def to_stdout(outcome: Outcome) -> int:
+    """Write the fixed code of standard input to standard output."""
+    for source in outcome.sources.values():
+        sys.stdout.buffer.write(source.encode(source.text))
+    return result(outcome)
+
+
+def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
+    """Show or write the changes of `outcome`; returns the exit code."""
+    from .. import migrate
+
+    if diff or ask:
+        show_diff(outcome.changes)
+    if diff:
+        tell(outcome, written=False)
+        return FAILED if result(outcome) == FAILED else FOUND if outcome.changes else CLEAN
+    asked = ask and bool(outcome.changes)
+    if asked:
+        tell(outcome, written=False)
+        if not confirmed("Write these changes?"):
+            typer.echo("nothing was written", err=True)
+            return FAILED if result(outcome) == FAILED else FOUND
+    migrate.apply(outcome)
+    if asked:
+        typer.echo(f"{count(len(outcome.changes), 'file')} changed", err=True)
+    else:
+        tell(outcome, written=True)
+    return result(outcome)
+
+
+def result(outcome: Outcome) -> int:
+    """Print what could not be worked on and return the exit code of a finished migration."""
+    from ..check import is_wrong
+
+    tell_errors(outcome.errors)
+    if outcome.errors:
+        return FAILED
+    return FOUND if any(map(is_wrong, outcome.remaining)) else CLEAN
+
+
+def confirmed(question: str) -> bool:
+    """Ask; no answer is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        typer.echo("\nno answer; --yes writes without asking, --diff only shows", err=True)
+        return False
+
+
+def tell_notes(planned: Plan) -> None:
+    """Print what is left to do by hand after `modernize`, and for which files `--all` is."""
+    from ..report.place import printable
+
+    for note in planned.notes:
+        typer.echo(
+            f"  {printable(note.path)}:{note.span.line}: {printable(note.message)}", err=True
+        )
+    if planned.waiting:
+        files = count(len(planned.waiting), "more file")
+        typer.echo(
+            f"{files} would change with --all: it uses names that Python 3 has not", err=True
+        )

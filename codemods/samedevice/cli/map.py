@@ -1,0 +1,52 @@
+"""`samedevice map`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .errors import CLEAN, FAILED, exit_codes
+from .options import Exclude, Ignore, Paths, Resolver, Select
+from .project import read, settings
+from .root import app
+from .screen import tell_errors, working
+
+
+@app.command(name="map", short_help="Draw where every tensor lives, as one HTML page.")
+@exit_codes
+def map_(
+    paths: Paths = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The page; - is standard output."),
+    ] = "map.html",
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="Beside it, show the project as `fix` would leave it.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="With --fixed, apply unsafe fixes, too.")
+    ] = False,
+    select: Select = None,
+    ignore: Ignore = None,
+    exclude: Exclude = None,
+    resolver: Resolver = "",
+) -> int:
+    """Write the code as a page in which each tensor, module and move has the colour of its place.
+
+    It needs no network, and runs none of the code.
+    """
+    from ..map import commands
+
+    paths = paths or ["."]
+    commands.check_output(output, show)
+    config = settings(paths, select, ignore, None, None, exclude, resolver, unsafe)
+    project = read(paths, config)
+    if project.sources:
+        with working("mapping", project) as step:
+            commands.run(project, config, paths, output, fixed=fixed, show=show, step=step)
+    tell_errors(project.errors)
+    if project.sources and output != "-":
+        typer.echo(f"{output} written", err=True)
+    return FAILED if project.errors else CLEAN

@@ -1,0 +1,50 @@
+"""`samedevice rules`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .errors import CLEAN, exit_codes, fail
+from .options import rule_names
+from .root import app
+from .screen import NARROW, make_console
+
+
+@app.command()
+@exit_codes
+def rules(
+    name: Annotated[str, typer.Argument(help="Explain this rule.", autocompletion=rule_names)] = "",
+) -> int:
+    """List the rules, or explain one with an example."""
+    from rich.markdown import Markdown
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from .. import rules as rules_
+    from ..check import unknown_rule
+
+    known = rules_.load()
+    console = make_console()
+    if not name:
+        if not console.is_terminal:
+            console.width = 1000  # one line a rule for grep and the like
+        if console.width < NARROW:
+            for rule in known.values():
+                console.print(Text(rule.name, "bold"))
+                console.print(Padding(rule.summary, (0, 0, 0, 4)))
+            return CLEAN
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("rule", no_wrap=True)
+        table.add_column("what it finds")
+        for rule in known.values():
+            table.add_row(rule.name, rule.summary)
+        console.print(table)
+        return CLEAN
+    if name not in known:
+        fail(unknown_rule(name, known))
+    console.print(Text(name, "bold"))
+    console.print(Markdown(known[name].doc))
+    return CLEAN

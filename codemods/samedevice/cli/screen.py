@@ -1,0 +1,100 @@
+"""What commands print beside their reports: errors, progress, numbers of things."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..check import Step
+    from ..project import Project
+    from ..source import SourceError
+
+
+LONG = 200  # files from which a run shows its progress
+
+
+NARROW = 60  # columns from which a name and what is said about it stand side by side
+
+
+def make_console(stderr: bool = False) -> Console:
+    """Return a console that prints texts as they are."""
+    from rich.console import Console
+
+    # Markup and emoji codes stay text: what is printed is mostly somebody's code.
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def track(paths: Sequence[str], title: str) -> Iterator[str]:
+    """Yield `paths`, with a progress bar on a terminal when there are many."""
+    console = make_console(stderr=True)
+    if len(paths) < LONG or not console.is_terminal:
+        yield from paths
+        return
+    from rich.progress import track
+
+    yield from track(paths, title, console=console, transient=True)
+
+
+@contextlib.contextmanager
+def working(title: str, project: Project) -> Iterator[Step]:
+    """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
+    console = make_console(stderr=True)
+    if len(project.sources) < LONG or not console.is_terminal:
+        yield lambda files: None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(title, total=len(project.sources))
+
+        def step(files: int) -> None:
+            if progress.finished:  # and now the next round
+                progress.reset(task)
+            progress.advance(task, files)
+
+        yield step
+
+
+def tell_errors(errors: Sequence[SourceError]) -> None:
+    """Print what could not be worked on, and what helps."""
+    from ..report.text import show_errors
+
+    show_errors(make_console(stderr=True), errors)
+    old = [error.path for error in errors if error.message.startswith(_PYTHON_2)]
+    if old:
+        typer.echo(f"Python 2? `samedevice modernize {old[0]}` turns it into Python 3", err=True)
+
+
+#: What Python 3 says to code that was written for Python 2.
+_PYTHON_2 = (
+    "Missing parentheses in call to",
+    "multiple exception types must be parenthesized",
+    "leading zeros in decimal integer literals",
+)
+
+
+def looked_at(sources: Collection[str], errors: Sequence[SourceError]) -> int:
+    """Return how many files were read and parsed."""
+    return len(set(sources) - {error.path for error in errors})
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def write_report(path: str, text: str) -> None:
+    """Write a report to a file; raises `ConfigError` when that cannot be done."""
+    from ..config import ConfigError
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigError(f"--report {path}: cannot be written: {error.strerror}") from None
