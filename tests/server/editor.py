@@ -93,11 +93,21 @@ class Editor(LanguageClient):
         )
 
     async def diagnostics(self, uri: str, version: int = 1) -> list[lsp.Diagnostic]:
-        """Return what the server says about a version of a document."""
+        """Return what the server says about a version of a document.
+
+        What it finds at a glance may be told first, and is not waited for: the answer to a question
+        is about the whole, and that is told in the end.
+        """
         await self.until(
             lambda: any(params.version == version for params in self.told.get(uri, ()))
         )
-        return list(self.told[uri][-1].diagnostics)
+        report = await self.text_document_diagnostic_async(
+            lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(uri))
+        )
+        assert isinstance(report, lsp.RelatedFullDocumentDiagnosticReport)
+        whole = list(report.items)
+        await self.until(lambda: list(self.told[uri][-1].diagnostics) == whole)
+        return whole
 
     async def actions(
         self, uri: str, line: int | None = None, only: str | None = None
