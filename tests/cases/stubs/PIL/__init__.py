@@ -1,0 +1,1 @@
+"""As much of Pillow as the programs use."""

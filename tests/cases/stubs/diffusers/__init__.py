@@ -1,0 +1,1 @@
+"""As much of diffusers as the programs use."""

@@ -1,0 +1,1 @@
+"""As much of SciPy as the programs use."""

@@ -1,0 +1,5 @@
+"""As much of torchvision as the programs use."""
+
+from . import datasets as datasets
+from . import models as models
+from . import transforms as transforms

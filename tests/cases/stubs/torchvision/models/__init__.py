@@ -1,0 +1,3 @@
+"""Models."""
+
+from . import detection as detection
