@@ -49,7 +49,8 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
-    "migrate": _FIXED,
+    "verify": {"finding", "places", "project", "syntax"},
+    "migrate": _FIXED | {"verify"},
     "repair": {"check", "config", "finding", "migrate", "places", "project", "prove"},
     "report": {"baseline", "check", "config", "finding", "migrate", "rules", "source"},
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},

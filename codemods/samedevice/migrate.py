@@ -12,7 +12,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from . import rewrite, source, write
+from . import rewrite, source, verify, write
 from .cache import Cache
 from .check import Memory, Step, check, no_collection
 from .config import Config
@@ -21,6 +21,7 @@ from .project import Project
 from .reading import Track as Track
 from .reading import read as read
 from .source import Source, SourceError
+from .verify.groups import Groups
 
 ROUNDS = 10
 _RESTLESS = f"its changes did not come to rest in {ROUNDS} rounds"
@@ -66,6 +67,10 @@ class Outcome:
         """Return one of the remaining findings at its place in the original files."""
         return self._back.finding(finding)
 
+    def line_before(self, path: str, line: int) -> int:
+        """Return the line of an original file that a line of a changed one comes from."""
+        return self._back.line(path, line)
+
     @cached_property
     def _back(self) -> _Back:
         return _Back(self.originals, self.sources)
@@ -93,18 +98,56 @@ def migrate(
     memory = memory.copy() if memory is not None else Memory()
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
+    groups = Groups(project)
     with no_collection():
         while True:
             outcome, again = _migrate(
-                project, config, declined, restless, step, memory, cache, known
+                project, config, declined, restless, groups, step, memory, cache, known
             )
-            if again <= restless:
+            if not again <= restless:
+                restless |= again
+            elif not _withdraw(project, outcome, groups):
                 break
-            restless |= again
     for finding in outcome.remaining:
-        if finding.fix is not None and _line(outcome.before(finding)) in restless:
-            outcome.refused.setdefault(key(finding), _RESTLESS)
+        if finding.fix is not None:
+            before = outcome.before(finding)
+            if _line(before) in restless:
+                outcome.refused.setdefault(key(finding), _RESTLESS)
+            reason = groups.reason(before)
+            if reason is not None:
+                outcome.refused.setdefault(key(finding), reason)
     return outcome
+
+
+def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
+    """Withdraw what made something wrong; tell whether there was anything.
+
+    Each time at least one fix more is withdrawn, so this comes to an end.
+    """
+    applied = list(dict.fromkeys(f for change in outcome.changes for f in change.findings))
+    if not applied:
+        return False
+    after = project.replaced(outcome.sources.values())
+    found = list(verify.objections(project, after))
+    for objection in found:
+        line = outcome.line_before(objection.path, objection.line)
+        guilty = _behind(applied, objection.path, line) or applied
+        groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {objection.reason}")
+    return bool(found)
+
+
+def _behind(applied: Sequence[Finding], path: str, line: int) -> list[Finding]:
+    """Return the findings whose edits are nearest around a line, or in its file."""
+    spans = [
+        (edit.span.end_line - edit.span.line, finding)
+        for finding in applied
+        for edit in _fix(finding).edits
+        if edit.path == path and edit.span.line <= line <= edit.span.end_line + 1
+    ]
+    if not spans:
+        return [finding for finding in applied if path in _paths(finding)]
+    smallest = min(size for size, _ in spans)
+    return list(dict.fromkeys(finding for size, finding in spans if size == smallest))
 
 
 def _line(finding: Finding) -> tuple[str, int]:
@@ -116,6 +159,7 @@ def _migrate(
     config: Config,
     declined: Container[Key],
     restless: Container[tuple[str, int]],
+    groups: Groups,
     step: Step,
     memory: Memory | None,
     cache: Cache | None,
@@ -140,6 +184,7 @@ def _migrate(
                 and (finding.fix.safe or config.unsafe)
                 and key(back.finding(finding)) not in declined
                 and _line(back.finding(finding)) not in restless
+                and groups.reason(back.finding(finding)) is None
             ],
             config,
             known,
@@ -396,13 +441,15 @@ class _Back:
         span = self._span(finding.path, finding.span)
         return replace(finding, span=span, fix=fix, origins=origins)
 
-    def _span(self, path: str, span: Span) -> Span:
+    def line(self, path: str, line: int) -> int:
+        """Return the original line of a line."""
         if path not in self._lines:
             self._lines[path] = self._table(path)
         table = self._lines[path]
-        if table is None:
-            return span
-        line, end_line = table[span.line - 1], table[span.end_line - 1]
+        return line if table is None else table[line - 1]
+
+    def _span(self, path: str, span: Span) -> Span:
+        line, end_line = self.line(path, span.line), self.line(path, span.end_line)
         return replace(span, line=line, end_line=max(line, end_line))
 
     def _table(self, path: str) -> list[int] | None:

@@ -1,0 +1,48 @@
+"""The gate behind the rewriting: what of an edited program would not hold.
+
+Rules say what to change, and the rewriting makes it. Here the result is judged as a program of its
+own, with the standard library's `ast`: names that are not bound where they are used, imports that
+find nothing, expressions of the wrong type. What is objected to is withdrawn with all that belongs
+to it (see `migrate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from samedevice.project import Project
+from samedevice.verify.edited import Edited
+from samedevice.verify.expressions import mistyped
+from samedevice.verify.imports import unresolved
+from samedevice.verify.names import unbound
+
+__all__ = ["Objection", "objections"]
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Something in an edited file that does not hold, and its line there."""
+
+    path: str
+    line: int
+    reason: str
+
+
+def objections(before: Project, after: Project) -> Iterator[Objection]:
+    """Yield what edits made wrong in the files that were there before."""
+    for path, source in after.sources.items():
+        old = before.sources.get(path)
+        if old is None or old.text == source.text:
+            continue
+        trees = before.tree(path), after.tree(path)
+        if trees[0] is None or trees[1] is None:
+            continue  # what does not parse is never changed
+        edited = Edited(trees[0], trees[1])
+        found = [
+            *unbound(edited, imported=path in after.importers),
+            *unresolved(before, after, path, edited),
+            *mistyped(edited),
+        ]
+        for node, reason in found:
+            yield Objection(path, getattr(node, "lineno", 1), reason)

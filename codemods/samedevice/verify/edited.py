@@ -1,0 +1,106 @@
+"""What of an edited file is new, node by node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from samedevice.syntax import Parents
+
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_MANY = 4000  # nodes of statements that differ; beyond that all of them count as new
+
+
+class Edited:
+    """The trees of a file before and after, and which nodes of the new one the old one had."""
+
+    def __init__(self, before: ast.Module, after: ast.Module) -> None:
+        self.before = before
+        self.after = after
+        self.kept: dict[ast.AST, ast.AST] = {}  # from nodes after to the same ones before
+        self._pair()
+
+    def is_new(self, node: ast.AST) -> bool:
+        """Tell whether a node of the edited file was not there."""
+        return node not in self.kept
+
+    @cached_property
+    def new(self) -> list[ast.AST]:
+        """The new nodes, in the order of the file."""
+        return [n for _, nodes in _statements(self.after) for n in nodes if n not in self.kept]
+
+    @cached_property
+    def gone(self) -> list[ast.AST]:
+        """The nodes that are not there any more."""
+        left = set(self.kept.values())
+        return [n for _, nodes in _statements(self.before) for n in nodes if n not in left]
+
+    @cached_property
+    def parents(self) -> Parents:
+        """The parents of the nodes after."""
+        return Parents(self.after)
+
+    @cached_property
+    def parents_before(self) -> Parents:
+        """The parents of the nodes before."""
+        return Parents(self.before)
+
+    def _pair(self) -> None:
+        old, new = list(_statements(self.before)), list(_statements(self.after))
+        keys = [[key for key, _ in side] for side in (old, new)]
+        matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+        for tag, start, end, from_, to in matcher.get_opcodes():
+            if tag == "equal":
+                for one, other in zip(old[start:end], new[from_:to], strict=True):
+                    self.kept.update(zip(other[1], one[1], strict=True))
+            else:
+                self._pair_nodes(
+                    [node for _, nodes in old[start:end] for node in nodes],
+                    [node for _, nodes in new[from_:to] for node in nodes],
+                )
+
+    def _pair_nodes(self, old: Sequence[ast.AST], new: Sequence[ast.AST]) -> None:
+        if len(old) > _MANY or len(new) > _MANY:
+            return
+        labels = [[_label(node) for node in side] for side in (old, new)]
+        matcher = SequenceMatcher(None, labels[0], labels[1], autojunk=False)
+        for block in matcher.get_matching_blocks():
+            for offset in range(block.size):
+                self.kept[new[block.b + offset]] = old[block.a + offset]
+
+
+def _statements(tree: ast.AST) -> Iterator[tuple[str, list[ast.AST]]]:
+    """Yield what each statement says without those inside it, in the order of the file."""
+    for name, value in ast.iter_fields(tree):
+        if name not in _BLOCKS or not isinstance(value, list):
+            continue
+        for node in value:
+            if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                own = list(_own(node))
+                yield " ".join(map(_label, own)), own
+                yield from _statements(node)
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a statement and its expressions, as they are written."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in _BLOCKS and isinstance(value, list):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                yield from _own(child)
+
+
+def _label(node: ast.AST) -> str:
+    """Return what a node says by itself."""
+    own = [type(node).__name__]
+    if isinstance(node, ast.Call):  # `f(x)` is itself in `f(x).to(d)`
+        own.append(getattr(node.func, "attr", "") or getattr(node.func, "id", ""))
+    for _, value in ast.iter_fields(node):
+        texts = isinstance(value, list) and value and isinstance(value[0], str)
+        if texts or isinstance(value, (str, int, float, bytes, bool)):
+            own.append(repr(value))
+    return ":".join(own)

@@ -1,0 +1,104 @@
+"""Imports that an edit inserted: each has to find its module, and the name in it, when it runs."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import sys
+from collections.abc import Iterator
+
+from samedevice.project import Project
+from samedevice.verify.binding import State, at_end
+from samedevice.verify.callers import is_main_test
+from samedevice.verify.edited import Edited
+
+#: What edited code imports from elsewhere: it came with the program or with Python.
+_ELSEWHERE = frozenset({"torch"}) | sys.stdlib_module_names
+
+
+def unresolved(
+    before: Project, after: Project, path: str, edited: Edited
+) -> Iterator[tuple[ast.AST, str]]:
+    """Yield new imports of a file that would fail, each with what is wrong."""
+    for node in edited.new:
+        match edited.parents.get(node):
+            case ast.ImportFrom() as statement if isinstance(node, ast.alias):
+                reason = _from(before, after, path, edited, statement, node.name)
+            case ast.Import() if isinstance(node, ast.alias):
+                reason = _plain(after, path, node.name)
+            case _:
+                continue
+        if reason:
+            yield node, reason
+
+
+def _plain(project: Project, path: str, module: str) -> str:
+    if module.partition(".")[0] in _ELSEWHERE or project.resolve(path, module) is not None:
+        return ""
+    return f"there is no module {module} for this file"
+
+
+def _from(
+    before: Project, after: Project, path: str, edited: Edited, node: ast.ImportFrom, name: str
+) -> str:
+    module = "." * node.level + (node.module or "")
+    if not node.level and module.partition(".")[0] in _ELSEWHERE:
+        return ""
+    if node.level and _runs_by_path(edited) and not _has_relative(edited.before):
+        return f"`from {module} import` fails where this file is run by its path"
+    target = after.resolve(path, node.module or "", node.level)
+    if target is None or not node.level and not _is_reached(before, path, target):
+        return f"there is no module {module} for this file"
+    inner = f"{node.module}.{name}" if node.module else name
+    if after.resolve(path, inner, node.level) not in (None, target):
+        return ""  # a module of the package
+    tree = after.tree(target)
+    if tree is None:
+        return f"{module} does not parse"
+    state = at_end(tree, {name})[name]
+    if state & State.UNBOUND:
+        return f"{module} may have no `{name}` when it is imported"
+    if state & State.NONE:
+        return f"`{name}` of {module} may be None when it is imported"
+    known = before.imports.get(path, set())
+    if target not in known and _leads_to(after, target, path):
+        return f"{module} imports this file, directly or not"
+    return ""
+
+
+def _is_reached(project: Project, path: str, target: str) -> bool:
+    """Tell whether an absolute import reaches a file: a package's folder is in no path of Python's.
+
+    Unless the file imports others of its folder so already.
+    """
+    folder = posixpath.dirname(path)
+    if posixpath.dirname(target) != folder or not project.is_package(path):
+        return True
+    return any(
+        not statement.level
+        and posixpath.dirname(project.resolve(path, statement.module) or "") == folder
+        for statement in project.imported.get(path, ())
+    )
+
+
+def _runs_by_path(edited: Edited) -> bool:
+    """Tell whether a file is a program of its own."""
+    return any(isinstance(n, ast.If) and is_main_test(n.test) for n in edited.before.body)
+
+
+def _has_relative(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.ImportFrom) and node.level for node in tree.body)
+
+
+def _leads_to(project: Project, start: str, goal: str) -> bool:
+    """Tell whether a file imports another, directly or not."""
+    seen: set[str] = set()
+    queue = [start]
+    while queue:
+        path = queue.pop()
+        if path == goal:
+            return True
+        if path not in seen:
+            seen.add(path)
+            queue += project.imports.get(path, ())
+    return False

@@ -1,0 +1,129 @@
+"""Names that an edit used or moved: each has to be bound, and to be no None, where it is used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice import syntax
+from samedevice.verify.binding import State, states
+from samedevice.verify.edited import Edited
+
+#: Calls that run a function of the file in another process, which imports the file anew.
+_STARTING = frozenset(
+    {"Process", "spawn", "start_processes", "submit", "map", "apply", "apply_async", "map_async"}
+    | {"imap", "imap_unordered", "starmap", "starmap_async"}
+)
+_PROCESSES = ("multiprocessing", "concurrent.futures")
+
+
+def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
+    """Yield uses of names that an edit made wrong, each with what is wrong.
+
+    `imported`: other files import this one, so its functions run without what is under
+    `if __name__ == "__main__":`.
+    """
+    names = set(_touched(edited))
+    if not names:
+        return
+    seen: set[tuple[int, str]] = set()
+    for as_main in (True, False) if imported or _spawns(edited.after) else (True,):
+        now = states(edited.after, names, as_main=as_main)
+        then = states(edited.before, names, as_main=as_main)
+        for use, state in now.items():
+            if not isinstance(use.ctx, ast.Load) or (use.lineno, use.id) in seen:
+                continue
+            reason = _wrong(edited, use, state, then)
+            if reason:
+                seen.add((use.lineno, use.id))
+                yield use, reason if as_main else f"{reason} in a process that imports this file"
+
+
+def _wrong(edited: Edited, use: ast.Name, state: State, then: dict[ast.Name, State]) -> str:
+    before = edited.kept.get(use)
+    if isinstance(before, ast.Name):
+        if state & State.UNBOUND and not then.get(before, State.UNBOUND) & State.UNBOUND:
+            return f"`{use.id}` may no longer be bound here"
+        return ""
+    if state & State.UNBOUND and not _relied_on(edited, use, then):
+        return f"`{use.id}` may not be bound here"
+    if state & State.NONE and _is_value(edited, use):
+        return f"`{use.id}` may be None here"
+    return ""
+
+
+def _is_value(edited: Edited, use: ast.Name) -> bool:
+    """Tell whether a new use needs something rather than None: it does unless it asks for it."""
+    match edited.parents.get(use):
+        case ast.Compare() | ast.BoolOp() | ast.If() | ast.IfExp() | ast.While():
+            return False
+    return True
+
+
+def _relied_on(edited: Edited, use: ast.Name, then: dict[ast.Name, State]) -> bool:
+    """Tell whether the program itself trusts a name as much, where it does what the use is in.
+
+    So it does everywhere with a name that it uses and that comes from nowhere that can be seen.
+    """
+    known = [state for node, state in then.items() if node.id == use.id]
+    if known and all(state == State.UNBOUND for state in known):
+        return not _binds(edited.before, use.id) and not _binds(edited.after, use.id)
+    around = _blocks(edited.parents, use)
+    for after, before in edited.kept.items():
+        if isinstance(after, ast.Name) and after.id == use.id and isinstance(after.ctx, ast.Load):
+            assert isinstance(before, ast.Name)
+            if then.get(before, State(0)) & State.UNBOUND:
+                its = _blocks(edited.parents, after)
+                if its == around[: len(its)]:
+                    return True
+    return False
+
+
+def _binds(tree: ast.Module, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in syntax.walk(tree)
+    )
+
+
+def _blocks(parents: syntax.Parents, node: ast.AST) -> list[tuple[ast.AST, str]]:
+    """Return the blocks that a node is in, the outermost first."""
+    found: list[tuple[ast.AST, str]] = []
+    child, parent = node, parents.get(node)
+    while parent is not None:
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inside = getattr(parent, name, None)
+            if inside is child or isinstance(inside, list) and child in inside:
+                found.append((parent, name))
+        child, parent = parent, parents.get(parent)
+    return found[::-1]
+
+
+def _touched(edited: Edited) -> Iterator[str]:
+    """Yield the names that an edit uses, binds or binds no longer."""
+    for node in (*edited.new, *edited.gone):
+        match node:
+            case ast.Name(id=name):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+
+
+def _spawns(tree: ast.Module) -> bool:
+    """Tell whether a file starts processes that import it anew."""
+    imports = False
+    starts = False
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                imports |= any(alias.name.endswith(_PROCESSES) for alias in names)
+            case ast.ImportFrom(module=str(module)):
+                told = {module, *(f"{module}.{alias.name}" for alias in node.names)}
+                imports |= any(name.endswith(_PROCESSES) for name in told)
+            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+                starts |= name in _STARTING
+    return imports and starts

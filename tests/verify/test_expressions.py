@@ -1,0 +1,177 @@
+"""Inserted expressions of the wrong type, each with its twin that is right."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from samedevice.project import Project
+from samedevice.source import from_text
+from samedevice.verify import objections
+
+#: The program, what is edited in it, and what is said: "" for nothing.
+EDITS: dict[str, tuple[str, str, str, str]] = {
+    "a device with an index": (
+        "import torch\nd = torch.device('cuda')\ne = torch.device('cuda', 0)\n",
+        "torch.device('cuda', 0)",
+        "torch.device(d, 0)",
+        "`d` may be a device, which takes no index",
+    ),
+    "a device with an index by name": (
+        "import torch\nd = torch.device('cuda')\ne = torch.device(type='cuda', index=0)\n",
+        "type='cuda'",
+        "type=d",
+        "`d` may be a device, which takes no index",
+    ),
+    "a string with an index": (
+        "import torch\nd = 'cuda'\ne = torch.device('cuda', 0)\n",
+        "torch.device('cuda', 0)",
+        "torch.device(d, 0)",
+        "",
+    ),
+    "the type of what a caller spells": (
+        "def f(d):\n    return d == 'cuda'\nf('cpu')\n",
+        "d == 'cuda'",
+        "d.type == 'cuda'",
+        "`d` may be a string, which has no type",
+    ),
+    "the type of a default": (
+        "def f(d='cuda'):\n    return d == 'cuda'\n",
+        "d == 'cuda'",
+        "d.type == 'cuda'",
+        "`d` may be a string, which has no type",
+    ),
+    "the type of one of two": (
+        "import torch\nd = torch.device('cpu')\nif x:\n    d = 'cuda'\nprint(d == 'cuda')\n",
+        "d == 'cuda'",
+        "d.type == 'cuda'",
+        "`d` may be a string, which has no type",
+    ),
+    "the type of a device": (
+        "import torch\ndef f(d):\n    return d == 'cuda'\nf(torch.device('cpu'))\n",
+        "d == 'cuda'",
+        "d.type == 'cuda'",
+        "",
+    ),
+    "the type of an attribute that is a string": (
+        "class C:\n    def __init__(self):\n        self.d = 'cuda'\n"
+        "    def f(self):\n        return self.d == 'cuda'\n",
+        "self.d == 'cuda'",
+        "self.d.type == 'cuda'",
+        "`self.d` may be a string, which has no type",
+    ),
+    "the device of a flag": (
+        "def f(x, flag: bool = False):\n    return x.to('cuda')\n",
+        "'cuda'",
+        "flag.device",
+        "`flag` may be a flag, which has no device",
+    ),
+    "the device of what another call gives as a flag": (
+        "def f(x, flag):\n    return x.to('cuda')\nf(g(), True)\n",
+        "'cuda'",
+        "flag.device",
+        "`flag` may be a flag, which has no device",
+    ),
+    "the device of a tensor": (
+        "def f(x, y: torch.Tensor):\n    return x.to('cuda')\n",
+        "'cuda'",
+        "y.device",
+        "",
+    ),
+    "the device of a module": (
+        "from torch import nn\nnet = nn.Linear(1, 1)\nx = x.to('cuda')\n",
+        "'cuda'",
+        "net.device",
+        "`net` is a module, which has no device of its own",
+    ),
+    "the device of what is used as a module": (
+        "def f(net, x):\n    net.eval()\n    return net(x.to('cuda'))\n",
+        "'cuda'",
+        "net.device",
+        "`net` is a module, which has no device of its own",
+    ),
+    "the device of a module that has one": (
+        "from torch import nn\nclass N(nn.Module):\n    def __init__(self, d):\n"
+        "        self.device = d\nnet = N(1)\nx = x.to('cuda')\n",
+        "'cuda'",
+        "net.device",
+        "",
+    ),
+    "a tensor for a device": (
+        "import torch\ny = torch.ones(1)\nx = torch.zeros(1)\n",
+        "torch.zeros(1)",
+        "torch.zeros(1, device=y)",
+        "`y` may be a tensor rather than a device",
+    ),
+    "a function for what it makes": (
+        "y = data.labels[:3]\n",
+        "data.labels",
+        "(lambda x: data.labels(x))",
+        "a function is put where its result is meant",
+    ),
+    "a function that is handed on": ("y = map(f, x)\n", "f,", "lambda x: f(x),", ""),
+    "a copy of what is changed in place": (
+        "for t in ts:\n    t['a'] = 1\n",
+        "    t['a']",
+        "    t = {k: v.to(d) for k, v in t.items()}\n    t['a']",
+        "`t` is changed in place, which would only change a copy",
+    ),
+    "a copy of what is only read": (
+        "for t in ts:\n    f(t['a'])\n",
+        "    f(",
+        "    t = {k: v.to(0) for k, v in t.items()}\n    f(",
+        "",
+    ),
+}
+
+
+def _said(before: str, after: str) -> list[str]:
+    sides = (Project([from_text(text, "a.py")]) for text in (before, after))
+    return [each.reason for each in objections(*sides)]
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_types(name: str) -> None:
+    program, old, new, reason = EDITS[name]
+    assert program.count(old) >= 1
+    after = new.join(program.rsplit(old, 1))
+    expected = {reason} if reason else set()
+    assert set(_said(program, after)) - {"`d` may not be bound here"} == expected
+
+
+MODULE = """
+    import torch
+    from torch import nn
+
+    class M({base}):
+        def __init__(self, part=None):
+            super().__init__()
+            {made}
+
+        def forward(self, x):
+            return x.to({device})
+"""
+NONE = "M has no parameters that could tell its device"
+PARTS = {
+    "a buffer": ('self.register_buffer("b", torch.ones(1))', "nn.Module", NONE),
+    "a tensor": ("self.b = torch.ones(1)", "nn.Module", NONE),
+    "a number": ("self.n = 3", "nn.Module", NONE),
+    "an activation": ("self.f = nn.LeakyReLU()", "nn.Module", NONE),
+    "pooling": ("self.f = nn.MaxPool2d(2)", "nn.Module", NONE),
+    "a layer": ("self.f = nn.Linear(1, 1)", "nn.Module", ""),
+    "a parameter": ("self.p = nn.Parameter(torch.ones(1))", "nn.Module", ""),
+    "what it is given": ("self.p = part", "nn.Module", ""),
+    "a part by name": ('self.add_module("p", part)', "nn.Module", ""),
+    "a registered parameter": ('self.register_parameter("p", part)', "nn.Module", ""),
+    "another's class": ("self.n = 3", "Backbone", ""),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parameters(name: str) -> None:
+    made, base, reason = PARTS[name]
+    text = textwrap.dedent(MODULE)
+    before = text.format(made=made, base=base, device="'cuda'")
+    after = text.format(made=made, base=base, device="next(self.parameters()).device")
+    assert _said(before, after) == ([reason] if reason else [])

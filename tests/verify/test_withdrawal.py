@@ -1,0 +1,63 @@
+"""What is objected to is withdrawn with all that belongs to it, and with nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samedevice import migrate
+from samedevice.config import load
+
+#: A device gets an index, which fails; `rollout` has no part in that device but by the data.
+TWO_PARTS = """\
+import torch
+
+def rollout(model):
+    x = {"a": torch.ones(2, 4)}["a"].to("cuda")
+    return model(x)
+
+def main():
+    device_index = 0
+    device = torch.device("cuda", device_index)
+    model = torch.nn.Linear(4, 1).to(device)
+    print(rollout(model).shape)
+"""
+#: Values that meet none of the others.
+ELSEWHERE = """
+def elsewhere():
+    net = torch.nn.Linear(1, 1).cuda()
+    return net(torch.ones(1, 1).cuda())
+
+elsewhere()
+"""
+
+
+def _migrated(folder: Path, files: dict[str, str]) -> migrate.Outcome:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    config = load([str(folder)])
+    return migrate.migrate(migrate.read([str(folder)], config), config)
+
+
+def test_what_belongs_together_is_withdrawn_together(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n"})
+    assert not outcome.changes
+    assert outcome.remaining
+    reasons = {reason for reason in outcome.refused.values()}
+    assert reasons == {
+        "withdrawn with what belongs to it: `torch_device` may be a device, which takes no index"
+    }
+    assert {finding.span.line for finding in outcome.remaining if finding.fix} == {4, 9}
+
+
+def test_what_is_not_connected_is_repaired(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n" + ELSEWHERE})
+    (change,) = outcome.changes
+    text = change.after.decode()
+    assert "net = torch.nn.Linear(1, 1).to(" in text and ".cuda()" not in text
+    assert 'torch.device("cuda", device_index)' in text and '["a"].to("cuda")' in text
+
+
+def test_a_file_that_is_not_connected_is_repaired(tmp_path: Path) -> None:
+    other = "import torch\nnet = torch.nn.Linear(1, 1).cuda()\nprint(net(torch.ones(1).cuda()))\n"
+    outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n", "b.py": other})
+    assert [Path(change.path).name for change in outcome.changes] == ["b.py"]
