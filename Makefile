@@ -7,14 +7,18 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
+# As many processes as there are cores; JOBS=0 runs them in one, for a debugger.
+JOBS ?= auto
+PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+
 .PHONY: test test-all lint demo vscode properties fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
-	$(BIN)/python -m pytest -q -m "not slow" $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS)
 
 # With the tests that take more than ten seconds each.
 test-all: lint
-	$(BIN)/python -m pytest -q $(TESTS)
+	$(PYTEST) $(TESTS)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -1,7 +1,9 @@
-"""Toy rules that make any situation at will, for tests of what is around the rules."""
+"""Toy rules that make any situation at will, and what a run has to say about skipped tests."""
 
 import ast
+import re
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,6 +16,21 @@ from samedevice.source import Source
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was skipped: one line for each reason, with its files."""
+    found: dict[str, Counter[str]] = {}
+    for report in terminalreporter.stats.get("skipped", ()):
+        if not hasattr(report, "wasxfail"):
+            reason = str(report.longrepr[-1]).removeprefix("Skipped: ")
+            reason = re.sub(r"could not import '(\S+)': .*", r"needs \1", reason)
+            found.setdefault(reason, Counter())[report.nodeid.partition("::")[0]] += 1
+    if found:
+        terminalreporter.section("skipped", sep="=", bold=True)
+    for reason, files in sorted(found.items(), key=lambda one: -one[1].total()):
+        places = ", ".join(sorted(files)[:3]) + (", ..." if len(files) > 3 else "")
+        terminalreporter.line(f"{files.total():5} {reason} ({places})")
 
 
 def calls(project: Project, name: str) -> Iterator[tuple[Source, ast.Call]]:
