@@ -73,10 +73,16 @@ def _commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]
             yield from _commands(inner, (*words, name))
 
 
+_OTHER_KINDS = {
+    "per-file-ignores": "a table of patterns, each with a list of rules",
+    "extend": "the name of a file",
+}
 _KINDS = {"bool": "true or false", "str": "a string", "int | None": "a number", "": "a table"}
 _NO_FLAG = {
     "line-length": "Width of the code that `fix` writes, in characters; "
     "by default what ruff or black are given.",
+    "per-file-ignores": "Rules that are off in the files that a pattern names, as in .gitignore.",
+    "extend": "Settings to start from: those of another file, seen from this one.",
     "batch": "This repository's own settings for [a batch](../batch.md#policy).",
 }
 
@@ -86,14 +92,15 @@ def settings_page() -> str:
     group: Any = typer.main.get_command(cli.app)
     flags = {
         flag.removeprefix("--"): option.help or ""
-        for name in ("check", "fix")
+        for name in ("fix", "check")
         for option in group.commands[name].params
         for flag in option.opts
     }
     types = {field.name.replace("_", "-"): str(field.type) for field in fields(config.Config)}
     rows = []
     for key in config.KEYS:
-        kind = "a list of strings" if key in config.LISTS else _KINDS[types.get(key, "")]
+        known = "a list of strings" if key in config.LISTS else _OTHER_KINDS.get(key)
+        kind = known or _KINDS[types.get(key, "")]
         flag = f"`--{key}`" if key in flags else ""
         rows.append(f"| `{key}` | {kind} | {flag} | {flags.get(key) or _NO_FLAG[key]} |")
     return (

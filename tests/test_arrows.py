@@ -32,9 +32,9 @@ ROOMS: dict[str, set[str]] = {
     "config": {"requirements", "source"},
     "project": {"source", "syntax"},
     "files": {"config", "source"},
-    "suppress": {"finding", "source"},
+    "suppress": {"config", "finding", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
-    "rules": {"finding", "places", "syntax", "torchfacts"},
+    "rules": {"finding", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
     "parallel": set(),
     "cache": {"__init__", "finding", "plain", "project"},
@@ -52,15 +52,18 @@ ROOMS: dict[str, set[str]] = {
     "verify": {"finding", "places", "project", "syntax"},
     "migrate": _FIXED | {"verify"},
     "repair": {"check", "config", "finding", "migrate", "places", "project", "prove"},
-    "report": {"baseline", "check", "config", "finding", "migrate", "rules", "source"},
+    "report": {
+        "baseline", "check", "config", "finding", "lines", "migrate", "project", "rules", "source",
+    },  # fmt: skip
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
+    "initial": {"migrate"},
     "interactive": {"finding", "migrate", "report"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"cache", "config", "prove"},
     "batch": _FIXED | {"map", "migrate", "modernize", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
-    | {"doctor", "map", "server"},
+    | {"doctor", "initial", "map", "server"},
     "server": _FIXED | {"baseline", "glance", "lines", "migrate", "report"},
     "__main__": {"cli"},
     "__init__": set(),

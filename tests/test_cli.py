@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -44,6 +45,11 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
         "   3 | x = torch.zeros(3)\n"
         "     |     ^^^^^^^^^^^^^^\n"
         "     = a.py:1: the file starts\n"
+        "   1 | import torch\n"
+        "     | -\n"
+        "     = fix: passes `device=device` to `torch.zeros(...)`; "
+        "`device` is decided in one place\n"
+        "     = more: samedevice rules zeros\n"
         "\n"
     )
     assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"
@@ -126,6 +132,111 @@ def test_settings_of_the_project() -> None:
 def test_exclude() -> None:
     write(a=ZEROS, b="x = 1\n")
     assert samedevice("check", "--exclude", "a.*").exit_code == 0
+
+
+def test_help_has_headings_and_no_types() -> None:
+    import typer
+
+    def helps(words: list[str], command: object) -> None:
+        said = samedevice(*words, "-h").stdout
+        assert said == samedevice(*words, "--help").stdout
+        assert not re.search(r"<[a-z]|list\[|\bTEXT\b|INTEGER|FLOAT|x>=|\[default", said), said
+        for name, inner in getattr(command, "commands", {}).items():
+            helps([*words, name], inner)
+
+    helps([], typer.main.get_command(app))
+    assert "\nBaseline:\n" in samedevice("check", "-h").stdout
+    assert "\nFind and repair:\n" in samedevice("-h").stdout
+
+
+def test_every_command_has_a_heading() -> None:
+    import typer
+
+    from samedevice.cli.help import COMMANDS
+
+    group = typer.main.get_command(app)
+    named = [name for names in COMMANDS.values() for name in names]
+    assert sorted(named) == sorted(group.commands)  # type: ignore[attr-defined]
+
+
+def test_quiet_and_verbose() -> None:
+    write(a=ZEROS)
+    quiet = samedevice("check", "-q")
+    assert (quiet.exit_code, quiet.stderr) == (1, "")
+    assert quiet.stdout == samedevice("check").stdout
+    told = samedevice("check", "-v").stderr
+    assert re.search(r"^settings: none\nread 1 file in .* s\nchecked with 6 rules in ", told)
+    assert samedevice("fix", "--yes", "-q").stderr == ""
+
+
+def test_exit_zero() -> None:
+    write(a=ZEROS)
+    assert samedevice("check", "--exit-zero").exit_code == 0
+    write(b="import torch\nx = (\n")
+    assert samedevice("check", "--exit-zero").exit_code == 2
+
+
+def test_statistics() -> None:
+    write(a=ZEROS + "y = torch.zeros(4)\nmystery()\n")
+    lines = samedevice("check", "--statistics").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [["2", "2", "zeros"], ["1", "0", "mystery"]]
+    assert samedevice("check", "--statistics", "--format", "json").exit_code == 2
+
+
+def test_concise() -> None:
+    write(a=ZEROS)
+    shown = samedevice("check", "--format", "concise")
+    assert shown.stdout == "a.py:3:5: zeros this tensor is created on the CPU\n"
+
+
+def test_a_page_of_findings() -> None:
+    write(a=ZEROS + "s = '<b>'; mystery()\n")
+    page = samedevice("check", "--format", "html").stdout
+    assert "<mark>torch.zeros(3)</mark>" in page
+    assert "&lt;b&gt;" in page and "<b>'" not in page
+    assert "<code>samedevice fix</code> repairs 1" in page
+
+
+def test_settings_from_elsewhere() -> None:
+    write(a=ZEROS)
+    Path("pyproject.toml").write_text("[tool.samedevice]\nignore = ['zeros']\n")
+    Path("ci.toml").write_text("ignore = ['empty']\n")
+    assert samedevice("check").exit_code == 0
+    assert samedevice("check", "--isolated").exit_code == 1
+    assert samedevice("check", "--config", "ci.toml").exit_code == 1
+    assert samedevice("check", "--extend-select", "zeros").exit_code == 1
+    assert samedevice("check", "--config", "no.toml").exit_code == 2
+    assert samedevice("check", "--config", "ci.toml", "--isolated").exit_code == 2
+
+
+def test_rules_that_are_off_in_some_files() -> None:
+    write(a=ZEROS)
+    Path("pyproject.toml").write_text('[tool.samedevice.per-file-ignores]\n"a.*" = ["zeros"]\n')
+    assert samedevice("check").exit_code == 0
+    assert samedevice("check", "-", input=ZEROS).exit_code == 1
+    named = samedevice("check", "-", "--stdin-filename", "a.py", input=ZEROS)
+    assert named.exit_code == 0
+    assert samedevice("fix", "-", "--stdin-filename", "a.py", input=ZEROS).stdout == ZEROS
+
+
+def test_the_name_of_standard_input() -> None:
+    shown = samedevice("check", "-", "--stdin-filename", "lib/b.py", input=ZEROS)
+    assert shown.stdout.startswith("lib/b.py:3:5 warning")
+    assert samedevice("check", ".", "--stdin-filename", "b.py").exit_code == 2
+    notebook = {"cells": [{"cell_type": "code", "source": ZEROS, "metadata": {}, "outputs": []}]}
+    shown = samedevice("check", "-", "--stdin-filename", "n.ipynb", input=json.dumps(notebook))
+    assert shown.stdout.startswith("n.ipynb:cell 1:3:5 warning")
+    assert "\n   3 | x = torch.zeros(3)\n" in shown.stdout
+
+
+def test_fix_leaves_what_a_baseline_lists() -> None:
+    write(a=ZEROS)
+    samedevice("check", "--baseline", "old.txt", "--write-baseline")
+    write(a=ZEROS + "y = torch.zeros(4)\n")
+    done = samedevice("fix", "--yes", "--baseline", "old.txt")
+    assert "1 older finding in the baseline\n" in done.stderr
+    text = Path("a.py").read_text()
+    assert "x = torch.zeros(3)\n" in text and "torch.zeros(4, device=device)" in text
 
 
 # fix

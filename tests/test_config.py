@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.config import Config, ConfigError, Exclude, load
+from samedevice.config import Config, ConfigError, Exclude, PerFile, load
 from samedevice.project import Project
 
 TABLE = """
@@ -130,3 +130,56 @@ def test_oldest_torch(tmp_path: Path, requirement: str, floor: tuple[int, int], 
 def test_a_template_of_somebody_else_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = {{ cookiecutter.name }}\n")
     assert load([str(tmp_path)]) == Config()
+
+
+def test_a_key_that_is_nearly_one(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.samedevice]\nline_length = 80\n")
+    with pytest.raises(ConfigError, match="line_length: no such setting; did you mean line-length"):
+        load([str(tmp_path)])
+
+
+def test_rules_for_single_files(tmp_path: Path) -> None:
+    text = '[tool.samedevice.per-file-ignores]\n"tests/" = ["a", "b"]\n"*_old.py" = ["c"]\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert load([str(tmp_path)]).per_file_ignores == (
+        PerFile(str(tmp_path), "tests/", ("a", "b")),
+        PerFile(str(tmp_path), "*_old.py", ("c",)),
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.samedevice]\nper-file-ignores = {a = "b"}\n')
+    with pytest.raises(ConfigError, match="per-file-ignores: expected a table of patterns"):
+        load([str(tmp_path)])
+
+
+def test_settings_on_top_of_others(tmp_path: Path) -> None:
+    (tmp_path / "all.toml").write_text('ignore = ["a"]\nextend-select = ["x"]\nline-length = 70\n')
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/pyproject.toml").write_text(
+        '[tool.samedevice]\nextend = "../all.toml"\nignore = ["b"]\nextend-select = ["y"]\n'
+    )
+    found = load([str(tmp_path / "sub")])
+    assert (found.ignore, found.extend_select, found.line_length) == (("b",), ("x", "y"), 70)
+    assert [Path(name).name for name in found.files] == ["pyproject.toml", "all.toml"]
+    with pytest.raises(ConfigError, match="is not of the project"):
+        load([str(tmp_path / "sub")], top=str(tmp_path / "sub"))
+    (tmp_path / "all.toml").write_text('extend = "sub/pyproject.toml"\n')
+    with pytest.raises(ConfigError, match="extends itself"):
+        load([str(tmp_path / "sub")])
+    (tmp_path / "all.toml").unlink()
+    with pytest.raises(ConfigError, match="all.toml: there is no such file"):
+        load([str(tmp_path / "sub")])
+
+
+def test_a_file_in_place_of_the_one_that_is_found(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.samedevice]\nignore = ["a"]\n')
+    (tmp_path / "ci.toml").write_text('ignore = ["b"]\n')
+    assert load([str(tmp_path)], file=str(tmp_path / "ci.toml")).ignore == ("b",)
+    assert load([str(tmp_path)], isolated=True).ignore == ()
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    with pytest.raises(ConfigError, match="there is no table"):
+        load([str(tmp_path)], file=str(tmp_path / "pyproject.toml"))
+
+
+def test_more_rules_by_a_flag() -> None:
+    settings = Config(select=("a",), ignore=("b", "c")).with_flags(extend_select=["b"])
+    assert (settings.select, settings.extend_select) == (("a",), ("b",))
+    assert settings.ignore == ("c",)

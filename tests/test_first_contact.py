@@ -102,7 +102,7 @@ def _mistakes() -> None:
         ("check broken.py", "broken.py:2:5: '(' was never closed"),
         ("check loop.py", "loop.py: cannot be read: "),
         ("check old.ipynb", "old.ipynb: "),
-        ("check key", "pyproject.toml: [tool.samedevice] selct: no such setting; there are"),
+        ("check key", "[tool.samedevice] selct: no such setting; did you mean select?"),
         ("check list", "pyproject.toml: [tool.samedevice] select: expected a list of strings"),
         ("check rule", "there is no rule nope"),
         ("check value", "pyproject.toml: [tool.samedevice] resolver: expected `cuda`"),
@@ -211,7 +211,7 @@ def test_forty_columns(
     run(*command.split(), monkeypatch=monkeypatch)
     out, err = capfd.readouterr()
     lines = re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
-    free = ("a.py:", "  samedevice", "samedevice ", "Everything")
+    free = ("a.py:", "    = a.py:", "  samedevice", "samedevice ", "Everything")
     assert [line for line in lines if len(line) > 40 and not line.startswith(free)] == []
     assert "Traceback" not in err
 

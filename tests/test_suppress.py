@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from samedevice import source
+from samedevice.config import PerFile
 from samedevice.finding import Edit, Finding, Fix, Span
-from samedevice.suppress import Suppressions
+from samedevice.suppress import Suppressions, comments_of, meant
 
 
 def covers(text: str, line: int, rule: str = "one", end_line: int | None = None) -> bool:
@@ -22,6 +23,11 @@ def covers(text: str, line: int, rule: str = "one", end_line: int | None = None)
         ("# samedevice: ignore[two]", False),
         ("# samedevice: ignore[]", False),
         ("# samedevice: ignored", False),
+        ("# type: ignore  # samedevice: ignore[one]", True),
+        ("# noqa: E501 # samedevice: ignore", True),
+        ("# samedevice: ignore[two]  # type: ignore[one]", False),
+        ("# samedevice: ignore-next-line[one]", False),
+        ("# samedevice: ignore-file[one]", True),
         ("# see samedevice: ignore", False),
     ],
 )
@@ -70,3 +76,72 @@ def test_a_finding_whose_fix_would_touch_such_a_line_loses_the_fix() -> None:
     other = replace(finding, rule="two")
     assert suppressions.apply(other) == other
     assert suppressions.apply(replace(finding, span=Span(1, 0, 1, 1))) is None
+
+
+def test_the_next_line_and_the_whole_file() -> None:
+    text = "x = 1  # samedevice: ignore-next-line[one]\ny = 2\nz = 3\n"
+    assert [covers(text, line) for line in (1, 2, 3)] == [False, True, False]
+    text = "x = 1\ny = 2  # why\n# samedevice: ignore-file[one]\n"
+    assert covers(text, 1) and covers(text, 2)
+    assert not covers(text, 1, "two")
+
+
+def test_a_file_that_the_settings_name() -> None:
+    sources = {path: source.from_text("x = 1\n", path) for path in ("lib/a.py", "b.py")}
+    off = Suppressions(sources, [PerFile(".", "lib/", ("one",)), PerFile(".", "b*", ("two",))])
+    covered = {(path, rule) for path in sources for rule in ("one", "two")
+               if off.covers(path, Span(1, 0, 1, 1), rule)}  # fmt: skip
+    assert covered == {("lib/a.py", "one"), ("b.py", "two")}
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("# samedevice: ignored[one]", "write `# samedevice: ignore[one]`"),
+        ("# samedevice: ignore_file", "write `# samedevice: ignore-file`"),
+        ("# samedevice ignore[one]", "write `# samedevice: ignore[one]`"),
+        ("# same-device: ignore", "write `# samedevice: ignore`"),
+        ("# Samedevice: ignore", "write `# samedevice: ignore`"),
+        ("# samedevice: noqa", "write `# samedevice: ignore`"),
+        ("# samedevice: ignore[]", "write `# samedevice: ignore[RULE]`"),
+        ("# samedevice: ignore[oen]", "did you mean one?"),
+        ("# samedevice: ignore[nothing-like-it]", "`samedevice rules` lists them"),
+        ("# samedevice: ignore[one]", None),
+        ("# samedevice: see the handbook", None),
+        ("# samedevice repairs this", None),
+        ("# type: ignore", None),
+    ],
+)
+def test_misspelt_comments_say_what_is_meant(comment: str, said: str | None) -> None:
+    found = [
+        hint for one in comments_of(f"x = 1  {comment}\n") for _, hint in meant(one, ["one", "two"])
+    ]
+    assert found == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("comment", "selected", "idle"),
+    [
+        ("ignore[one]", "one two", ""),
+        ("ignore[one, two]", "one two", "two"),
+        ("ignore[two]", "one", ""),  # nobody looked for two
+        ("ignore[two]", "one two", "two"),
+        ("ignore", "one two", ""),
+        ("ignore-file[one]", "one two", ""),
+    ],
+)
+def test_comments_that_nothing_needs(comment: str, selected: str, idle: str) -> None:
+    known = ["one", "two", "unused-suppression"]
+    text = f"x = 1  # samedevice: {comment}\n"
+    off = Suppressions({"a.py": source.from_text(text, "a.py")})
+    off.apply(Finding("a.py", Span(1, 0, 1, 1), "one", "wrong"))
+    found = list(off.unused(["a.py"], [*selected.split(), known[-1]], known))
+    assert [one.message.split()[2].strip(":") for one in found] == ([idle] if idle else [])
+    assert all(one.level == "note" for one in found)
+
+
+def test_a_comment_for_all_rules_that_nothing_needs() -> None:
+    off = Suppressions({"a.py": source.from_text("x = 1  # samedevice: ignore\n", "a.py")})
+    known = ["one", "unused-suppression"]
+    assert [one.span for one in off.unused(["a.py"], known, known)] == [Span(1, 7, 1, 27)]
+    assert not list(off.unused(["a.py"], ["unused-suppression"], known))

@@ -171,8 +171,12 @@ def read(path: str) -> Baseline:
 
 def write(path: str, entries: Counter[Entry]) -> None:
     """Write a baseline file, sorted; raises `SourceError` when that cannot be done."""
-    lines = ("\t".join(entry) + "\n" for entry in sorted(entries.elements()))
-    write_.replace(path, (_HEAD + "".join(lines)).encode())
+    write_.replace(path, text(entries).encode())
+
+
+def text(entries: Counter[Entry]) -> str:
+    """Return the text of a baseline file, sorted."""
+    return _HEAD + "".join("\t".join(entry) + "\n" for entry in sorted(entries.elements()))
 
 
 def update(

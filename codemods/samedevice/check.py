@@ -129,7 +129,7 @@ class _Judge:
         self._step = step
         self._memory = memory
         self._cache = cache
-        self._suppressions = Suppressions(project.sources)
+        self._suppressions = Suppressions(project.sources, config.per_file_ignores)
 
     def parts(self, processes: int) -> list[Finding]:
         """Return what is found in all parts."""
@@ -180,6 +180,7 @@ class _Judge:
             if found is None:
                 solution = places.infer(part, program, self._step)
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
+                found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
                 if memory is not None:
@@ -278,7 +279,7 @@ def judged(
     suppressions: Suppressions | None = None,
 ) -> Iterator[Finding]:
     """Yield what rules find in a solution, as far as no comment switches it off."""
-    suppressions = suppressions or Suppressions(solution.project.sources)
+    suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
     for rule in selected.values():
         for found in rule.find(solution):
             finding = suppressions.apply(_with_safety(found, config))
@@ -289,14 +290,13 @@ def judged(
 def select(config: Config) -> dict[str, Rule]:
     """Return the rules that `config` selects; raises `ConfigError` for one that does not exist."""
     known = rules.load()
-    for name in (*config.select, *config.ignore, *config.safe, *config.unsafe_rule):
+    named = (*config.select, *config.extend_select, *config.ignore, *config.safe)
+    by_file = (rule for setting in config.per_file_ignores for rule in setting.rules)
+    for name in (*named, *config.unsafe_rule, *by_file):
         if name not in known:
             raise ConfigError(unknown_rule(name, known))
-    return {
-        name: rule
-        for name, rule in known.items()
-        if name not in config.ignore and (not config.select or name in config.select)
-    }
+    wanted = (*config.select, *config.extend_select) if config.select else known
+    return {name: known[name] for name in known if name in wanted and name not in config.ignore}
 
 
 def unknown_rule(name: str, known: dict[str, Rule]) -> str:

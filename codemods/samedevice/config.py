@@ -5,11 +5,12 @@ A key of the table is the flag of the same name, so there is one list of setting
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -19,8 +20,10 @@ else:
 
 from samedevice import requirements
 
-LISTS = ("select", "ignore", "safe", "unsafe-rule", "exclude")
-KEYS = (*LISTS, "unsafe", "resolver", "line-length", "baseline", "batch")
+LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude")
+KEYS = (
+    *LISTS, "per-file-ignores", "unsafe", "resolver", "line-length", "baseline", "extend", "batch",
+)  # fmt: skip
 RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -37,18 +40,30 @@ class Exclude:
 
 
 @dataclass(frozen=True)
+class PerFile:
+    """Rules that are off in the files that `pattern` names, read relative to the folder `root`."""
+
+    root: str
+    pattern: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Config:
     """The settings of one run.
 
-    `select`: only these rules (empty: all of them); `ignore`: without these. `safe` and
+    `select`: only these rules (empty: all of them); `extend_select`: these, too; `ignore`: without
+    these; `per_file_ignores`: without some in some files. `safe` and
     `unsafe_rule` list rules whose fixes count as safe or as unsafe whatever they say themselves;
     `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "module:function" or
     "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
-    the file of old findings that `check` leaves out, "" for none.
+    the file of old findings that `check` leaves out, "" for none. `files` are those that the
+    settings were read from, the nearest first.
     """
 
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     safe: tuple[str, ...] = ()
     unsafe_rule: tuple[str, ...] = ()
@@ -58,11 +73,14 @@ class Config:
     line_length: int | None = None
     torch_floor: requirements.Release = requirements.UNKNOWN
     baseline: str = ""
+    per_file_ignores: tuple[PerFile, ...] = ()
+    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def with_flags(
         self,
         *,
         select: Sequence[str] = (),
+        extend_select: Sequence[str] = (),
         ignore: Sequence[str] = (),
         safe: Sequence[str] = (),
         unsafe_rule: Sequence[str] = (),
@@ -73,15 +91,18 @@ class Config:
     ) -> Config:
         """Return these settings with the flags that were given in place of the table's values.
 
-        `exclude` adds to the table's patterns, relative to the current folder. Raises
-        `ConfigError` for a resolver of another form.
+        `exclude` adds to the table's patterns, relative to the current folder, and `extend_select`
+        to its rules, also where the table ignores one. Raises `ConfigError` for a resolver of
+        another form.
         """
         if resolver and not RESOLVER.fullmatch(resolver):
             raise ConfigError(f"--resolver {resolver}: {_RESOLVER_FORMS}")
         return replace(
             self,
             select=tuple(select) or self.select,
-            ignore=tuple(ignore) or self.ignore,
+            extend_select=(*self.extend_select, *extend_select),
+            ignore=tuple(ignore)
+            or tuple(name for name in self.ignore if name not in extend_select),
             safe=tuple(safe) or self.safe,
             unsafe_rule=tuple(unsafe_rule) or self.unsafe_rule,
             unsafe=unsafe or self.unsafe,
@@ -97,20 +118,28 @@ _RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
 
 
 def load(
-    paths: Sequence[str] = (".",), base: Config | None = None, top: str | None = None
+    paths: Sequence[str] = (".",),
+    base: Config | None = None,
+    top: str | None = None,
+    file: str = "",
+    isolated: bool = False,
 ) -> Config:
     """Return the settings that hold for `paths`: those found from their common folder upward.
 
     `base` are the settings of which the table changes what it names, and `top` is the folder above
-    which nothing is looked for.
+    which nothing is looked for. `file` is read instead of looking for a table, and `isolated`
+    reads none.
 
-    The nearest pyproject.toml with a `[tool.samedevice]` table counts. The line length is the
-    table's, else the nearest one that ruff or black are given; the oldest torch is the one that
-    the nearest folder with requirements asks for. Raises `ConfigError` for a file that is no TOML,
-    an unknown key or a value of the wrong type.
+    The nearest pyproject.toml with a `[tool.samedevice]` table counts, on top of the file that its
+    `extend` names. The line length is the table's, else the nearest one that ruff or black are
+    given; the oldest torch is the one that the nearest folder with requirements asks for. Raises
+    `ConfigError` for a file that is no TOML, an unknown key or a value of the wrong type.
     """
-    table: dict[str, Any] | None = None
+    table: Any = None
     config = base = base or Config()
+    if file:
+        config = _of_file(file, base)
+    looking = not (file or isolated)
     line_length: int | None = None
     torch_floor: requirements.Release | None = None
     folder = _common_folder(paths)
@@ -118,9 +147,9 @@ def load(
         path = os.path.join(folder, "pyproject.toml")
         document = _read_toml(path)
         tool = requirements.table(document, "tool")
-        if table is None and "samedevice" in tool:
+        if looking and table is None and "samedevice" in tool:
             table = tool["samedevice"]
-            config = _from_table(table, path, base)
+            config = _extended(table, path, base, top)
         if line_length is None:
             line_length = _line_length(tool)
         if torch_floor is None:
@@ -136,6 +165,41 @@ def load(
     )
 
 
+def _of_file(path: str, base: Config, top: str | None = None, seen: tuple[str, ...] = ()) -> Config:
+    """Return the settings in a file: its table, or all of it where it is no pyproject.toml."""
+    if not os.path.isfile(path):
+        raise ConfigError(f"{path}: there is no such file")
+    document = _read_toml(path, ours=True)
+    tool = requirements.table(document, "tool")
+    if "samedevice" in tool:
+        return _extended(tool["samedevice"], path, base, top, seen)
+    if os.path.basename(path) == "pyproject.toml":
+        raise ConfigError(f"{path}: there is no table [tool.samedevice] in it")
+    return _extended(document, path, base, top, seen)
+
+
+def _extended(
+    table: Any, path: str, base: Config, top: str | None, seen: tuple[str, ...] = ()
+) -> Config:
+    """Return the settings of a table on top of those of the file that it extends, if any."""
+    other = table.get("extend") if isinstance(table, dict) else None
+    if other is not None:
+        if not isinstance(other, str):
+            raise ConfigError(f"{path}: [tool.samedevice] extend: expected the name of a file")
+        there = os.path.normpath(os.path.join(os.path.dirname(path), os.path.expanduser(other)))
+        if there in (*seen, path):
+            raise ConfigError(f"{path}: [tool.samedevice] extend: {there} extends itself")
+        if top is not None and not _is_inside(there, top):
+            raise ConfigError(f"{path}: [tool.samedevice] extend: {there} is not of the project")
+        base = _of_file(there, base, top, (*seen, path))
+    return _from_table(table, path, base)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    real, root = os.path.realpath(path), os.path.realpath(folder)
+    return os.path.commonpath([real, root]) == root
+
+
 def _common_folder(paths: Sequence[str]) -> str:
     folders = [
         absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
@@ -147,7 +211,8 @@ def _common_folder(paths: Sequence[str]) -> str:
         return os.getcwd()
 
 
-def _read_toml(path: str) -> dict[str, Any]:
+def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
+    """Return a document; one that is no TOML is somebody else's, unless it speaks of us."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -158,7 +223,7 @@ def _read_toml(path: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        if b"tool.samedevice" in data:
+        if ours or b"tool.samedevice" in data:
             raise ConfigError(f"{path}: not a TOML file: {error}") from None
         return {}  # somebody else's, such as a template's
     return document
@@ -180,7 +245,9 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         raise ConfigError(f"{path}: [tool.samedevice]: expected a table")
     for key, value in table.items():
         if key not in KEYS:
-            raise fail(key, f"no such setting; there are {', '.join(sorted(KEYS))}")
+            close = difflib.get_close_matches(key, KEYS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(KEYS))}"
+            raise fail(key, f"no such setting; {hint}")
         if key in LISTS and not (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
         ):
@@ -199,10 +266,19 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         raise fail("baseline", "expected the name of a file")
     if not isinstance(table.get("batch", {}), dict):
         raise fail("batch", "expected a table")
+    per_file = table.get("per-file-ignores", {})
+    if not isinstance(per_file, dict) or not all(
+        isinstance(rules, list) and all(isinstance(rule, str) for rule in rules)
+        for rules in per_file.values()
+    ):
+        raise fail("per-file-ignores", "expected a table of patterns, each with a list of rules")
+    folder = os.path.dirname(os.path.abspath(path))
+    ignores = tuple(PerFile(folder, pattern, (*rules,)) for pattern, rules in per_file.items())
     patterns = tuple(table.get("exclude", ()))
-    exclude = Exclude(os.path.dirname(path), patterns)
+    exclude = Exclude(folder, patterns)
     return Config(
         select=tuple(table.get("select", base.select)),
+        extend_select=(*base.extend_select, *table.get("extend-select", ())),
         ignore=tuple(table.get("ignore", base.ignore)),
         safe=tuple(table.get("safe", base.safe)),
         unsafe_rule=tuple(table.get("unsafe-rule", base.unsafe_rule)),
@@ -210,5 +286,7 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         exclude=(*base.exclude, exclude) if patterns else base.exclude,
         resolver=resolver,
         line_length=length,
-        baseline=os.path.join(os.path.dirname(path), baseline) if baseline else "",
+        baseline=os.path.join(folder, baseline) if baseline else base.baseline,
+        per_file_ignores=(*base.per_file_ignores, *ignores),
+        files=(path, *base.files),
     )

@@ -1,4 +1,4 @@
-"""Where the lines of a text are in a later one, and findings at their places there."""
+"""Where the lines of a text are in a later one, findings there, and the edits between the two."""
 
 from __future__ import annotations
 
@@ -59,3 +59,48 @@ def moved(findings: Iterable[Finding], tables: Mapping[str, Lines]) -> Iterator[
                 origins.append(replace(origin, span=there))
         fix = None if finding.path in tables else finding.fix
         yield replace(finding, span=span, origins=tuple(origins), fix=fix)
+
+
+def edits(old: str, new: str) -> Iterator[tuple[Span, str]]:
+    """Yield the smallest edits, line by line, that turn `old` into `new`: each range and its text.
+
+    Both have `\\n` as their only newline. No two ranges overlap.
+    """
+    before, after = old.split("\n"), new.split("\n")
+    # With its newline a line differs from an equal one at the end of the text.
+    a = [line + "\n" for line in before[:-1]] + before[-1:]
+    b = [line + "\n" for line in after[:-1]] + after[-1:]
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b).get_opcodes():
+        if tag == "equal":
+            continue
+        if i2 - i1 == j2 - j1:  # each line has its own edit
+            pairs = [(i1 + n, a[i1 + n], b[j1 + n]) for n in range(i2 - i1)]
+        else:
+            pairs = [(i1, "".join(a[i1:i2]), "".join(b[j1:j2]))]
+        for line, was, becomes in pairs:
+            if was == becomes:
+                continue
+            start = _common(was, becomes)
+            end = _common(was[start:][::-1], becomes[start:][::-1])
+            span = _range(line, was, start, len(was) - end)
+            yield span, becomes[start : len(becomes) - end]
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their start."""
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _range(first: int, text: str, start: int, end: int) -> Span:
+    """Return the span of `text[start:end]`, where `text` starts at line `first` (from 0)."""
+    return Span(
+        first + text.count("\n", 0, start) + 1,
+        start - (text.rfind("\n", 0, start) + 1),
+        first + text.count("\n", 0, end) + 1,
+        end - (text.rfind("\n", 0, end) + 1),
+    )

@@ -25,27 +25,36 @@ from .finding import Span
 from .notebook import Notebook, NotebookError
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # whose grammar files are read by
 
 
 class SourceError(Exception):
     """A file that cannot be worked on, with the place where it is known.
 
-    `line` counts from 1 and `column` from 0; both are None when the whole file is at fault.
+    `line` counts from 1 and `column` from 0; both are None when the whole file is at fault. In a
+    notebook, `cell` is the number of the cell, from 1, and the line in it.
     """
 
     def __init__(
-        self, path: str, message: str, line: int | None = None, column: int | None = None
+        self,
+        path: str,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        cell: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(path, message, line, column)
+        super().__init__(path, message, line, column, cell)
         self.path = path
         self.message = message
         self.line = line
         self.column = column
+        self.cell = cell
 
     def __str__(self) -> str:
         place = self.path
         if self.line is not None:
-            place += f":{self.line}"
+            cell, line = self.cell or (None, self.line)
+            place += f":{line}" if cell is None else f":cell {cell}:{line}"
             if self.column is not None:
                 place += f":{self.column + 1}"
         return f"{place}: {self.message}"
@@ -101,19 +110,17 @@ class Source:
                 raise RecursionError
             return tree
         except SyntaxError as error:
-            line = error.lineno
+            line, message = error.lineno, f"{error.msg} (read as Python {_PYTHON})"
             if line is None or not 1 <= line <= len(self.starts):
-                raise SourceError(self.path, error.msg) from None
+                raise SourceError(self.path, message) from None
             column = max((error.offset or 1) - 1, 0)
-            raise SourceError(self.path, self._in_cell(error.msg, line), line, column) from None
+            cell = self.cell_of(line)
+            place = None if cell is None else (cell[0] + 1, cell[1])
+            raise SourceError(self.path, message, line, column, place) from None
         except ValueError as error:
             raise SourceError(self.path, str(error)) from None
         except (RecursionError, MemoryError):
             raise SourceError(self.path, "the code is nested too deeply to parse") from None
-
-    def _in_cell(self, message: str, line: int) -> str:
-        cell = self.cell_of(line)
-        return message if cell is None else f"{message} (cell {cell[0] + 1}, line {cell[1]})"
 
     @property
     def starts(self) -> list[int]:
@@ -213,11 +220,14 @@ class Source:
         return b"\xef\xbb\xbf" + data if coding.bom else data
 
 
-def read(path: str | Path) -> Source:
-    """Read a file, or standard input for "-"; raises `SourceError` when that cannot be done."""
+def read(path: str | Path, stdin: str = "-") -> Source:
+    """Read a file, or for "-" standard input, which is then called `stdin`.
+
+    Raises `SourceError` when that cannot be done.
+    """
     name = path.as_posix() if isinstance(path, Path) else path.replace("\\", "/")
     if name == "-":
-        return from_bytes(sys.stdin.buffer.read(), name)
+        return from_bytes(sys.stdin.buffer.read(), stdin)
     try:
         file = Path(path)
         if not stat.S_ISREG(file.stat().st_mode):

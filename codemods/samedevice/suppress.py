@@ -1,39 +1,73 @@
-"""Comments that switch rules off: `# samedevice: ignore` and `# samedevice: ignore[rule, rule]`.
+"""Comments that switch rules off, and what is wrong with such comments.
 
-A comment speaks for its own line; one that has a line to itself speaks for the next line of code.
+`# samedevice: ignore` and `# samedevice: ignore[rule, rule]` speak for their own line, or, with a
+line to themselves, for the next line of code. `ignore-next-line` says so wherever it stands, and
+`ignore-file` speaks for the whole file. Each may stand beside the comments of other tools:
+`# type: ignore  # samedevice: ignore[rule]`.
 """
 
 from __future__ import annotations
 
+import difflib
 import io
+import os
 import re
 import tokenize
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from .config import PerFile
 from .finding import Finding, Span
 from .source import Source
 
-_COMMENT = re.compile(r"#\s*samedevice:\s*ignore\s*(?:\[([^\]]*)\])?(?![\w-])")
-_SPACE = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+MISSPELT, UNUSED = "misspelt-suppression", "unused-suppression"
+"""The rules that are about these comments themselves."""
+
+_WORDS = ("ignore", "ignore-file", "ignore-next-line")
+_OTHERS = ("noqa", "nolint", "skip", "disable", "off", "type")  # what other tools would say
+_COMMENT = re.compile(
+    r"#\s*(?P<name>same[-_ ]?device)(?P<colon>\s*:)?\s*(?P<word>[A-Za-z][\w-]*)"
+    r"\s*(?P<list>\[[^\]]*\])?(?P<rest>[^#]?)",
+    re.IGNORECASE,
+)
+_SPACE = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
+_ALIKE = 0.75  # from here a word is meant to be one of ours
+
+
+@dataclass(frozen=True)
+class Comment:
+    """One comment of ours: where it is, what it switches off, and for which line.
+
+    `rules` is None for all of them. `line` is None for the whole file, and 0 where no code follows.
+    `wrong` says what keeps it from being understood; it then switches nothing off.
+    """
+
+    span: Span
+    rules: tuple[str, ...] | None
+    line: int | None
+    wrong: str = ""
 
 
 class Suppressions:
-    """What the comments of a project switch off."""
+    """What the comments of a project, and its settings for single files, switch off."""
 
-    def __init__(self, sources: dict[str, Source]) -> None:
+    def __init__(self, sources: Mapping[str, Source], per_file: Collection[PerFile] = ()) -> None:
         self._sources = sources
-        self._lines: dict[str, dict[int, frozenset[str] | None]] = {}
+        self._per_file = per_file
+        self._files: dict[str, _File] = {}
+        self._used: set[tuple[str, Comment, str]] = set()
 
     def covers(self, path: str, span: Span, rule: str) -> bool:
-        """Tell whether a comment on the first or last line of `span` switches `rule` off."""
-        if path not in self._lines:
-            source = self._sources.get(path)
-            self._lines[path] = _comments(source.text) if source else {}
-        lines = self._lines[path]
-        return any(
-            rules is None or rule in rules
-            for rules in (lines.get(line, frozenset()) for line in {span.line, span.end_line})
-        )
+        """Tell whether `rule` is off on the first or last line of `span`."""
+        file = self._file(path)
+        covering = [comment for comment in file.over(span) if _names(comment, rule)]
+        self._used.update((path, comment, rule) for comment in covering)
+        return bool(covering) or rule in file.ignored
 
     def apply(self, finding: Finding) -> Finding | None:
         """Return `finding`, without a fix that would touch such a line; None if it is on one."""
@@ -43,37 +77,143 @@ class Suppressions:
             if self.covers(edit.path, edit.span, finding.rule):
                 place = f"{edit.path}:{edit.span.line}"
                 return replace(
-                    finding, fix=None, unfixed=f"a comment at {place} says to leave that line"
+                    finding, fix=None, unfixed=f"a comment or setting at {place} keeps that line"
                 )
         return finding
 
+    def unused(
+        self, paths: Iterable[str], selected: Collection[str], known: Collection[str]
+    ) -> Iterator[Finding]:
+        """Yield a note for each comment of some files that switched nothing off.
 
-def _comments(text: str) -> dict[int, frozenset[str] | None]:
-    """Return the rules switched off by line (None: all of them)."""
-    if "samedevice:" not in text:
-        return {}
-    found: dict[int, frozenset[str] | None] = {}
-    waiting: list[frozenset[str] | None] = []  # from comments with a line to themselves
+        Only rules that were `selected` can tell, and of a comment for all rules, all `known` ones.
+        """
+        if UNUSED not in selected:
+            return
+        for path in paths:
+            for comment in self._file(path).comments:
+                used = {rule for where, one, rule in self._used if (where, one) == (path, comment)}
+                if comment.wrong:
+                    continue
+                if comment.rules is None:
+                    idle = "" if used or len(selected) < len(known) else "no rule"
+                else:
+                    names = [
+                        rule for rule in comment.rules if rule in selected and rule not in used
+                    ]
+                    idle = ", ".join(name for name in names if name not in (UNUSED, MISSPELT))
+                named = [UNUSED in (one.rules or ()) for one in self._file(path).over(comment.span)]
+                if idle and not any(named) and UNUSED not in self._file(path).ignored:
+                    yield _unused(path, comment, idle)
+
+    def _file(self, path: str) -> _File:
+        if path not in self._files:
+            source = self._sources.get(path)
+            comments = tuple(comments_of(source.text)) if source else ()
+            self._files[path] = _File(comments, frozenset(self._ignored(path)))
+        return self._files[path]
+
+    def _ignored(self, path: str) -> Iterator[str]:
+        """Yield the rules that the settings switch off in a file."""
+        for setting, spec in self._specs:
+            relative = _relative(path, setting.root)
+            if relative and spec.match_file(relative):
+                yield from setting.rules
+
+    @cached_property
+    def _specs(self) -> list[tuple[PerFile, GitIgnoreSpec]]:
+        if not self._per_file:
+            return []
+        from pathspec import GitIgnoreSpec
+
+        return [(one, GitIgnoreSpec.from_lines([one.pattern])) for one in self._per_file]
+
+
+def _relative(path: str, root: str) -> str:
+    """Return the path of a file from a folder; "" for one that is not in it."""
+    try:
+        relative = os.path.relpath(path, root)
+    except ValueError:  # another drive of Windows
+        return ""
+    return "" if relative.split(os.sep)[0] == os.pardir else relative
+
+
+@dataclass(frozen=True)
+class _File:
+    comments: tuple[Comment, ...]
+    ignored: frozenset[str]
+
+    def over(self, span: Span) -> Iterator[Comment]:
+        """Yield the comments that speak for the first or the last line of a range."""
+        for comment in self.comments:
+            if comment.line in (None, span.line, span.end_line) and not comment.wrong:
+                yield comment
+
+
+def _names(comment: Comment, rule: str) -> bool:
+    return comment.rules is None or rule in comment.rules
+
+
+def _unused(path: str, comment: Comment, idle: str) -> Finding:
+    what = "this comment" if idle == "no rule" else f"`ignore` of {idle}"
+    message = f"{what} switches nothing off: there is no such finding here"
+    return Finding(path, comment.span, UNUSED, message, unfixed="take it out", level="note")
+
+
+def meant(comment: Comment, known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is misspelt in a comment, each with what may be meant."""
+    if comment.wrong:
+        yield "this comment switches nothing off: it is misspelt", f"write `# {comment.wrong}`"
+        return
+    known = list(known)
+    for rule in comment.rules or ():
+        if rule not in known:
+            close = difflib.get_close_matches(rule, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else "`samedevice rules` lists them"
+            yield f"this comment names a rule that does not exist: {rule}", hint
+
+
+def comments_of(text: str) -> Iterator[Comment]:
+    """Yield the comments of ours in a text, and those that look as if they were meant to be."""
+    if not re.search("same[-_ ]?device", text, re.IGNORECASE):
+        return
+    waiting: list[Comment] = []  # those that speak for the next line of code
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            line, column = token.start
             if token.type == tokenize.COMMENT:
-                match = _COMMENT.match(token.string)
-                if match:
-                    listed = match[1]
-                    rules = None if listed is None else frozenset(re.split(r"[\s,]+", listed))
-                    if token.line[:column].strip():
-                        _add(found, line, rules)
+                line, column = token.start
+                alone = not token.line[:column].strip()
+                for match in _COMMENT.finditer(token.string):
+                    comment = _comment(match, line, column)
+                    if comment is None or comment.wrong or comment.line is None:
+                        if comment is not None:
+                            yield comment
+                    elif alone or match["word"] == "ignore-next-line":
+                        waiting.append(comment)
                     else:
-                        waiting.append(rules)
-            elif token.type not in _SPACE:
-                while waiting:
-                    _add(found, line, waiting.pop())
+                        yield comment
+            elif token.type not in _SPACE and waiting:
+                yield from (replace(comment, line=token.start[0]) for comment in waiting)
+                waiting = []
     except (tokenize.TokenError, SyntaxError):
         pass  # the comments before the place count; `source` reports the place itself
-    return found
+    yield from (replace(one, line=0) for one in waiting)
 
 
-def _add(found: dict[int, frozenset[str] | None], line: int, rules: frozenset[str] | None) -> None:
-    other = found.get(line, frozenset())
-    found[line] = None if rules is None or other is None else rules | other
+def _comment(match: re.Match[str], line: int, column: int) -> Comment | None:
+    """Return what a comment says; None for one that only happens to begin with our name."""
+    word, listed = match["word"], match["list"]
+    end = match.end("list") if listed else match.end("word")
+    span = Span(line, column + match.start(), line, column + end)
+    rules = None if listed is None else tuple(re.split(r"[\s,]+", listed[1:-1].strip()))
+    exact = match["name"] == "samedevice" and match["colon"] is not None
+    if exact and rules == ("",):
+        return Comment(span, rules, line, f"samedevice: {word}[RULE]")
+    if exact and word in _WORDS and match["rest"] != "[":
+        return Comment(span, rules, None if word == "ignore-file" else line)
+    close = difflib.get_close_matches(word.lower(), _WORDS, n=1, cutoff=_ALIKE)
+    if close:
+        return Comment(span, rules, line, f"samedevice: {close[0]}{listed or ''}")
+    if match["colon"] is not None and word.lower() in _OTHERS:
+        return Comment(span, rules, line, f"samedevice: ignore{listed or ''}")
+    return None

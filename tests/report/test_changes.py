@@ -1,4 +1,5 @@
 import json
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from samedevice.migrate import Outcome
 from samedevice.report import diff
 from samedevice.report.changes import ChangeList, Entry, Left, change_list, dump
 from samedevice.report.json import ErrorRecord
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -43,6 +46,7 @@ def test_every_change_has_its_own_lines_and_its_reason() -> None:
     assert "is_available" in head.after
     assert first == Entry(
         "a.py",
+        None,
         3,
         "zeros",
         "a = torch.zeros(1)",
@@ -56,6 +60,7 @@ def test_what_was_left_has_the_line_of_the_file_as_it_was() -> None:
     empty, mystery = change_list(run(TEXT)).left
     assert empty == Left(
         "a.py",
+        None,
         5,
         "empty",
         "c = torch.empty(3)",
@@ -73,7 +78,7 @@ def test_a_refused_fix_is_left_with_the_reason() -> None:
 def test_errors_are_listed() -> None:
     Path("b.py").write_text("def f(:\n")
     (error,) = change_list(run(TEXT)).errors
-    assert error == ErrorRecord("b.py", 1, 7, "invalid syntax")
+    assert error == ErrorRecord("b.py", None, 1, 7, f"invalid syntax (read as Python {PYTHON})")
 
 
 def test_json() -> None:
@@ -85,9 +90,10 @@ def test_json() -> None:
 
 
 NASTY = ChangeList(
-    (Entry("a_b_.py", 1, "one", "x = '<b>' # ```", "x = '<i>'", "`x` is <wrong> *here*"),),
-    (Left("a.py", 2, "two", "y = `z` | w", "what", "why"),),
-    (ErrorRecord("c.py", 1, 1, "<no>"),),
+    True,
+    (Entry("a_b_.py", None, 1, "one", "x = '<b>' # ```", "x = '<i>'", "`x` is <wrong> *here*"),),
+    (Left("a.py", None, 2, "two", "y = `z` | w", "what", "why"),),
+    (ErrorRecord("c.py", None, 1, 1, "<no>"),),
 )
 
 
@@ -124,10 +130,46 @@ def test_html_is_well_formed_and_shows_code_as_it_is() -> None:
     assert "x = '<b>' # ```" in page.text
     assert "<wrong>" in page.text
     assert "<no>" in page.text
+    assert "x is <wrong>" in page.text  # code has a look of its own and no backticks
+
+
+def test_what_was_only_shown_says_so() -> None:
+    outcome = run(TEXT)
+    for name in ("x.md", "x.html"):
+        shown = dump(change_list(outcome, written=False), name)
+        assert "Changes that samedevice would make" in shown
+        assert "3 changes in 1 file would be made; 2 findings left as found." in shown
+        assert "3 changes in 1 file were made" in dump(change_list(outcome), name)
+    assert not json.loads(dump(change_list(outcome, written=False), "x.json"))["written"]
+
+
+def test_several_files_have_an_index() -> None:
+    Path("b.py").write_text("import torch\nx = torch.zeros(1)\n")
+    changes = change_list(run(TEXT))
+    assert "| a.py | 3 | 2 |\n| b.py | 2 | 0 |" in dump(changes, "x.md")
+    page = dump(changes, "x.html")
+    assert '<a href="#f1">b.py</a>' in page and '<h2 id="f1">b.py</h2>' in page
+
+
+def test_lines_of_a_notebook_are_counted_in_their_cell() -> None:
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
+         "source": text}
+        for text in ("import torch\n", "1\nx = torch.zeros(1)\nmystery()\n")
+    ]  # fmt: skip
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    Path("n.ipynb").write_text(json.dumps(notebook))
+    changes = change_list(run("x = 1\n"))
+    (changed,) = [entry for entry in changes.changed if entry.rule]
+    assert (changed.cell, changed.line) == (2, 2)
+    assert changed.after == "x = torch.zeros(1, device=device)"
+    (left,) = changes.left
+    assert (left.cell, left.line) == (2, 3)
+    assert "**Cell 2, line 2** (zeros)" in dump(changes, "x.md")
 
 
 def test_reports_of_nothing() -> None:
-    nothing = ChangeList((), (), ())
+    nothing = ChangeList(True, (), (), ())
     assert "Nothing was changed." in dump(nothing, "x.md")
     assert "Nothing was changed." in dump(nothing, "x.html")
 

@@ -2,13 +2,17 @@
 
 import json
 from dataclasses import replace
+from xml.etree import ElementTree
 
 from samedevice import source
-from samedevice.finding import Finding, Fix, Origin, Span
-from samedevice.report import github, gitlab, sarif
+from samedevice.config import Config
+from samedevice.finding import Edit, Finding, Fix, Origin, Span
+from samedevice.project import Project
+from samedevice.report import github, gitlab, junit, sarif
 from samedevice.report import json as json_report
+from samedevice.report.edits import Edits
 from samedevice.rules import Rule
-from samedevice.source import SourceError
+from samedevice.source import Source, SourceError
 
 ORIGIN = Origin("data/b c.py", Span(12, 4, 12, 9), "x was created on the CPU")
 FINDING = Finding(
@@ -24,8 +28,12 @@ ERROR = SourceError("bad.py", "invalid syntax", 1, 6)
 SOURCES = {"a.py": source.from_text("x\n" * 5, "a.py")}
 
 
+def edits(sources: dict[str, Source]) -> Edits:
+    return Edits(Project(sources.values()), Config())
+
+
 def test_json() -> None:
-    document = json.loads(json_report.dump([FINDING], [ERROR], SOURCES))
+    document = json.loads(json_report.dump([FINDING], [ERROR], SOURCES, edits(SOURCES)))
     assert document == {
         "version": 1,
         "findings": [
@@ -50,17 +58,22 @@ def test_json() -> None:
                         "message": "x was created on the CPU",
                     }
                 ],
-                "fix": {"safe": False, "reason": "why"},
+                "fix": {"safe": False, "reason": "why", "edits": []},
                 "unfixed": "",
             }
         ],
-        "errors": [{"path": "bad.py", "line": 1, "column": 7, "message": "invalid syntax"}],
+        "errors": [
+            {
+                "path": "bad.py", "cell": None, "line": 1, "column": 7,
+                "message": "invalid syntax",
+            }
+        ],
     }
 
 
 def test_sarif() -> None:
     rules = {"one": Rule("one", "what", "what\n\nwhy", lambda solution: iter(()))}
-    document = json.loads(sarif.dump([FINDING], [ERROR], rules))
+    document = json.loads(sarif.dump([FINDING], [ERROR], rules, edits(SOURCES)))
     assert document["version"] == "2.1.0"
     (run,) = document["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
@@ -86,13 +99,13 @@ def test_sarif() -> None:
 
 
 def test_sarif_of_nothing() -> None:
-    (run,) = json.loads(sarif.dump([], [], {}))["runs"]
+    (run,) = json.loads(sarif.dump([], [], {}, edits({})))["runs"]
     assert run["results"] == []
     assert run["invocations"][0]["executionSuccessful"]
 
 
 def test_github() -> None:
-    finding, error = github.dump([FINDING], [ERROR]).split("\n")
+    finding, error = github.dump([FINDING], [ERROR], SOURCES).split("\n")
     assert finding == (
         "::error file=a.py,line=3,endLine=3,col=5,endColumn=19,title=samedevice%3A one::"
         "this is 100%25 wrong:%0Areally%0A"
@@ -104,9 +117,9 @@ def test_github() -> None:
 
 def test_lines_of_a_notebook_s_code_are_not_lines_of_its_file() -> None:
     finding = Finding("n.ipynb", Span(3, 4, 3, 18), "one", "wrong", level="note")
-    assert github.dump([finding], []) == ("::notice file=n.ipynb,title=samedevice%3A one::wrong")
+    assert github.dump([finding], [], {}) == "::notice file=n.ipynb,title=samedevice%3A one::wrong"
     rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
-    (run,) = json.loads(sarif.dump([finding], [], rules))["runs"]
+    (run,) = json.loads(sarif.dump([finding], [], rules, edits(SOURCES)))["runs"]
     assert "region" not in run["results"][0]["locations"][0]["physicalLocation"]
 
 
@@ -134,3 +147,45 @@ def test_fingerprints_for_gitlab_are_unique_and_stay_where_lines_move() -> None:
     before = fingerprints("x = 1\ny = 1\n", 1, 1, 2)
     assert len(set(before)) == 3
     assert fingerprints("\n\nx = 1  # one\n\ny = 1\n", 3, 3, 5) == before
+
+
+ONE = Finding(
+    "b.py", Span(2, 4, 2, 14), "one", "wrong",
+    fix=Fix((Edit("b.py", Span(2, 4, 2, 14), "keyword", (("name", "device"), ("value", "d"))),)),
+)  # fmt: skip
+TEXT = "import torch\nx = torch.ones(3)\n"
+
+
+def test_edits_make_the_change_that_fix_makes() -> None:
+    sources = {"b.py": source.from_text(TEXT, "b.py")}
+    finding = replace(ONE, span=Span(2, 4, 2, 17))
+    assert finding.fix is not None
+    edit = replace(finding.fix.edits[0], span=finding.span)
+    finding = replace(finding, fix=Fix((edit,)))
+    document = json.loads(json_report.dump([finding], [], sources, edits(sources)))
+    (made,) = document["findings"][0]["fix"]["edits"]
+    place = {"path": "b.py", "cell": None, "line": 2, "end_line": 2}
+    assert made == {**place, "column": 17, "end_column": 17, "text": ", device=d"}
+    rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
+    (run,) = json.loads(sarif.dump([finding], [], rules, edits(sources)))["runs"]
+    (fix,) = run["results"][0]["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "b.py"
+    assert change["replacements"] == [
+        {
+            "deletedRegion": {"startLine": 2, "startColumn": 17, "endLine": 2, "endColumn": 17},
+            "insertedContent": {"text": ", device=d"},
+        }
+    ]
+
+
+def test_junit() -> None:
+    sources = {**SOURCES, "good.py": source.from_text("y = 1\n", "good.py")}
+    nasty = replace(FINDING, message='<&"\x1b>')
+    note = replace(FINDING, level="note")
+    root = ElementTree.fromstring(junit.dump([nasty, note], [ERROR], sources))
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("3", "1", "1")
+    (failure,) = root.iter("failure")
+    assert failure.get("message") == '<&"\\x1b>'
+    assert "a.py:3:5: " in (failure.text or "")
+    assert [suite.get("name") for suite in root] == ["a.py", "bad.py", "good.py"]

@@ -116,7 +116,7 @@ def run(
         list[str] | None, typer.Option(metavar="RULE", help="Without this rule.")
     ] = None,
     branch: Annotated[str, typer.Option(metavar="NAME", help="The new branch.")] = "",
-    title: Annotated[str, typer.Option(metavar="TEXT", help="Of commit and pull request.")] = "",
+    title: Annotated[str, typer.Option(metavar="WORDS", help="Of commit and pull request.")] = "",
     author: Annotated[
         str, typer.Option(metavar='"NAME <MAIL>"', help="Who commits.", show_default="you")
     ] = "",
@@ -129,8 +129,8 @@ def run(
     jobs: Jobs = 0,
     engine: Engine = EngineName.pool,
     address: Address = "auto",
-    cpus: Annotated[float, typer.Option(min=0.01, help="CPUs of a Ray task.")] = 1.0,
-    gpus: Annotated[float, typer.Option(min=0.0, help="GPUs of a Ray task.")] = 0.0,
+    cpus: Annotated[float, typer.Option(metavar="N", min=0.01, help="CPUs of a Ray task.")] = 1.0,
+    gpus: Annotated[float, typer.Option(metavar="N", min=0.0, help="GPUs of a Ray task.")] = 0.0,
     memory: Annotated[
         int | None, typer.Option(metavar="MIB", min=1, help="Memory of a Ray task.")
     ] = None,

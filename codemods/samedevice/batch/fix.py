@@ -30,7 +30,7 @@ from ..config import ConfigError
 from ..finding import Finding
 from ..migrate import Outcome
 from ..project import Project
-from ..report.changes import change_list, dump
+from ..report.changes import change_list, dump, line_of
 from . import policy as policy_
 from .policy import Policy
 
@@ -235,14 +235,14 @@ class Task:
         fixed.fixed = _count(applied)
         fixed.left = _count(filter(is_wrong, outcome.remaining))
         wrong = {
-            (finding.path, finding.span.line, finding.rule)
+            (finding.path, *line_of(finding.path, finding.span.line, outcome), finding.rule)
             for finding in map(outcome.before, filter(is_wrong, outcome.remaining))
         }
         fixed.not_fixed = [
             {"path": _slashed(one.path), "line": one.line, "rule": one.rule,
              "code": one.code[:500], "reason": one.reason}
             for one in listed.left
-            if (one.path, one.line, one.rule) in wrong
+            if (one.path, one.cell, one.line, one.rule) in wrong
         ]  # fmt: skip
         fixed.problems = [
             {"path": _slashed(error.path), "line": error.line, "message": error.message}

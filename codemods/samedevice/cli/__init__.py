@@ -12,6 +12,7 @@ from . import check as check
 from . import doctor as doctor
 from . import explain as explain
 from . import fix as fix
+from . import init as init
 from . import map as map
 from . import modernize as modernize
 from . import prove as prove

@@ -6,9 +6,10 @@ import typer
 
 from ..batch import commands
 from .errors import exit_codes
+from .help import Command, Group
 from .root import app
 
-batch = typer.Typer(help="Migrate many repositories.", no_args_is_help=True)
+batch = typer.Typer(cls=Group, help="Migrate many repositories.", no_args_is_help=True)
 app.add_typer(batch, name="batch")
 for _command in commands.COMMANDS:
-    batch.command()(exit_codes(_command))
+    batch.command(cls=Command)(exit_codes(_command))

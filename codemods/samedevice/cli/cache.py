@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from .errors import CLEAN, exit_codes, fail
+from .help import Command, Group
 from .root import app
 from .screen import count
 
 cache = typer.Typer(
+    cls=Group,
     help="What `check` keeps from run to run, so that only what changed is judged again.",
     no_args_is_help=True,
 )
@@ -17,7 +19,7 @@ cache = typer.Typer(
 app.add_typer(cache, name="cache")
 
 
-@cache.command("dir")
+@cache.command(cls=Command, name="dir")
 @exit_codes
 def cache_dir() -> int:
     """Print the folder of the cache."""
@@ -27,7 +29,7 @@ def cache_dir() -> int:
     return CLEAN
 
 
-@cache.command("info")
+@cache.command(cls=Command, name="info")
 @exit_codes
 def cache_info() -> int:
     """Print how many projects the cache knows, and its size."""
@@ -40,7 +42,7 @@ def cache_info() -> int:
     return CLEAN
 
 
-@cache.command("clear")
+@cache.command(cls=Command, name="clear")
 @exit_codes
 def cache_clear() -> int:
     """Remove all that is kept."""

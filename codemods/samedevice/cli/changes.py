@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, FAILED, FOUND
-from .screen import count, looked_at, make_console, tell_errors
+from .screen import count, looked_at, make_console, say, tell_errors
 
 if TYPE_CHECKING:
     from ..migrate import Change, Outcome
@@ -42,18 +42,18 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         counts = Counter(finding.rule for finding in applied).most_common()
         fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
         files = count(len(outcome.changes), "file")
-        typer.echo(f"{files} {'changed' if written else 'would change'} ({fixes})", err=True)
+        say(f"{files} {'changed' if written else 'would change'} ({fixes})")
     left = [finding for finding in outcome.remaining if is_wrong(finding)]
     if left:
-        typer.echo(f"{count(len(left), 'finding')} left as found:", err=True)
+        say(f"{count(len(left), 'finding')} left as found:")
     for finding in left:
         at = finding if written else outcome.before(finding)  # as the files are now
         where = place(at.path, at.span, outcome.sources if written else outcome.originals)
         reason = printable(why_left(finding, outcome))
-        typer.echo(f"  {where} [{finding.rule}] {reason}", err=True)
+        say(f"  {where} [{finding.rule}] {reason}")
     read = looked_at(outcome.sources, outcome.errors)
     if read and not outcome.changes and not left:
-        typer.echo(f"nothing to change in {count(read, 'file')}", err=True)
+        say(f"nothing to change in {count(read, 'file')}")
 
 
 def to_stdout(outcome: Outcome) -> int:
@@ -76,11 +76,11 @@ def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
     if asked:
         tell(outcome, written=False)
         if not confirmed("Write these changes?"):
-            typer.echo("nothing was written", err=True)
+            say("nothing was written")
             return FAILED if result(outcome) == FAILED else FOUND
     migrate.apply(outcome)
     if asked:
-        typer.echo(f"{count(len(outcome.changes), 'file')} changed", err=True)
+        say(f"{count(len(outcome.changes), 'file')} changed")
     else:
         tell(outcome, written=True)
     return result(outcome)
@@ -101,7 +101,7 @@ def confirmed(question: str) -> bool:
     try:
         return typer.confirm(question, err=True)
     except typer.Abort:
-        typer.echo("\nno answer; --yes writes without asking, --diff only shows", err=True)
+        say("\nno answer; --yes writes without asking, --diff only shows")
         return False
 
 
@@ -110,11 +110,7 @@ def tell_notes(planned: Plan) -> None:
     from ..report.place import printable
 
     for note in planned.notes:
-        typer.echo(
-            f"  {printable(note.path)}:{note.span.line}: {printable(note.message)}", err=True
-        )
+        say(f"  {printable(note.path)}:{note.span.line}: {printable(note.message)}")
     if planned.waiting:
         files = count(len(planned.waiting), "more file")
-        typer.echo(
-            f"{files} would change with --all: it uses names that Python 3 has not", err=True
-        )
+        say(f"{files} would change with --all: it uses names that Python 3 has not")

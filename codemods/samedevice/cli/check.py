@@ -4,63 +4,120 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .errors import CLEAN, FAILED, FOUND, exit_codes, fail
+from .help import BASELINE, OTHER, REPORTS, Command
 from .options import (
+    ConfigFile,
     Exclude,
+    ExtendSelect,
     Format,
     Ignore,
+    Isolated,
     NoCache,
     Paths,
+    Quiet,
     Resolver,
     Safe,
     Select,
+    StdinFilename,
     UnsafeRule,
+    Verbose,
     Watch,
 )  # fmt: skip
 from .project import cache_of, read, settings, watched
 from .root import app
-from .screen import count, looked_at, make_console, tell_errors, working, write_report
+from .screen import (
+    Clock,
+    count,
+    listen,
+    looked_at,
+    make_console,
+    say,
+    tell_errors,
+    working,
+    write_report,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..baseline import Compared
+    from ..config import Config
     from ..finding import Finding
     from ..project import Project
     from ..rules import Rule
 
 
-@app.command(short_help="Report what is on the wrong device, and why.")
+@app.command(cls=Command, short_help="Report what is on the wrong device, and why.")
 @exit_codes
 def check(
     paths: Paths = None,
-    format: Annotated[Format, typer.Option(help="The form of the report.")] = Format.text,
+    format: Annotated[
+        Format, typer.Option(help="The form of the report.", rich_help_panel=REPORTS)
+    ] = Format.text,
     report: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FORMAT=FILE",
+            rich_help_panel=REPORTS,
             help="Write the report to a file, too: sarif=findings.sarif (repeat it).",
         ),
     ] = None,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics",
+            help="Print how often each rule found something.",
+            rich_help_panel=REPORTS,
+        ),
+    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    exit_zero: Annotated[
+        bool,
+        typer.Option(
+            "--exit-zero",
+            help="End with 0 also when something was found.",
+            rich_help_panel=REPORTS,
+        ),
+    ] = False,
     select: Select = None,
+    extend_select: ExtendSelect = None,
     ignore: Ignore = None,
     safe: Safe = None,
     unsafe_rule: UnsafeRule = None,
-    exclude: Exclude = None,
     resolver: Resolver = "",
+    exclude: Exclude = None,
+    config_file: ConfigFile = "",
+    isolated: Isolated = False,
+    stdin_filename: StdinFilename = "",
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Leave out the findings listed in this file.", show_default=False
+            metavar="FILE",
+            help="Leave out the findings listed in this file.",
+            show_default=False,
+            rich_help_panel=BASELINE,
         ),
     ] = None,
     write_baseline: Annotated[
-        bool, typer.Option("--write-baseline", help="List the findings of now in that file.")
+        bool,
+        typer.Option(
+            "--write-baseline",
+            help="List the findings of now in that file.",
+            rich_help_panel=BASELINE,
+        ),
     ] = False,
     prune_baseline: Annotated[
-        bool, typer.Option("--prune-baseline", help="Take out of that file what was repaired.")
+        bool,
+        typer.Option(
+            "--prune-baseline",
+            help="Take out of that file what was repaired.",
+            rich_help_panel=BASELINE,
+        ),
     ] = False,
     no_cache: NoCache = False,
     jobs: Annotated[
@@ -72,60 +129,113 @@ def check(
             min=1,
             show_default="one for each core",
             help="Processes for a large project.",
+            rich_help_panel=OTHER,
         ),
     ] = None,
     watch: Watch = False,
 ) -> int:
-    """Report what is on the wrong device, and why; changes none of the code and runs none of it."""
-    if watch:
-        return watched(paths or ["."], exclude, check, {**locals(), "watch": False})
-    from .. import baseline as baseline_
-    from .. import check as check_
-    from .. import parallel
-    from ..report import text
+    """Report what is on the wrong device, and why.
 
+    Changes none of the code and runs none of it.
+    """  # fmt: skip
+    listen(quiet, verbose)
     paths = paths or ["."]
-    reports = [_named_report(given) for given in report or ()]
-    config = settings(paths, select, ignore, safe, unsafe_rule, exclude, resolver)
-    config = config.with_flags(baseline=baseline)
+    config = settings(
+        paths, select=select, extend_select=extend_select, ignore=ignore, safe=safe,
+        unsafe_rule=unsafe_rule, exclude=exclude, resolver=resolver, baseline=baseline,
+        file=config_file, isolated=isolated, stdin_filename=stdin_filename,
+    )  # fmt: skip
+    if watch:
+        return watched(paths, config, check, {**locals(), "watch": False})
     if write_baseline and prune_baseline:
         fail("--write-baseline and --prune-baseline exclude each other")
     if (write_baseline or prune_baseline) and (not config.baseline or "-" in paths):
         fail("a baseline is for files, and its own is named by --baseline FILE or in the settings")
-    old = baseline_.Baseline("")
-    if config.baseline and not write_baseline:
-        old = baseline_.read(config.baseline)
-    rules = check_.select(config)
-    project = read(paths, config)
-    cache = None if no_cache or "-" in paths else cache_of(project, config)
-    with working("checking", project) as step:
-        findings = check_.check(
-            project, config, step, cache=cache, processes=jobs or parallel.cores()
-        )
-    if cache is not None:
-        cache.write()
-    errors = project.errors
+    if statistics and format is not Format.text:
+        fail("--statistics is a form of its own: it goes without --format")
+    reports = [_named_report(given) for given in report or ()]
+    checked = _Checked(
+        config, paths, stdin_filename, cached=not no_cache, jobs=jobs, baseline=not write_baseline
+    )
     if write_baseline or prune_baseline:
-        done = baseline_.update(config, findings, project, paths, add=write_baseline)
-        tell_errors(errors)
-        typer.echo(done, err=True)
-        return FAILED if errors else CLEAN
-    compared = old.compare(findings, project, paths, config)
-    findings = compared.new
-    wrong = any(map(check_.is_wrong, findings))
+        return checked.update_baseline(add=write_baseline)
+    compared = checked.compared
     for form, path in reports:
-        write_report(path, _dump(form, findings, project, rules))
+        write_report(path, _dump(form, compared.new, checked))
     if format is not Format.text:
-        typer.echo(_dump(format, findings, project, rules), nl=False)
+        typer.echo(_dump(format, compared.new, checked), nl=False)
     else:
-        text.show(make_console(), findings, project.sources)
-        tell_errors(errors)
-        _summary(findings, looked_at(project.sources, errors))
-        _tell_baseline(compared)
-    return FAILED if errors else FOUND if wrong else CLEAN
+        _show(checked, statistics)
+    found = FOUND if checked.wrong and not exit_zero else CLEAN
+    return FAILED if checked.project.errors else found
 
 
-GONE = 10  # repaired findings of a baseline that are listed
+class _Checked:
+    """A project, what was found in it, and how that compares with the baseline."""
+
+    def __init__(
+        self,
+        config: Config,
+        paths: Sequence[str],
+        stdin: str,
+        *,
+        cached: bool,
+        jobs: int | None,
+        baseline: bool,
+    ) -> None:
+        from .. import baseline as baseline_
+        from .. import check, parallel
+
+        self.config, self.paths = config, paths
+        self._old = baseline_.Baseline("")
+        if baseline and config.baseline:
+            self._old = baseline_.read(config.baseline)
+        self.rules: Mapping[str, Rule] = check.select(config)
+        clock = Clock()
+        self.project: Project = read(paths, config, stdin)
+        clock.tell("read", count(len(self.project.sources), "file"))
+        cache = cache_of(self.project, config) if cached and "-" not in paths else None
+        with working("checking", self.project) as step:
+            self.findings = check.check(
+                self.project, config, step, cache=cache, processes=jobs or parallel.cores()
+            )
+        if cache is not None:
+            cache.write()
+        clock.tell("checked", f"with {count(len(self.rules), 'rule')}")
+
+    @cached_property
+    def compared(self) -> Compared:
+        """What of the findings is new."""
+        return self._old.compare(self.findings, self.project, self.paths, self.config)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a new finding asks for action."""
+        from ..check import is_wrong
+
+        return any(map(is_wrong, self.compared.new))
+
+    def update_baseline(self, *, add: bool) -> int:
+        """Write the baseline anew; return the exit code."""
+        from .. import baseline
+
+        done = baseline.update(self.config, self.findings, self.project, self.paths, add=add)
+        tell_errors(self.project.errors)
+        say(done)
+        return FAILED if self.project.errors else CLEAN
+
+
+def _show(checked: _Checked, statistics: bool) -> None:
+    from ..report import text
+
+    project, compared = checked.project, checked.compared
+    if statistics:
+        text.show_statistics(make_console(), compared.new, checked.rules)
+    else:
+        text.show(make_console(), compared.new, project.sources, checked.rules)
+    tell_errors(project.errors)
+    _summary(compared.new, looked_at(project.sources, project.errors))
+    _tell_baseline(compared)
 
 
 def _named_report(given: str) -> tuple[Format, str]:
@@ -140,23 +250,29 @@ def _named_report(given: str) -> tuple[Format, str]:
     return Format(form), path
 
 
-def _dump(
-    format: Format, findings: Sequence[Finding], project: Project, rules: Mapping[str, Rule]
-) -> str:
+def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str:
     """Return a report for a program, with a newline at its end if it has any line."""
-    from ..report import github, gitlab, json, sarif
+    from ..report import findings_page, github, gitlab, json, junit, sarif, text
+    from ..report.edits import Edits
 
-    errors = project.errors
+    project, rules = checked.project, checked.rules
+    errors, sources = project.errors, project.sources
     match format:
         case Format.json:
-            dumped = json.dump(findings, errors, project.sources)
+            dumped = json.dump(findings, errors, sources, Edits(project, checked.config))
         case Format.sarif:
-            dumped = sarif.dump(findings, errors, rules)
+            dumped = sarif.dump(findings, errors, rules, Edits(project, checked.config))
         case Format.gitlab:
-            dumped = gitlab.dump(findings, errors, project.sources)
+            dumped = gitlab.dump(findings, errors, sources)
+        case Format.junit:
+            dumped = junit.dump(findings, errors, sources)
+        case Format.html:
+            dumped = findings_page.dump(findings, errors, sources, rules)
+        case Format.concise:
+            dumped = text.concise(findings, errors, sources)
         case _:
-            dumped = github.dump(findings, errors)
-    return f"{dumped}\n" if dumped else ""
+            dumped = github.dump(findings, errors, sources)
+    return f"{dumped}\n" if dumped and not dumped.endswith("\n") else dumped
 
 
 def _summary(findings: Sequence[Finding], files: int) -> None:
@@ -170,25 +286,28 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
         return  # as was told
     if not wrong:
         notes = f" ({count(len(findings), 'note')})" if findings else ""
-        typer.echo(f"nothing wrong in {count(files, 'file')}{notes}", err=True)
+        say(f"nothing wrong in {count(files, 'file')}{notes}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
-    typer.echo(line, err=True)
+    say(line)
+
+
+GONE = 10  # repaired findings of a baseline that are listed
 
 
 def _tell_baseline(compared: Compared) -> None:
     """Print what the baseline kept out of the report, and which of its entries are gone."""
     if compared.old:
-        typer.echo(f"{count(len(compared.old), 'older finding')} in the baseline", err=True)
+        say(f"{count(len(compared.old), 'older finding')} in the baseline")
     if compared.gone:
         entries = count(compared.gone.total(), "finding")
-        typer.echo(f"{entries} of the baseline gone (see --prune-baseline):", err=True)
+        say(f"{entries} of the baseline gone (see --prune-baseline):")
     listed = sorted(compared.gone.elements())
     for entry in listed[:GONE]:
-        typer.echo(f"  {entry.path} [{entry.rule}] {entry.code}", err=True)
+        say(f"  {entry.path} [{entry.rule}] {entry.code}")
     if len(listed) > GONE:
-        typer.echo(f"  and {len(listed) - GONE:,} more", err=True)
+        say(f"  and {len(listed) - GONE:,} more")

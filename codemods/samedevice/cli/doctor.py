@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from .errors import CLEAN, FAILED, exit_codes
+from .help import Command
 from .root import app
 from .screen import NARROW, make_console
 
 
-@app.command(short_help="Tell what is installed, and how to get what is missing.")
+@app.command(cls=Command, short_help="Tell what is installed, and how to get what is missing.")
 @exit_codes
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,

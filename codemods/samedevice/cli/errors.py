@@ -13,7 +13,7 @@ from typing import NoReturn, ParamSpec
 
 import typer
 
-from .screen import make_console
+from .screen import listen, make_console
 
 P = ParamSpec("P")
 
@@ -48,6 +48,7 @@ def exit_codes(command: Callable[P, int]) -> Callable[P, None]:
         from ..config import ConfigError
         from ..source import SourceError
 
+        listen()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="samedevice")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .errors import CLEAN, FOUND, exit_codes, fail
+from .help import Command
 from .options import Exclude
 from .project import read, settings
 from .root import app
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..repair import Explanation
 
 
-@app.command(short_help="Explain a traceback from a GPU machine.")
+@app.command(cls=Command, short_help="Explain a traceback from a GPU machine.")
 @exit_codes
 def explain(
     error: Annotated[
@@ -41,7 +42,7 @@ def explain(
     except OSError as problem:
         fail(f"{error}: cannot be read: {problem.strerror}")
     paths = paths or ["."]
-    config = settings(paths, None, None, None, None, exclude, "")
+    config = settings(paths, exclude=exclude)
     project = read(paths, config)
     found = repair.explain(text, project, config)
     if found is None:

@@ -10,36 +10,45 @@ import typer
 
 from .changes import finish, tell_notes, to_stdout
 from .errors import FOUND, exit_codes, fail
+from .help import BASELINE, REPORTS, RUNNING, Command
 from .options import (
+    ConfigFile,
     Exclude,
+    ExtendSelect,
     Ignore,
+    Isolated,
     NoCache,
     Paths,
+    Quiet,
     Resolver,
     Safe,
     Select,
+    StdinFilename,
     TimeLimit,
     UnsafeRule,
+    Verbose,
     Watch,
 )  # fmt: skip
 from .project import cache_of, read, settings, watched
 from .root import app
-from .screen import make_console, track, working, write_report
+from .screen import Clock, count, listen, make_console, say, working, write_report
 
 if TYPE_CHECKING:
+    from ..cache import Cache
+    from ..check import Memory
     from ..config import Config
-    from ..migrate import Outcome
+    from ..migrate import Key, Outcome
     from ..project import Project
 
 
-@app.command(short_help="Repair it: show a diff, ask, write.")
+@app.command(cls=Command, short_help="Repair it: show a diff, ask, write.")
 @exit_codes
 def fix(
     paths: Paths = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
     interactive: Annotated[
-        bool, typer.Option("--interactive", "-i", help="Ask for each change, as git add -p does.")
+        bool, typer.Option("--interactive", "-i", help="Ask for each finding, with all its edits.")
     ] = False,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Apply unsafe fixes, too; each says why it is one.")
@@ -51,16 +60,18 @@ def fix(
         str,
         typer.Option(
             metavar="PROGRAM",
-            help='Run "main.py --epochs 1" before and after, in copies; write only what passes.',
             show_default=False,
+            rich_help_panel=RUNNING,
+            help='Run "main.py --epochs 1" before and after, in copies; write only what passes.',
         ),
     ] = "",
     run: Annotated[
         str,
         typer.Option(
             metavar="PROGRAM",
-            help="Run it on the virtual accelerator, in a copy, and repair the clashes it shows.",
             show_default=False,
+            rich_help_panel=RUNNING,
+            help="Run it on the virtual accelerator, in a copy, and repair the clashes it shows.",
         ),
     ] = "",
     time_limit: TimeLimit = 600.0,
@@ -68,32 +79,53 @@ def fix(
         str,
         typer.Option(
             metavar="FILE",
+            show_default=False,
+            rich_help_panel=REPORTS,
             help="Write the list of changes, and of what was left and why, to a .json, .md or "
             ".html file.",
-            show_default=False,
         ),
     ] = "",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     select: Select = None,
+    extend_select: ExtendSelect = None,
     ignore: Ignore = None,
     safe: Safe = None,
     unsafe_rule: UnsafeRule = None,
-    exclude: Exclude = None,
     resolver: Resolver = "",
+    exclude: Exclude = None,
+    config_file: ConfigFile = "",
+    isolated: Isolated = False,
+    stdin_filename: StdinFilename = "",
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            rich_help_panel=BASELINE,
+            help="Leave the findings listed in this file as they are.",
+        ),
+    ] = "",
     no_cache: NoCache = False,
     watch: Watch = False,
 ) -> int:
     """Show what would change as a diff, ask, and write it.
 
     Runs none of the code, unless --prove or --run says so.
-    """
+    """  # fmt: skip
+    from ..report import changes as changes_
+
+    listen(quiet, verbose)
+    paths = paths or ["."]
+    config = settings(
+        paths, select=select, extend_select=extend_select, ignore=ignore, safe=safe,
+        unsafe_rule=unsafe_rule, exclude=exclude, resolver=resolver, unsafe=unsafe,
+        file=config_file, isolated=isolated, stdin_filename=stdin_filename,
+    )  # fmt: skip
     if watch:
         if not (yes or diff):
             fail("--watch asks nothing: it goes with --yes or --diff")
-        return watched(paths or ["."], exclude, fix, {**locals(), "watch": False})
-    from .. import migrate
-    from ..report import changes as changes_
-
-    paths = paths or ["."]
+        return watched(paths, config, fix, {**locals(), "watch": False})
     if yes + diff + interactive > 1:
         fail("--yes, --diff and --interactive exclude each other")
     if "-" in paths and (len(paths) > 1 or interactive):
@@ -102,44 +134,89 @@ def fix(
         fail("--prove and --run need files to run, and go without --modernize")
     if modernize and (interactive or report):
         fail("--modernize goes without --interactive and --report: run samedevice modernize first")
+    if baseline and (run or modernize or "-" in paths):
+        fail("--baseline is for files, and goes without --run and --modernize")
     if report:
         changes_.check_name(report)
-    config = settings(paths, select, ignore, safe, unsafe_rule, exclude, resolver, unsafe)
+    notes = None
     if modernize:
-        from ..modernize import plan
+        from .modernize import modernized_and_fixed
 
-        planned = plan.plan(paths, config, everything=True, track=track)
-        project = plan.project(planned.outcome, config)
+        outcome, notes = modernized_and_fixed(paths, config)
     else:
-        project = read(paths, config)
-    cache = None if no_cache or modernize or run or "-" in paths else cache_of(project, config)
-    if run:
-        outcome = _repaired(project, config, paths, run, time_limit)
-    else:
-        with working("fixing", project) as step:
-            outcome = migrate.migrate(project, config, step=step, cache=cache)
-    if modernize:
-        outcome = plan.then(planned.outcome, outcome)
-    if interactive:
-        from ..interactive import choose
-
-        declined = choose(outcome, make_console())
-        if declined:
-            with working("fixing", project) as step:
-                outcome = migrate.migrate(project, config, declined, step, cache=cache)
-    if cache is not None:
-        cache.write()
+        outcome = _outcome(paths, config, stdin_filename, baseline, run, time_limit,
+                           cached=not no_cache, ask=interactive)  # fmt: skip
     if report:
-        write_report(report, changes_.dump(changes_.change_list(outcome), report))
+        made = changes_.change_list(outcome, written=not diff)
+        write_report(report, changes_.dump(made, report))
     if paths == ["-"] and not diff:
         return to_stdout(outcome)
     if prove and outcome.changes and not _passes(outcome, paths, prove, time_limit):
-        typer.echo("not proved: nothing was written", err=True)
+        say("not proved: nothing was written")
         return FOUND
     code = finish(outcome, ask=not (yes or interactive), diff=diff)
-    if modernize:
-        tell_notes(planned)
+    if notes is not None:
+        tell_notes(notes)
     return code
+
+
+def _outcome(
+    paths: Sequence[str],
+    config: Config,
+    stdin_filename: str,
+    baseline: str,
+    program: str,
+    limit: float | None,
+    *,
+    cached: bool,
+    ask: bool,
+) -> Outcome:
+    """Return what `fix` would do; with `ask`, without what was declined."""
+    from .. import migrate
+    from ..check import Memory
+
+    clock = Clock()
+    project = read(paths, config, stdin_filename)
+    clock.tell("read", count(len(project.sources), "file"))
+    cache = cache_of(project, config) if cached and not program and "-" not in paths else None
+    if program:
+        return _repaired(project, config, paths, program, limit)
+    memory = Memory()
+    declined: set[Key] = set()
+    if baseline:
+        declined |= _older(project, config, paths, baseline, memory, cache)
+    with working("fixing", project) as step:
+        outcome = migrate.migrate(project, config, declined, step, memory, cache)
+    clock.tell("fixed", f"in {count(outcome.rounds, 'round')}")
+    if ask:
+        from ..interactive import choose
+
+        left = choose(outcome, make_console())
+        if left:
+            with working("fixing", project) as step:
+                outcome = migrate.migrate(project, config, declined | left, step, memory, cache)
+    if cache is not None:
+        cache.write()
+    return outcome
+
+
+def _older(
+    project: Project,
+    config: Config,
+    paths: Sequence[str],
+    path: str,
+    memory: Memory,
+    cache: Cache | None,
+) -> set[Key]:
+    """Return what names the findings that a baseline lists."""
+    from .. import baseline, migrate
+    from ..check import check
+
+    known = baseline.read(path)
+    findings = check(project, config, memory=memory, cache=cache)
+    old = known.compare(findings, project, paths, config).old
+    say(f"{count(len(old), 'older finding')} in the baseline")
+    return {migrate.key(finding) for finding in old}
 
 
 def _root(paths: Sequence[str]) -> Path:

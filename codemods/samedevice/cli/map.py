@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from .errors import CLEAN, FAILED, exit_codes
+from .help import Command
 from .options import Exclude, Ignore, Paths, Resolver, Select
 from .project import read, settings
 from .root import app
 from .screen import tell_errors, working
 
 
-@app.command(name="map", short_help="Draw where every tensor lives, as one HTML page.")
+@app.command(cls=Command, name="map", short_help="Draw where every tensor lives, as one HTML page.")
 @exit_codes
 def map_(
     paths: Paths = None,
@@ -41,7 +42,9 @@ def map_(
 
     paths = paths or ["."]
     commands.check_output(output, show)
-    config = settings(paths, select, ignore, None, None, exclude, resolver, unsafe)
+    config = settings(
+        paths, select=select, ignore=ignore, exclude=exclude, resolver=resolver, unsafe=unsafe
+    )
     project = read(paths, config)
     if project.sources:
         with working("mapping", project) as step:

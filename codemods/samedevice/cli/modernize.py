@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .changes import finish, tell_notes, to_stdout
 from .errors import exit_codes, fail
+from .help import Command
 from .options import Exclude, Paths
 from .project import settings
 from .root import app
-from .screen import track
+from .screen import track, working
+
+if TYPE_CHECKING:
+    from ..config import Config
+    from ..migrate import Outcome
+    from ..modernize.plan import Plan
 
 
-@app.command(short_help="Turn Python 2 files into Python 3: show a diff, ask, write.")
+@app.command(cls=Command, short_help="Turn Python 2 files into Python 3: show a diff, ask, write.")
 @exit_codes
 def modernize(
     paths: Paths = None,
@@ -34,10 +41,22 @@ def modernize(
         fail("--yes and --diff exclude each other")
     if "-" in paths and len(paths) > 1:
         fail("code from standard input is changed alone")
-    config = settings(paths, None, None, None, None, exclude, "")
+    config = settings(paths, exclude=exclude)
     planned = plan(paths, config, everything, track)
     if paths == ["-"] and not diff:
         return to_stdout(planned.outcome)
     code = finish(planned.outcome, ask=not yes, diff=diff)
     tell_notes(planned)
     return code
+
+
+def modernized_and_fixed(paths: Sequence[str], config: Config) -> tuple[Outcome, Plan]:
+    """Return what `modernize --all` and then `fix` would do, and what is left to do by hand."""
+    from .. import migrate
+    from ..modernize import plan
+
+    planned = plan.plan(paths, config, everything=True, track=track)
+    project = plan.project(planned.outcome, config)
+    with working("fixing", project) as step:
+        outcome = migrate.migrate(project, config, step=step)
+    return plan.then(planned.outcome, outcome), planned

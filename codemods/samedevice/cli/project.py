@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, INTERRUPTED, fail
-from .screen import track
+from .screen import detail, track
 
 if TYPE_CHECKING:
     from ..cache import Cache
@@ -18,25 +18,40 @@ if TYPE_CHECKING:
 
 def settings(
     paths: Sequence[str],
-    select: Sequence[str] | None,
-    ignore: Sequence[str] | None,
-    safe: Sequence[str] | None,
-    unsafe_rule: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    resolver: str,
+    *,
+    select: Sequence[str] | None = None,
+    extend_select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    safe: Sequence[str] | None = None,
+    unsafe_rule: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    resolver: str = "",
     unsafe: bool = False,
+    baseline: str | None = None,
+    file: str = "",
+    isolated: bool = False,
+    stdin_filename: str = "",
 ) -> Config:
     """Return the settings that hold for `paths`, with the flags that were given."""
     from .. import config
 
-    return config.load(paths).with_flags(
+    if file and isolated:
+        fail("--config and --isolated exclude each other")
+    if stdin_filename and "-" not in paths:
+        fail("--stdin-filename goes with the path -")
+    where = [stdin_filename or path if path == "-" else path for path in paths]
+    found = config.load(where, file=file, isolated=isolated)
+    detail(f"settings: {', '.join(found.files) or 'none'}")
+    return found.with_flags(
         select=names(select),
+        extend_select=names(extend_select),
         ignore=names(ignore),
         safe=names(safe),
         unsafe_rule=names(unsafe_rule),
         exclude=exclude or (),
         resolver=resolver,
         unsafe=unsafe,
+        baseline=baseline,
     )
 
 
@@ -45,11 +60,11 @@ def names(given: Sequence[str] | None) -> list[str]:
     return [name for word in given or () for name in word.split(",") if name]
 
 
-def read(paths: Sequence[str], config: Config) -> Project:
+def read(paths: Sequence[str], config: Config, stdin_filename: str = "") -> Project:
     """Return the files under `paths`, read; says so when there are none."""
     from .. import reading
 
-    project = reading.read(paths, config, track)
+    project = reading.read(paths, config, track, stdin_filename or "-")
     if not project.sources and not project.errors:
         typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
     return project
@@ -69,18 +84,22 @@ _PAUSE = 0.5  # seconds between two looks at the files that are watched
 
 def watched(
     paths: Sequence[str],
-    exclude: Sequence[str] | None,
+    config: Config,
     command: Callable[..., None],
     options: Mapping[str, object],
 ) -> int:
-    """Run a command, and again after each change of a file under `paths`, until Ctrl-C."""
+    """Run a command, and again after each change of a file under `paths`, until Ctrl-C.
+
+    Of `options` those that are parameters of the command are passed on.
+    """
+    import inspect
     import time
 
     from ..files import state
 
     if "-" in paths:
         fail("--watch is for files")
-    config = settings(paths, None, None, None, None, exclude, "")
+    flags = {name: options[name] for name in inspect.signature(command).parameters}
     seen: object = None
     try:
         while True:
@@ -88,7 +107,7 @@ def watched(
             if now != seen:
                 seen = now
                 try:
-                    command(**options)
+                    command(**flags)
                 except typer.Exit as done:
                     if done.exit_code == INTERRUPTED:
                         return CLEAN

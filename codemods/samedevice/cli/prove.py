@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .errors import exit_codes
+from .help import Command
 from .options import (
     DeviceName,
     Devices,
@@ -24,6 +25,7 @@ from .root import app
 
 
 @app.command(
+    cls=Command,
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
     short_help="Run a program on a virtual accelerator or a real one.",
 )
@@ -68,7 +70,7 @@ def run(
     )
 
 
-@app.command(short_help="Run a program before and after a change, and compare.")
+@app.command(cls=Command, short_help="Run a program before and after a change, and compare.")
 @exit_codes
 def prove(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="The file or folder as it was.")],

@@ -10,6 +10,7 @@ import typer
 
 from .. import __version__
 from .errors import FAILED, INTERRUPTED, no_more_output, tell_error
+from .help import Group
 
 _WHAT = "finds where PyTorch tensors and modules are on the wrong device, and repairs it."
 
@@ -19,7 +20,9 @@ app = typer.Typer(
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 clean, 1 findings (or a diff), 2 an error.",
+    cls=Group,
 )
 
 
@@ -47,6 +50,7 @@ _FIRST = {
     "map {here}": "the code as a page, coloured by where every tensor lives",
     "explain FILE": "what a traceback from a GPU machine is about",
     "run FILE": "execute a program on a virtual accelerator",
+    "init": "settings, pre-commit and CI files for this project",
     "doctor": "what is installed, and how to get what is missing",
 }
 

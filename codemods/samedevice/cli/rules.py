@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from .errors import CLEAN, exit_codes, fail
+from .help import Command
 from .options import rule_names
 from .root import app
 from .screen import NARROW, make_console
 
 
-@app.command()
+@app.command(cls=Command)
 @exit_codes
 def rules(
     name: Annotated[str, typer.Argument(help="Explain this rule.", autocompletion=rule_names)] = "",

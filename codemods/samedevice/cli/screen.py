@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,40 @@ LONG = 200  # files from which a run shows its progress
 NARROW = 60  # columns from which a name and what is said about it stand side by side
 
 
+_quiet, _verbose = False, False
+
+
+def listen(quiet: bool = False, verbose: bool = False) -> None:
+    """Take how much this command is to say; every command begins with neither flag."""
+    global _quiet, _verbose
+    _quiet, _verbose = quiet, verbose and not quiet
+
+
+def say(line: str) -> None:
+    """Print a line of a summary on standard error, unless --quiet was given."""
+    if not _quiet:
+        typer.echo(line, err=True)
+
+
+def detail(line: str) -> None:
+    """Print a line that only --verbose asks for."""
+    if _verbose:
+        typer.echo(line, err=True)
+
+
+class Clock:
+    """Tells with --verbose how long each step took."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def tell(self, step: str, what: str) -> None:
+        """Print what was done since the last step, and how long that took."""
+        now = time.perf_counter()
+        detail(f"{step} {what} in {now - self._last:.2f} s")
+        self._last = now
+
+
 def make_console(stderr: bool = False) -> Console:
     """Return a console that prints texts as they are."""
     from rich.console import Console
@@ -33,7 +68,7 @@ def make_console(stderr: bool = False) -> Console:
 def track(paths: Sequence[str], title: str) -> Iterator[str]:
     """Yield `paths`, with a progress bar on a terminal when there are many."""
     console = make_console(stderr=True)
-    if len(paths) < LONG or not console.is_terminal:
+    if len(paths) < LONG or _quiet or not console.is_terminal:
         yield from paths
         return
     from rich.progress import track
@@ -45,7 +80,7 @@ def track(paths: Sequence[str], title: str) -> Iterator[str]:
 def working(title: str, project: Project) -> Iterator[Step]:
     """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
     console = make_console(stderr=True)
-    if len(project.sources) < LONG or not console.is_terminal:
+    if len(project.sources) < LONG or _quiet or not console.is_terminal:
         yield lambda files: None
         return
     from rich.progress import Progress

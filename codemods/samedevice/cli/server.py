@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from .errors import CLEAN, exit_codes, fail
+from .help import Command
 from .root import app
 
 
-@app.command(short_help="Serve an editor by the Language Server Protocol.")
+@app.command(cls=Command, short_help="Serve an editor by the Language Server Protocol.")
 @exit_codes
 def server(
     tcp: Annotated[

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 
 from ..check import is_wrong
 from ..config import ConfigError
-from ..finding import Edit, Finding
+from ..finding import Edit, Finding, Span
 from ..migrate import Change, Outcome, key
 from . import html, markdown
 from .diff import Opcode, opcodes, text_lines
 from .json import VERSION, ErrorRecord, error_record
-from .place import short_place
+from .place import cell_of, short_place
 from .text import fix_note
 
 
@@ -22,10 +22,12 @@ from .text import fix_note
 class Entry:
     """One change: the lines before and after, and why.
 
-    `rule` is "" for lines that other changes need: the resolver, an import.
+    `rule` is "" for lines that other changes need: the resolver, an import. In a notebook, `line`
+    counts in the cell of the number `cell`.
     """
 
     path: str
+    cell: int | None
     line: int
     rule: str
     before: str
@@ -38,6 +40,7 @@ class Left:
     """One finding that was seen and not changed, with the reason."""
 
     path: str
+    cell: int | None
     line: int
     rule: str
     code: str
@@ -47,16 +50,21 @@ class Left:
 
 @dataclass(frozen=True)
 class ChangeList:
-    """The change list of one run; lines are those of the files before it."""
+    """The change list of one run; lines are those of the files before it.
 
+    `written` is false where the changes were only shown.
+    """
+
+    written: bool
     changed: tuple[Entry, ...]
     left: tuple[Left, ...]
     errors: tuple[ErrorRecord, ...]
 
 
-def change_list(outcome: Outcome) -> ChangeList:
-    """Return what was changed and what was not, in reading order."""
+def change_list(outcome: Outcome, *, written: bool = True) -> ChangeList:
+    """Return what was changed, or would be, and what was not, in reading order."""
     return ChangeList(
+        written,
         tuple(entry for change in outcome.changes for entry in _entries(change, outcome)),
         tuple(_left(outcome)),
         tuple(error_record(error) for error in outcome.errors),
@@ -137,7 +145,7 @@ def _entries(change: Change, outcome: Outcome) -> Iterator[Entry]:
         if not pairs:
             yield Entry(
                 change.path,
-                i1 + 1,
+                *line_of(change.path, i1 + 1, outcome),
                 "",
                 "\n".join(before[i1:i2]),
                 "\n".join(after[j1:j2]),
@@ -154,7 +162,7 @@ def _entries(change: Change, outcome: Outcome) -> Iterator[Entry]:
             seen.add((key(finding), a1, a2))
             yield Entry(
                 change.path,
-                a1 + 1,
+                *line_of(change.path, a1 + 1, outcome),
                 finding.rule,
                 "\n".join(before[a1:a2]),
                 "\n".join(after[b1:b2]),
@@ -168,8 +176,15 @@ def _left(outcome: Outcome) -> Iterator[Left]:
         source = outcome.sources.get(finding.path)
         code = source.line(finding.span.line).strip() if source else ""
         yield Left(
-            at.path, at.span.line, at.rule, code, _why(at, outcome), why_left(finding, outcome)
-        )
+            at.path, *line_of(at.path, at.span.line, outcome), at.rule, code, _why(at, outcome),
+            why_left(finding, outcome),
+        )  # fmt: skip
+
+
+def line_of(path: str, line: int, outcome: Outcome) -> tuple[int | None, int]:
+    """Return a line of the files before as people count it: with its cell in a notebook."""
+    span = Span(line, 0, line, 0)
+    return cell_of(path, span, outcome.originals) or (None, line)
 
 
 def why_left(finding: Finding, outcome: Outcome) -> str:

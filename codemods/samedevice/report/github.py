@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..finding import Finding
-from ..source import SourceError
+from ..source import Source, SourceError
+from .place import in_cell, short_place
 from .text import fix_note
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def dump(findings: Sequence[Finding], errors: Sequence[SourceError]) -> str:
+def dump(
+    findings: Sequence[Finding], errors: Sequence[SourceError], sources: Mapping[str, Source]
+) -> str:
     """Return one command a line."""
-    return "\n".join([*map(_finding, findings), *map(_error, errors)])
+    lines = [_finding(finding, sources) for finding in findings]
+    return "\n".join([*lines, *map(_error, errors)])
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, sources: Mapping[str, Source]) -> str:
     span = finding.span
     properties: dict[str, object] = {"file": finding.path}
     if not finding.path.endswith(".ipynb"):
@@ -24,13 +28,13 @@ def _finding(finding: Finding) -> str:
         if span.line == span.end_line:  # columns are shown for one line only
             properties.update(col=span.column + 1, endColumn=span.end_column + 1)
     properties["title"] = f"samedevice: {finding.rule}"
-    return _command(_COMMANDS[finding.level], properties, "\n".join(_sentences(finding)))
+    return _command(_COMMANDS[finding.level], properties, "\n".join(_sentences(finding, sources)))
 
 
-def _sentences(finding: Finding) -> Iterator[str]:
-    yield finding.message
+def _sentences(finding: Finding, sources: Mapping[str, Source]) -> Iterator[str]:
+    yield in_cell(finding.path, finding.span, sources) + finding.message
     for origin in finding.origins:
-        yield f"{origin.path}:{origin.span.line}: {origin.text}"
+        yield f"{short_place(origin.path, origin.span, sources)}: {origin.text}"
     if fix_note(finding):
         yield fix_note(finding)
 
@@ -39,7 +43,8 @@ def _error(error: SourceError) -> str:
     properties: dict[str, object] = {"file": error.path}
     if error.line is not None and not error.path.endswith(".ipynb"):
         properties["line"] = error.line
-    return _command("error", {**properties, "title": "samedevice"}, error.message)
+    where = "" if error.cell is None else f"cell {error.cell[0]}:{error.cell[1]}: "
+    return _command("error", {**properties, "title": "samedevice"}, where + error.message)
 
 
 def _command(name: str, properties: dict[str, object], message: str) -> str:

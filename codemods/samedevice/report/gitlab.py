@@ -11,6 +11,7 @@ from typing import Any
 from ..baseline import Baseline
 from ..finding import Finding
 from ..source import Source, SourceError
+from .place import in_cell
 from .text import fix_note
 
 _SEVERITY = {"error": "major", "warning": "minor", "note": "info"}
@@ -33,7 +34,9 @@ def dump(
                 finding.path,
                 1 if finding.path.endswith(".ipynb") else finding.span.line,
                 finding.rule,
-                finding.message + (f" ({note})" if note else ""),
+                in_cell(finding.path, finding.span, sources)
+                + finding.message
+                + (f" ({note})" if note else ""),
                 _SEVERITY[finding.level],
                 _fingerprint(seen, entry),
             )
@@ -42,11 +45,15 @@ def dump(
         key = (error.path, "error", error.message)
         issues.append(
             _issue(
-                error.path, error.line or 1, "error", error.message, "critical",
-                _fingerprint(seen, key),
+                error.path, 1 if error.cell else error.line or 1, "error", _message(error),
+                "critical", _fingerprint(seen, key),
             )
         )  # fmt: skip
     return json.dumps(issues, indent=2)
+
+
+def _message(error: SourceError) -> str:
+    return f"cell {error.cell[0]}:{error.cell[1]}: {error.message}" if error.cell else error.message
 
 
 def _issue(

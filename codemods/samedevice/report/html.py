@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from .markdown import at_error, by_file, title, total, where
+from .shell import text
 
 if TYPE_CHECKING:
     from .changes import ChangeList
@@ -38,35 +41,52 @@ def _lines(changes: ChangeList) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>Changes made by samedevice</title><style>{_STYLE}</style></head><body><main>"
-    yield "<h1>Changes made by samedevice</h1>"
-    if not changes.changed:
-        yield "<p>Nothing was changed.</p>"
-    for path, entries in groupby(changes.changed, lambda entry: entry.path):
-        yield f"<h2>{escape(path)}</h2>"
+    yield f"<title>{title(changes)}</title><style>{_STYLE}</style></head><body><main>"
+    yield f"<h1>{title(changes)}</h1><p>{total(changes)}</p>"
+    yield from _index(changes)
+    for number, (path, entries) in enumerate(groupby(changes.changed, lambda one: one.path)):
+        yield f'<h2 id="f{number}">{text(path)}</h2>'
         for entry in entries:
-            rule = f' <span class="rule">{escape(entry.rule)}</span>' if entry.rule else ""
-            yield f"<p><b>Line {entry.line}</b>{rule}<br>{escape(entry.why)}</p>"
-            removed = "".join(f"<del>{escape(line)}</del>" for line in _code(entry.before))
-            added = "".join(f"<ins>{escape(line)}</ins>" for line in _code(entry.after))
+            rule = f' <span class="rule">{text(entry.rule)}</span>' if entry.rule else ""
+            yield f"<p><b>{where(entry)}</b>{rule}<br>{prose(entry.why)}</p>"
+            removed = "".join(f"<del>{text(line)}</del>" for line in _code(entry.before))
+            added = "".join(f"<ins>{text(line)}</ins>" for line in _code(entry.after))
             yield f"<pre>{removed}{added}</pre>"
     if changes.left:
-        yield "<h1>Seen and not changed</h1><table>"
+        yield '<h1 id="left">Seen and not changed</h1><table>'
         yield "<tr><th>Place</th><th>Code and reason</th></tr>"
         for left in changes.left:
             yield (
-                f'<tr><td>{escape(left.path)}:{left.line}<br><span class="rule">'
-                f"{escape(left.rule)}</span></td><td><code>{escape(left.code)}</code><br>"
-                f'{escape(left.why)}<br><span class="reason">{escape(left.reason)}</span></td></tr>'
+                f'<tr><td>{text(left.path)}<br>{where(left)}<br><span class="rule">'
+                f"{text(left.rule)}</span></td><td><code>{text(left.code)}</code><br>"
+                f'{prose(left.why)}<br><span class="reason">{prose(left.reason)}</span></td></tr>'
             )
         yield "</table>"
     if changes.errors:
         yield "<h1>Files that could not be worked on</h1><ul>"
         for error in changes.errors:
-            line = "" if error.line is None else f":{error.line}"
-            yield f"<li>{escape(error.path)}{line}: {escape(error.message)}</li>"
+            yield f"<li>{text(error.path)}{at_error(error)}: {prose(error.message)}</li>"
         yield "</ul>"
     yield "</main></body></html>"
+
+
+def _index(changes: ChangeList) -> Iterator[str]:
+    """Yield the files, with how much there is of each, where there are several."""
+    files = by_file(changes)
+    if len(files) < 2:
+        return
+    order = [path for path, _ in groupby(changes.changed, lambda one: one.path)]
+    yield "<table><tr><th>File</th><th>Changes</th><th>Left</th></tr>"
+    for path, made, left in files:
+        target = f"f{order.index(path)}" if made else "left"
+        name = f'<a href="#{target}">{text(path)}</a>'
+        yield f"<tr><td>{name}</td><td>{made}</td><td>{left}</td></tr>"
+    yield "</table>"
+
+
+def prose(words: str) -> str:
+    """Return a sentence as HTML, with what is between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
 
 
 def _code(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from ..finding import Finding, Span
 from ..source import Source, SourceError
+from .edits import Edits
 from .place import cell_of
 
 VERSION: Final = 1
@@ -37,11 +38,23 @@ class OriginRecord(Place):
 
 
 @dataclass(frozen=True)
+class EditRecord(Place):
+    """Put `text` in the place of a range; a file that is not there yet is made of it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class FixRecord:
-    """Whether the fix of a finding is safe, and why not."""
+    """Whether the fix of a finding is safe, and why not; and the edits that make it alone.
+
+    Together, the fixes of several findings need fewer edits: imports and the device that they
+    name are added once.
+    """
 
     safe: bool
     reason: str
+    edits: tuple[EditRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -58,9 +71,10 @@ class FindingRecord(Place):
 
 @dataclass(frozen=True)
 class ErrorRecord:
-    """A file that could not be used."""
+    """A file that could not be used; in a notebook, `line` counts in its `cell`."""
 
     path: str
+    cell: int | None
     line: int | None
     column: int | None
     message: str
@@ -76,18 +90,21 @@ class Report:
 
 
 def dump(
-    findings: Sequence[Finding], errors: Sequence[SourceError], sources: Mapping[str, Source]
+    findings: Sequence[Finding],
+    errors: Sequence[SourceError],
+    sources: Mapping[str, Source],
+    edits: Edits,
 ) -> str:
     """Return one JSON document, a `Report`."""
     report = Report(
         VERSION,
-        tuple(finding_record(finding, sources) for finding in findings),
+        tuple(finding_record(finding, sources, edits) for finding in findings),
         tuple(error_record(error) for error in errors),
     )
     return json.dumps(asdict(report), indent=2)
 
 
-def finding_record(finding: Finding, sources: Mapping[str, Source]) -> FindingRecord:
+def finding_record(finding: Finding, sources: Mapping[str, Source], edits: Edits) -> FindingRecord:
     """Return a finding as it is written."""
     fix = finding.fix
     return FindingRecord(
@@ -99,7 +116,7 @@ def finding_record(finding: Finding, sources: Mapping[str, Source]) -> FindingRe
             OriginRecord(*_place(origin.path, origin.span, sources), origin.text)
             for origin in finding.origins
         ),
-        None if fix is None else FixRecord(fix.safe, fix.reason),
+        None if fix is None else FixRecord(fix.safe, fix.reason, _edits(finding, sources, edits)),
         finding.unfixed,
     )
 
@@ -107,7 +124,14 @@ def finding_record(finding: Finding, sources: Mapping[str, Source]) -> FindingRe
 def error_record(error: SourceError) -> ErrorRecord:
     """Return an error as it is written."""
     column = None if error.column is None else error.column + 1
-    return ErrorRecord(error.path, error.line, column, error.message)
+    cell, line = (None, error.line) if error.cell is None else error.cell
+    return ErrorRecord(error.path, cell, line, column, error.message)
+
+
+def _edits(finding: Finding, sources: Mapping[str, Source], edits: Edits) -> tuple[EditRecord, ...]:
+    return tuple(
+        EditRecord(*_place(edit.path, edit.span, sources), edit.text) for edit in edits.of(finding)
+    )
 
 
 def _place(

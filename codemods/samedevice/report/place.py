@@ -22,6 +22,15 @@ def short_place(path: str, span: Span, sources: Mapping[str, Source]) -> str:
     return place(path, span, sources).rpartition(":")[0]
 
 
+def in_cell(path: str, span: Span, sources: Mapping[str, Source]) -> str:
+    """Return "cell 3:2: " for a notebook's range and "" for others.
+
+    It stands before a message whose place can only name the file.
+    """
+    cell = cell_of(path, span, sources)
+    return "" if cell is None else f"cell {cell[0]}:{cell[1]}: "
+
+
 def cell_of(path: str, span: Span, sources: Mapping[str, Source]) -> tuple[int, int] | None:
     """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks."""
     cell = sources[path].cell_of(span.line) if path in sources else None

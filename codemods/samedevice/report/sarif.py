@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
@@ -12,12 +13,17 @@ from .. import __version__
 from ..finding import Finding, Span
 from ..rules import Rule
 from ..source import SourceError
+from .edits import Edits, TextEdit
+from .place import in_cell
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def dump(
-    findings: Sequence[Finding], errors: Sequence[SourceError], rules: Mapping[str, Rule]
+    findings: Sequence[Finding],
+    errors: Sequence[SourceError],
+    rules: Mapping[str, Rule],
+    edits: Edits,
 ) -> str:
     """Return one SARIF log with one run; only the rules that found something are described."""
     names = sorted({finding.rule for finding in findings})
@@ -30,7 +36,7 @@ def dump(
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, names.index(finding.rule)) for finding in findings],
+        "results": [_result(finding, names.index(finding.rule), edits) for finding in findings],
         "invocations": [
             {
                 "executionSuccessful": not errors,
@@ -50,30 +56,54 @@ def _rule(name: str, rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
-    return {
+def _result(finding: Finding, rule_index: int, edits: Edits) -> dict[str, Any]:
+    result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
         "level": finding.level,
-        "message": {"text": finding.message},
+        "message": {"text": in_cell(finding.path, finding.span, edits.sources) + finding.message},
         "locations": [_location(finding.path, finding.span)],
         "relatedLocations": [
             {**_location(origin.path, origin.span), "message": {"text": origin.text}}
             for origin in finding.origins
         ],
     }
+    made = edits.of(finding)
+    if finding.fix is not None and made and not any(one.path.endswith(".ipynb") for one in made):
+        reason = f" (unsafe: {finding.fix.reason})" if not finding.fix.safe else ""
+        result["fixes"] = [
+            {
+                "description": {"text": f"samedevice fix{reason}"},
+                "artifactChanges": [
+                    {
+                        "artifactLocation": _artifact(path),
+                        "replacements": [_replacement(edit) for edit in group],
+                    }
+                    for path, group in groupby(made, lambda edit: edit.path)
+                ],
+            }
+        ]
+    return result
+
+
+def _replacement(edit: TextEdit) -> dict[str, Any]:
+    return {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
 
 
 def _location(path: str, span: Span) -> dict[str, Any]:
     location: dict[str, Any] = {"artifactLocation": _artifact(path)}
     if not path.endswith(".ipynb"):  # lines of a notebook's code are not lines of the file
-        location["region"] = {
-            "startLine": span.line,
-            "startColumn": span.column + 1,
-            "endLine": span.end_line,
-            "endColumn": span.end_column + 1,
-        }
+        location["region"] = _region(span)
     return {"physicalLocation": location}
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column + 1,
+        "endLine": span.end_line,
+        "endColumn": span.end_column + 1,
+    }
 
 
 def _artifact(path: str) -> dict[str, str]:

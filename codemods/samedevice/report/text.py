@@ -1,25 +1,72 @@
-"""Findings for a terminal: the place, the code with carets, why, where it comes from."""
+"""Findings for a terminal: both places with their code, why, and what `fix` will do."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ..finding import Finding
+from ..finding import Finding, Span
+from ..rules import Rule
 from ..source import Source, SourceError
 from .place import place, printable, short_place
+from .repair import what_it_does
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
-def show(console: Console, findings: Iterable[Finding], sources: Mapping[str, Source]) -> None:
-    """Print every finding with its code."""
+def show(
+    console: Console,
+    findings: Iterable[Finding],
+    sources: Mapping[str, Source],
+    rules: Mapping[str, Rule] | None = None,
+) -> None:
+    """Print every finding with its code; the first of each of `rules` with why it matters."""
+    told: set[str] = set()
     for finding in findings:
+        rule = None if finding.rule in told else (rules or {}).get(finding.rule)
+        told.add(finding.rule)
         # Long lines are the terminal's to wrap: a path that is cut in two cannot be clicked.
-        console.print(_text(finding, sources, console), soft_wrap=True)
+        console.print(_Shown(finding, sources, console).text(rule), soft_wrap=True)
+
+
+def concise(
+    findings: Iterable[Finding], errors: Iterable[SourceError], sources: Mapping[str, Source]
+) -> str:
+    """Return a line for each finding and each error."""
+    lines = [
+        f"{place(finding.path, finding.span, sources)}: {finding.rule} {printable(finding.message)}"
+        for finding in findings
+    ]
+    return "".join(f"{line}\n" for line in [*lines, *(printable(str(one)) for one in errors)])
+
+
+def show_statistics(
+    console: Console, findings: Iterable[Finding], rules: Mapping[str, Rule]
+) -> None:
+    """Print how often each rule found something, and how much of that has a safe fix."""
+    from rich.table import Table
+
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    if not by_rule:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("found", "safe fix"):
+        table.add_column(name, justify="right")
+    table.add_column("rule", no_wrap=True)
+    table.add_column("what it finds")
+    for rule, found in sorted(by_rule.items(), key=lambda item: (-len(item[1]), item[0])):
+        safe = sum(one.fix is not None and one.fix.safe for one in found)
+        summary = rules[rule].summary if rule in rules else ""
+        table.add_row(f"{len(found):,}", f"{safe:,}", rule, summary)
+    if not console.is_terminal:
+        console.width = 1000  # one line a rule for grep and the like
+    console.print(table)
 
 
 def show_errors(console: Console, errors: Iterable[SourceError]) -> None:
@@ -28,37 +75,61 @@ def show_errors(console: Console, errors: Iterable[SourceError]) -> None:
         console.print(Text.assemble(("error: ", "bold red"), printable(str(error))), soft_wrap=True)
 
 
-def _text(finding: Finding, sources: Mapping[str, Source], console: Console) -> Text:
-    colour = _COLOURS[finding.level]
-    where = place(finding.path, finding.span, sources)
-    gutter = " " * max(len(str(finding.span.line)), 4)
-    text = Text.assemble(
-        (where, "bold"),
-        " ",
-        (finding.level, f"bold {colour}"),
-        " ",
-        (f"[{finding.rule}]", colour),
-        " ",
-        printable(finding.message),
-        "\n",
-    )
-    source = sources.get(finding.path)
-    if source is not None and finding.span.line <= len(source.starts):
-        room = console.width - len(gutter) - 4 if console.is_terminal else None
-        code, carets = _excerpt(source, finding, room)
-        text.append(f"{finding.span.line:>{len(gutter)}} | ", "dim")
-        text.append(f"{code}\n")
-        text.append(f"{gutter} | ", "dim")
-        text.append(f"{carets}\n", f"bold {colour}")
-    for origin in finding.origins:
-        there = short_place(origin.path, origin.span, sources)
-        text.append(f"{gutter} = ", "dim")
-        text.append(f"{there}: {printable(origin.text)}\n")
-    note = fix_note(finding)
-    if note:
-        text.append(f"{gutter} = ", "dim")
-        text.append(f"{note}\n")
-    return text
+class _Shown:
+    """One finding as text."""
+
+    def __init__(self, finding: Finding, sources: Mapping[str, Source], console: Console) -> None:
+        self._finding, self._sources = finding, sources
+        lines = [finding.span.line, *(origin.span.line for origin in finding.origins)]
+        self._gutter = max(4, *(len(str(line)) for line in lines))
+        self._room = console.width - self._gutter - 4 if console.is_terminal else None
+        self._colour = _COLOURS[finding.level]
+        self._text = Text()
+
+    def text(self, rule: Rule | None) -> Text:
+        """Return the text; with a rule, why its findings matter."""
+        finding = self._finding
+        self._text.append(place(finding.path, finding.span, self._sources), "bold")
+        self._text.append(f" {finding.level}", f"bold {self._colour}")
+        self._text.append(f" [{finding.rule}]", self._colour)
+        self._text.append(f" {printable(finding.message)}\n")
+        self._code(finding.path, finding.span, "^", f"bold {self._colour}")
+        for origin in finding.origins:
+            there = short_place(origin.path, origin.span, self._sources)
+            self._remark(f"{there}: {printable(origin.text)}", whole=True)
+            if (origin.path, origin.span) != (finding.path, finding.span):
+                self._code(origin.path, origin.span, "-", "cyan")
+        if rule is not None and rule.why:
+            self._remark(f"why: {printable(rule.why)}")
+        if finding.fix is not None:
+            will = f"fix: {what_it_does(finding.fix, self._sources)}"
+            self._remark(will)
+        if fix_note(finding):
+            self._remark(fix_note(finding))
+        if rule is not None and rule.doc:
+            self._remark(f"more: samedevice rules {rule.name}")
+        return self._text
+
+    def _remark(self, line: str, *, whole: bool = False) -> None:
+        """Add a line, in several on a narrow terminal: but a place stays `whole`."""
+        lines = [line]
+        if self._room is not None and not whole:
+            lines = textwrap.wrap(line, max(self._room, 10), break_on_hyphens=False)
+        for number, part in enumerate(lines):
+            self._text.append(f"{'':>{self._gutter}} {' ' if number else '='} ", "dim")
+            self._text.append(f"{part}\n")
+
+    def _code(self, path: str, span: Span, mark: str, style: str) -> None:
+        source = self._sources.get(path)
+        if source is None or span.line > len(source.starts):
+            return
+        code, marks = excerpt(source, span, self._room, mark)
+        cell = source.cell_of(span.line)
+        number = span.line if cell is None else cell[1]
+        self._text.append(f"{number:>{self._gutter}} | ", "dim")
+        self._text.append(f"{code}\n")
+        self._text.append(f"{'':>{self._gutter}} | ", "dim")
+        self._text.append(f"{marks}\n", style)
 
 
 def fix_note(finding: Finding) -> str:
@@ -70,9 +141,8 @@ def fix_note(finding: Finding) -> str:
     return ""
 
 
-def _excerpt(source: Source, finding: Finding, room: int | None) -> tuple[str, str]:
-    """Return the first line of the finding and the carets under it, within `room` columns."""
-    span = finding.span
+def excerpt(source: Source, span: Span, room: int | None, mark: str = "^") -> tuple[str, str]:
+    """Return the first line of a range and the marks under it, within `room` columns."""
     line = source.line(span.line)
     end = span.end_column if span.end_line == span.line else len(line)
     before, marked, after = (
@@ -92,4 +162,4 @@ def _excerpt(source: Source, finding: Finding, room: int | None) -> tuple[str, s
                 code = code[:-1]
             code += "..."
         width = max(min(width, room - start), 1)
-    return code, " " * start + "^" * width
+    return code, " " * start + mark * width

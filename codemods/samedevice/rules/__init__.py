@@ -8,12 +8,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,13 @@ class Rule:
     summary: str
     doc: str
     find: Callable[[Solution], Iterator[Finding]]
+
+    @property
+    def why(self) -> str:
+        """The first sentence of why the rule exists, "" where its text does not say."""
+        _, found, rest = self.doc.partition("\nWhy: ")
+        paragraph = " ".join(rest.partition("\n\n")[0].split()) if found else ""
+        return _SENTENCE.split(paragraph)[0]
 
 
 @cache

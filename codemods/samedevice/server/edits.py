@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 
 from lsprotocol import types as lsp
 
+from .. import lines
 from ..finding import Span
 
 _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -61,48 +61,10 @@ def text_edits(old: str, new: str, encoding: str, newline: str = "\n") -> list[l
     Both have `\\n` as their only newline; `newline` is the one that the client's text has.
     """
     before = old.split("\n")
-    # With its newline a line differs from an equal one at the end of the text.
-    a = [line + "\n" for line in before[:-1]] + before[-1:]
-    after = new.split("\n")
-    b = [line + "\n" for line in after[:-1]] + after[-1:]
-    edits = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b).get_opcodes():
-        if tag == "equal":
-            continue
-        if i2 - i1 == j2 - j1:  # each line has its own edit
-            pairs = [(i1 + n, a[i1 + n], b[j1 + n]) for n in range(i2 - i1)]
-        else:
-            pairs = [(i1, "".join(a[i1:i2]), "".join(b[j1:j2]))]
-        for line, was, becomes in pairs:
-            if was == becomes:
-                continue
-            start = _common(was, becomes)
-            end = _common(was[start:][::-1], becomes[start:][::-1])
-            span = _span(line, was, start, len(was) - end)
-            edits.append(
-                lsp.TextEdit(
-                    range_of(lambda number: before[number - 1], span, encoding),
-                    becomes[start : len(becomes) - end].replace("\n", newline),
-                )
-            )
-    return edits
-
-
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their start."""
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
-
-
-def _span(first: int, text: str, start: int, end: int) -> Span:
-    """Return the span of `text[start:end]`, where `text` starts at line `first` (from 0)."""
-    return Span(
-        first + text.count("\n", 0, start) + 1,
-        start - (text.rfind("\n", 0, start) + 1),
-        first + text.count("\n", 0, end) + 1,
-        end - (text.rfind("\n", 0, end) + 1),
-    )
+    return [
+        lsp.TextEdit(
+            range_of(lambda number: before[number - 1], span, encoding),
+            becomes.replace("\n", newline),
+        )
+        for span, becomes in lines.edits(old, new)
+    ]

@@ -1,0 +1,49 @@
+"""What the fix of one finding would change, as edits of text that any program can make.
+
+The fixes are made one by one, with libcst: only reports that carry edits pay for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import lines, migrate
+from ..config import Config
+from ..finding import Finding, Span
+from ..project import Project
+from ..source import Source
+
+
+@dataclass(frozen=True)
+class TextEdit:
+    """Put `text` in the place of a range; of a file that is not there yet, at its start."""
+
+    path: str
+    span: Span
+    text: str
+
+
+class Edits:
+    """The edits of the fixes in a project."""
+
+    def __init__(self, project: Project, config: Config) -> None:
+        self._project, self._config = project, config
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The files that are edited."""
+        return self._project.sources
+
+    def of(self, finding: Finding) -> tuple[TextEdit, ...]:
+        """Return what the fix of a finding changes; nothing where it cannot be made alone."""
+        if finding.fix is None:
+            return ()
+        changed, _ = migrate.once(self._project, [finding], self._config)
+        made = []
+        for path, source in sorted(changed.items()):
+            old = self._project.sources.get(path)
+            if old is None:
+                made.append(TextEdit(path, Span(1, 0, 1, 0), source.text))
+            else:
+                made += [TextEdit(path, *edit) for edit in lines.edits(old.text, source.text)]
+        return tuple(made)

@@ -1,0 +1,68 @@
+"""Findings as JUnit's XML, which most CI servers show as tests: a file is a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from xml.etree import ElementTree as xml
+
+from ..finding import Finding
+from ..source import Source, SourceError
+from .place import place, printable, short_place
+from .text import fix_note
+
+
+def dump(
+    findings: Sequence[Finding], errors: Sequence[SourceError], sources: Mapping[str, Source]
+) -> str:
+    """Return one XML document; a file in which nothing was found is a test that passes.
+
+    Notes ask for nothing, so they are not in it.
+    """
+    root = xml.Element("testsuites", name="samedevice")
+    by_path: dict[str, list[Finding]] = {path: [] for path in sources}
+    for finding in findings:
+        if finding.level != "note":
+            by_path[finding.path].append(finding)
+    broken = {error.path: error for error in errors}
+    for path in sorted({*by_path, *broken}):
+        _suite(root, path, by_path.get(path, []), broken.get(path), sources)
+    suites = list(root)
+    for count in ("tests", "failures", "errors"):
+        root.set(count, str(sum(int(suite.attrib[count]) for suite in suites)))
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(
+    root: xml.Element,
+    path: str,
+    findings: Sequence[Finding],
+    error: SourceError | None,
+    sources: Mapping[str, Source],
+) -> None:
+    suite = xml.SubElement(root, "testsuite", name=printable(path))
+    for finding in findings:
+        where = place(path, finding.span, sources)
+        case = _case(suite, path, f"{finding.rule} {where}", finding.span.line)
+        failed = xml.SubElement(case, "failure", type=finding.rule)
+        failed.set("message", printable(finding.message))
+        said = [
+            f"{where}: {finding.message}",
+            *(f"{short_place(o.path, o.span, sources)}: {o.text}" for o in finding.origins),
+            fix_note(finding),
+        ]
+        failed.text = "\n".join(printable(line) for line in said if line)
+    if error is not None:
+        case = _case(suite, path, "parse", error.line or 1)
+        xml.SubElement(case, "error", message=printable(str(error)), type="error")
+    if not findings and error is None:
+        _case(suite, path, "check", 1)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(findings)))
+    suite.set("errors", str(int(error is not None)))
+
+
+def _case(suite: xml.Element, path: str, name: str, line: int) -> xml.Element:
+    return xml.SubElement(
+        suite, "testcase", classname=printable(path), name=printable(name), line=str(line)
+    )
