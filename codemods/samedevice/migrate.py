@@ -17,6 +17,7 @@ from .cache import Cache
 from .check import Memory, Step, check, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
+from .places.certainty import doubts
 from .project import Project
 from .reading import Track as Track
 from .reading import read as read
@@ -52,6 +53,7 @@ class Outcome:
     `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
     for some of them, by `key`, why their fix was not applied. `originals` are the files as they
     were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
+    `doubted` are findings whose fix was applied although it moves what may be no tensor, with why.
     """
 
     changes: list[Change]
@@ -62,6 +64,7 @@ class Outcome:
     sources: dict[str, Source]
     rounds: int
     found: list[Finding] = field(default_factory=list)
+    doubted: list[tuple[Finding, str]] = field(default_factory=list)
 
     def before(self, finding: Finding) -> Finding:
         """Return one of the remaining findings at its place in the original files."""
@@ -128,11 +131,12 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     if not applied:
         return False
     after = project.replaced(outcome.sources.values())
-    found = list(verify.objections(project, after))
-    for objection in found:
+    found = [([finding], reason) for finding, reason in outcome.doubted]
+    for objection in verify.objections(project, after):
         line = outcome.line_before(objection.path, objection.line)
-        guilty = _behind(applied, objection.path, line) or applied
-        groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {objection.reason}")
+        found.append((_behind(applied, objection.path, line) or applied, objection.reason))
+    for guilty, reason in found:
+        groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {reason}")
     return bool(found)
 
 
@@ -169,6 +173,7 @@ def _migrate(
     original = project
     applied: list[Finding] = []
     found: list[Finding] = []
+    doubted: list[tuple[Finding, str]] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
         findings = check(project, config, step, memory, cache)
@@ -200,8 +205,13 @@ def _migrate(
                 sources=project.sources,
                 rounds=rounds,
                 found=found,
+                doubted=doubted,
             )
             return outcome, set()
+        doubted += (
+            (back.finding(finding), reason)
+            for finding, reason in verify.uncertain(project, result.applied, doubts)
+        )
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)

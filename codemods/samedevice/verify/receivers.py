@@ -1,0 +1,105 @@
+"""What an edit moves has to be a tensor or a module, for each value that can arrive there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Protocol
+
+from samedevice import syntax
+from samedevice.finding import Edit, Finding
+from samedevice.project import Project
+
+_MOVES = frozenset({"to", "cpu", "cuda"})
+_MOVE = re.compile(r"\.(?:to|cpu|cuda)\(")
+
+
+class Certainty(Protocol):
+    """Who knows what arrives at expressions: the inference."""
+
+    def __call__(
+        self, project: Project, program: frozenset[str], expressions: Collection[ast.AST]
+    ) -> dict[ast.AST, str]:
+        """Return which of some expressions may be no tensor or module, and what else they may be.
+
+        An expression is in doubt if it is so for one caller, on one path.
+        """
+
+
+def uncertain(
+    project: Project, findings: Iterable[Finding], certainty: Certainty
+) -> Iterator[tuple[Finding, str]]:
+    """Yield the findings whose fix moves what may be no tensor, each with what is wrong."""
+    moved: dict[frozenset[str], dict[ast.AST, list[Finding]]] = {}
+    for finding in findings:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            program = project.programs.get(edit.path)
+            if program is None or not _MOVE.search("".join(value for _, value in edit.args)):
+                continue
+            for node in _receivers(project, edit):
+                moved.setdefault(program, {}).setdefault(node, []).append(finding)
+    for program, expressions in moved.items():
+        for node, other in certainty(project, program, expressions).items():
+            for finding in expressions[node]:
+                yield finding, f"`{_short(node)}` may be {other}, which cannot be moved"
+
+
+def _receivers(project: Project, edit: Edit) -> Iterator[ast.AST]:
+    """Yield the expressions that an edit moves, as far as their kind is not plain from the code."""
+    tree = project.tree(edit.path)
+    if tree is None:
+        return
+    source = project.sources[edit.path]
+    statements = [
+        node for node in tree.body if node.lineno <= edit.span.line <= (node.end_lineno or 0)
+    ]
+    for node in syntax.walk_all(statements):
+        if getattr(node, "lineno", 0) != edit.span.line or source.span(node) != edit.span:
+            continue
+        if isinstance(node, ast.expr) and edit.verb in ("method", "replace"):
+            if not _is_move(node):
+                yield node
+        elif isinstance(node, (ast.For, ast.AsyncFor)) and edit.verb == "head":
+            yield from _first_uses(node, _moved_names(edit))
+
+
+def _moved_names(edit: Edit) -> set[str]:
+    """Return the names that inserted statements move."""
+    try:
+        tree = ast.parse(dict(edit.args).get("code", ""))
+    except SyntaxError:
+        return set()
+    return {
+        node.func.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _MOVES
+        and isinstance(node.func.value, ast.Name)
+    }
+
+
+def _first_uses(loop: ast.For | ast.AsyncFor, names: set[str]) -> Iterator[ast.AST]:
+    """Yield the first use of each name in a loop's body."""
+    uses = [
+        node
+        for node in syntax.walk_all(loop.body)
+        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
+    ]
+    seen: set[str] = set()
+    for node in sorted(uses, key=lambda node: (node.lineno, node.col_offset)):
+        if node.id not in seen:
+            seen.add(node.id)
+            yield node
+
+
+def _is_move(node: ast.expr) -> bool:
+    """Tell whether an expression is a move already: what it is made for is the same."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr in _MOVES
+
+
+def _short(node: ast.AST) -> str:
+    code = " ".join(ast.unparse(node).split())
+    return code if len(code) <= 40 else f"{code[:37]}..."
