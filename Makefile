@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -35,6 +35,14 @@ vscode:
 properties: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -m slow tests/robustness
 	$(BIN)/python tests/robustness/standard_library.py
+
+# Whether the inference is right: its suites whole, and what is inferred against what is observed when
+# programs run on the virtual accelerator. CORPUS=DIR has checkouts of the real programs and libraries.
+conformance: $(VENV)/.installed
+	$(PYTEST) tests/conformance
+	$(BIN)/python -m tests.conformance.oracle --of fixtures
+	$(if $(CORPUS),$(BIN)/python -m tests.conformance.oracle --of real --corpus $(CORPUS))
+	$(if $(CORPUS),$(BIN)/python -m tests.conformance.oracle --of suites --corpus $(CORPUS))
 
 # Bytes into all that reads files, led by coverage; SECONDS=3600 for longer.
 fuzz: $(VENV)/.installed

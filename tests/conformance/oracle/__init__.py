@@ -1,0 +1,1 @@
+"""Execution as the oracle of the inference."""
