@@ -1,7 +1,7 @@
 """Run many small programs in one process on the virtual accelerator, and say how each ended.
 
-Reads a JSON list of paths from standard input; writes a JSON object of path -> "" where the program
-ran to its end, or the type and message of what ended it. Each program is a module of its own.
+Reads paths of programs, one a line, from standard input; writes a line of JSON for each: "" where
+it ran to its end, or the type and message of what ended it. Each program is a module of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def main() -> None:
 
     torch.set_num_threads(1)
     install("cuda")
-    json.dump({path: ended(path) for path in json.load(sys.stdin)}, sys.stdout)
+    answers = sys.stdout
+    for line in iter(sys.stdin.readline, ""):
+        print(json.dumps(ended(line.rstrip("\n"))), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,36 +32,40 @@ here = [pair for pair in pairs() if pair.runs_here]
 
 
 @pytest.fixture(scope="session")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
-    """Return what ended each program on the virtual accelerator, by pair and which of the two."""
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Yield what runs a program on the virtual accelerator and returns what ended it."""
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("language")
-    paths: dict[str, tuple[str, str]] = {}
-    for number, pair in enumerate(here):
-        for which in (CLASH, TWIN):
-            path = folder / f"{which}_{number}.py"
-            path.write_text(pair.program(which), "utf-8")
-            paths[str(path)] = pair.name, which
-    ran = subprocess.run(
+    server = subprocess.Popen(
         [sys.executable, str(HERE / "execute.py")],
-        input=json.dumps(list(paths)),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
-        timeout=300,
     )
-    assert ran.returncode == 0, ran.stderr
-    return {paths[path]: error for path, error in json.loads(ran.stdout).items()}
+    assert server.stdin is not None and server.stdout is not None
+    answers, numbers = server.stdout, itertools.count()
+
+    def run(text: str) -> str:
+        path = folder / f"program_{next(numbers)}.py"
+        path.write_text(text, "utf-8")
+        server.stdin.write(f"{path}\n")  # type: ignore[union-attr]
+        server.stdin.flush()  # type: ignore[union-attr]
+        answer: str = json.loads(answers.readline())
+        return answer
+
+    yield run
+    server.communicate()
 
 
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", here, ids=lambda pair: pair.name)
-def test_run(pair: Pair, ended: dict[tuple[str, str], str]) -> None:
+def test_run(pair: Pair, ended: Callable[[str], str]) -> None:
     """The first stops where two places meet, its twin does not stop."""
-    assert not ended[pair.name, TWIN]
-    error = ended[pair.name, CLASH]
+    assert not ended(pair.program(TWIN))
+    error = ended(pair.program(CLASH))
     assert any(word in error for word in ("device", "cuda")), error or "it ran to its end"
 
 

@@ -1,6 +1,6 @@
 """Run programs on the virtual accelerator and write down where each of their values was.
 
-`python start.py --serve JOBS` reads one JSON request per line and writes one JSON answer per line.
+`python start.py --serve` reads one JSON request per line and writes one JSON answer per line.
 A request has `id`, `folder`, `entry` (a script, "-m module" or "pytest"), `args`, `roots` (the
 folders whose files are rewritten), `report` (a file) and `limit` (seconds). An answer has `id`,
 `code` and the end of what the program wrote. torch is imported once; each program is a fork.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
-import itertools
 import json
 import os
 import signal
@@ -100,31 +99,24 @@ def _stop(*_: object) -> NoReturn:
     raise OutOfTime
 
 
-def serve(jobs: int) -> None:
-    """Serve the requests on standard input until it ends."""
+def serve() -> None:
+    """Serve the requests on standard input, one after the other, until it ends."""
     import torch  # here and not in each child
     import torch._dynamo  # which the first optimizer of each child would import
 
+    from samedevice.prove.device import bring_up
+
     torch.set_num_threads(1)
-    lines = iter(sys.stdin.readline, "")
-    running: dict[int, tuple[dict[str, Any], Any]] = {}
-    while True:
-        for line in itertools.islice(lines, jobs - len(running)):
-            request = json.loads(line)
-            output = tempfile.TemporaryFile()  # noqa: SIM115
+    bring_up("cuda", 1)
+    for line in iter(sys.stdin.readline, ""):
+        request = json.loads(line)
+        with tempfile.TemporaryFile() as output:
             pid = os.fork()
             if pid == 0:
                 _become(request, output.fileno())
-            running[pid] = request, output
-        if not running:
-            return
-        pid, status = os.wait()
-        if pid not in running:
-            continue
-        request, output = running.pop(pid)
-        output.seek(0)
-        said = output.read().decode(errors="replace")
-        output.close()
+            _, status = os.waitpid(pid, 0)
+            output.seek(0)
+            said = output.read().decode(errors="replace")
         code = os.waitstatus_to_exitcode(status)
         print(json.dumps({"id": request["id"], "code": code, "said": said[-2000:]}), flush=True)
 
@@ -132,8 +124,8 @@ def serve(jobs: int) -> None:
 def main(arguments: list[str]) -> None:
     """Do what the command line asks for."""
     match arguments:
-        case ["--serve", jobs]:
-            serve(int(jobs))
+        case ["--serve"]:
+            serve()
         case ["--once", path]:
             request = json.loads(Path(path).read_text("utf-8"))
             signal.signal(signal.SIGALRM, _stop)

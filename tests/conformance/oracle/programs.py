@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -130,13 +130,24 @@ def observe(
     """Run programs and yield each at its end, with its exit code and what it said last."""
     reports.mkdir(parents=True, exist_ok=True)
     targets = list(targets)
-    yield from _served([one for one in targets if one.env is None], reports, jobs)
-    alone = [one for one in targets if one.env is not None]
+    here = threading.local()
+    servers: list[Server] = []
+
+    def one(target: Target) -> tuple[Target, int, str]:
+        if target.env is not None:
+            return target, *_alone(target, reports)
+        if not hasattr(here, "server"):
+            here.server = Server(reports)
+            servers.append(here.server)
+        return target, *here.server.run(target)
+
     with ThreadPoolExecutor(jobs) as executor:
-        yield from executor.map(lambda one: _alone(one, reports), alone)
+        yield from executor.map(one, targets)
+    for server in servers:
+        server.close()
 
 
-def _alone(target: Target, reports: Path) -> tuple[Target, int, str]:
+def _alone(target: Target, reports: Path) -> tuple[int, str]:
     """Run one program in a process of its own."""
     request = report_of(target, reports).with_suffix(".request")
     request.write_text(json.dumps(target.request(report_of(target, reports))), "utf-8")
@@ -156,33 +167,38 @@ def _alone(target: Target, reports: Path) -> tuple[Target, int, str]:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         said = process.communicate()[0]
-    return target, process.returncode, said[-2000:]
+    return process.returncode, said[-2000:]
 
 
-def _served(
-    targets: Iterable[Target], reports: Path, jobs: int
-) -> Iterator[tuple[Target, int, str]]:
-    """Run programs as forks of one process."""
-    waiting = {target.name: target for target in targets}
-    if not waiting:
-        return
-    lines = [json.dumps(one.request(report_of(one, reports))) for one in waiting.values()]
-    with tempfile.TemporaryFile("w+") as asked:  # a pipe may fill up before the first answer
-        asked.write("".join(f"{line}\n" for line in lines))
-        asked.seek(0)
-        served = subprocess.Popen(
-            [*OBSERVE, "--serve", str(jobs)],
-            stdin=asked,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
-        )
-    assert served.stdout is not None
-    for line in served.stdout:
-        answer = json.loads(line)
-        yield waiting.pop(answer["id"]), answer["code"], answer["said"]
-    if served.wait() or waiting:
-        raise RuntimeError(f"the server of programs ended before {', '.join(waiting)}")
+class Server:
+    """Runs programs one after the other, as forks of one process that has torch."""
+
+    def __init__(self, reports: Path) -> None:
+        reports.mkdir(parents=True, exist_ok=True)
+        self._reports = reports
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, target: Target) -> tuple[int, str]:
+        """Return a program's exit code and what it said last."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [*OBSERVE, "--serve"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+            )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        request = target.request(report_of(target, self._reports))
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        return answer["code"], answer["said"]
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
 
 
 def report_of(target: Target, reports: Path) -> Path:

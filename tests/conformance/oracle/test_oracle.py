@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
 from textwrap import dedent
 from types import ModuleType
 
@@ -60,28 +62,31 @@ SMALL = {
 names = [f"{case.name}/{version}" for case in cases() for version in case.versions]
 
 
+Look = Callable[[str], "Compared | None"]
+
+
 @pytest.fixture(scope="session")
-def compared(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Compared]:
-    """Run the programs that the session's tests ask for, and compare."""
+def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Look]:
+    """Yield what runs a program, by its name, and compares; None when it told nothing."""
     pytest.importorskip("torch")
-    wanted = {
-        item.callspec.params["name"]
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and item.originalname == "test_nothing_contradicts"
-    }
     folder = tmp_path_factory.mktemp("oracle")
-    targets = [one for one in programs.fixtures(folder / "programs") if one.name in wanted]
+    targets = {one.name: one for one in programs.fixtures(folder / "programs")}
     for name, files in SMALL.items():
         for path, text in files.items():
             (folder / name).mkdir(exist_ok=True)
             (folder / name / path).write_text(dedent(text).lstrip(), "utf-8")
-        targets.append(Target(name, folder / name, "main.py"))
-    for _ in programs.observe(targets, folder / "reports"):
-        pass
-    results = (programs.judge(target, folder / "reports") for target in targets)
-    return {one.program: one for one in results if one is not None}
+        targets[name] = Target(name, folder / name, "main.py")
+    server = programs.Server(folder / "reports")
+
+    @cache
+    def one(name: str) -> Compared | None:
+        if name not in targets:
+            pytest.skip("needs other packages")
+        server.run(targets[name])
+        return programs.judge(targets[name], folder / "reports")
+
+    yield one
+    server.close()
 
 
 @pytest.mark.torch
@@ -92,18 +97,19 @@ def compared(
         for number, name in enumerate(names)
     ],
 )
-def test_nothing_contradicts(name: str, compared: dict[str, Compared]) -> None:
+def test_nothing_contradicts(name: str, look: Look) -> None:
     """No tensor or module is somewhere else than was inferred, but for what is listed."""
-    if name not in compared:
-        pytest.skip("needs other packages, or ends before it computes")
-    got, listed = known.lines(compared[name]), known.read().get(name, set())
+    compared = look(name)
+    got = known.lines(compared) if compared is not None else set()
+    listed = known.read().get(name, set())
     assert got - listed == set(), "new contradictions"
     assert listed - got == set(), "mended: take them from known.txt"
 
 
 @pytest.mark.torch
-def test_what_is_counted(compared: dict[str, Compared]) -> None:
-    small = compared["small"]
+def test_what_is_counted(look: Look) -> None:
+    small = look("small")
+    assert small is not None
     counts: Counter[str] = Counter()
     for (what, _, verdict), count in small.counts.items():
         counts[verdict] += count if what == "tensor" else 0
@@ -119,9 +125,11 @@ def test_what_is_counted(compared: dict[str, Compared]) -> None:
 
 
 @pytest.mark.torch
-def test_a_contradiction_is_one(compared: dict[str, Compared]) -> None:
+def test_a_contradiction_is_one(look: Look) -> None:
     """Where the run says another place than the inference, that is a contradiction."""
-    assert "wrong: main.py: tensor: x + 1: host" in known.lines(compared["wrong"])
+    wrong = look("wrong")
+    assert wrong is not None
+    assert "wrong: main.py: tensor: x + 1: host" in known.lines(wrong)
 
 
 def test_a_rewritten_program_is_the_same_program(monkeypatch: pytest.MonkeyPatch) -> None:
