@@ -57,7 +57,8 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "initial": {"migrate"},
-    "interactive": {"finding", "migrate", "report"},
+    "interactive": {"finding", "migrate", "notebook", "report", "source"},
+    "live": {"config", "files", "migrate", "project", "prove", "repair", "report", "source"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"cache", "config", "prove"},
     "batch": _FIXED | {"map", "migrate", "modernize", "prove", "report", "__init__"},

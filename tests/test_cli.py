@@ -332,7 +332,7 @@ TWO = "import torch\nx = torch.zeros(3)\n" + "pass\n" * 20 + "y = torch.zeros(4)
         ("y\nn\n", True, False),
         ("n\ny\n", False, True),
         ("a\n", True, True),
-        ("d\n", False, False),
+        ("q\n", False, False),
         ("y\nq\n", True, False),
         ("y\n", True, False),  # the end of the input leaves the rest
         ("?\nyes\ny\ny\n", True, True),
@@ -349,20 +349,20 @@ def test_interactive(answers: str, first: bool, second: bool) -> None:
 
 
 def test_interactive_split() -> None:
-    write(a="import torch\nx = torch.zeros(3)\npass\ny = torch.zeros(4)\n")
-    result = samedevice("fix", "--interactive", input="s\nn\ny\n")
-    assert "(1/1) Make this change [y,n,a,d,s,q,?]?" in result.stdout
-    assert "(2/2) Make this change [y,n,a,d,q,?]?" in result.stdout
+    write(a="import torch\nx = torch.zeros(3), torch.empty(3)\n")
+    result = samedevice("fix", "--unsafe", "--interactive", input="s\nn\ny\n")
+    assert "(1/1) Repair this [y,n,a,s,q,?]?" in result.stdout
+    assert "(2/2) Repair this [y,n,a,q,?]?" in result.stdout
     text = Path("a.py").read_text()
-    assert "torch.zeros(3)" in text
-    assert "torch.zeros(4, device=device)" in text
+    assert text.endswith("x = torch.zeros(3), torch.empty(3, device='cpu')\n")
 
 
 def test_interactive_no_to_one_file_is_no_to_the_fix_in_all_of_them() -> None:
     text = "import torch\nx = torch.full((2,), 1)\n"
     write(a=text, b=text)
     result = samedevice("fix", "--interactive", input="n\n")
-    assert result.stdout.count("Make this change") == 1
+    assert result.stdout.count("Repair this") == 1
+    assert result.stdout.count("+x = torch.full((2,), 1, device='cpu')") == 2  # in both files
     assert Path("a.py").read_text() == Path("b.py").read_text() == text
 
 

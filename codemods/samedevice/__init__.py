@@ -1,3 +1,16 @@
 """A type checker for where PyTorch tensors live, and a codemod that repairs what it finds."""
 
+from typing import Any
+
 __version__ = "0.1.0"
+
+_LIVE = ("excepthook", "load_ipython_extension", "unload_ipython_extension")
+
+
+def __getattr__(name: str) -> Any:
+    """Return what programs and notebooks use; it is loaded when an error asks for it."""
+    if name in _LIVE:
+        import importlib
+
+        return getattr(importlib.import_module("samedevice.live"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,11 +65,9 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
         where = _PLACES[operand.place.value] if operand.certain else _DEMAND
         console.print(f"  {operand.code} {where}", markup=False)
         for origin in operand.origins:
-            console.print(
-                f"    {origin.path}:{origin.span.line}: {origin.text}",
-                markup=False,
-                highlight=False,
-            )
+            code = project.sources[origin.path].line(origin.span.line).strip()
+            if (origin.path, origin.span.line) != (found.path, found.line):
+                console.print(f"    since {origin.path}:{origin.span.line}: {code}")
     if found.findings:
         show(console, found.findings, project.sources)
         if any(finding.fix is not None for finding in found.findings):
@@ -84,9 +82,9 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
 _PLACES = {
     "host": "is on the CPU",
     "central": "is on the device",
-    "fixed": "is on a device of its own",
+    "fixed": "is on a device that the code names",
     "follows": "is where the function's input is",
-    "unknown": "is somewhere that cannot be seen here: the CPU, unless something moves it",
+    "unknown": "is on the CPU, unless something that cannot be seen here moves it",
 }
 
 

@@ -28,6 +28,8 @@ _PYTHON = tuple(
 @functools.cache
 def is_users(file: str) -> bool:
     """Tell whether a code object's file is the user's own."""
+    if file.startswith("<ipython-input-"):  # a cell in a terminal
+        return True
     if file.startswith("<"):  # frozen modules, exec'd strings
         return False
     if any(part in file for part in _INSTALLED):

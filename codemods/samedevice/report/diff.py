@@ -48,10 +48,22 @@ def show(console: Console, change: Change) -> None:
     """Print the diff of `change` with colours and, within changed lines, what differs."""
     name = printable(change.path)
     old = "/dev/null" if change.before is None else f"a/{name}"
-    console.print(Text(f"--- {old}\n+++ b/{name}", "bold"), soft_wrap=True)
-    before, after = text_lines(change.before, change.path), text_lines(change.after, change.path)
-    for hunk in hunks(before, after):
-        show_hunk(console, hunk, before, after)
+    for where, before, after in _texts(change):
+        console.print(Text(f"--- {old}{where}\n+++ b/{name}{where}", "bold"), soft_wrap=True)
+        for hunk in hunks(before, after):
+            show_hunk(console, hunk, before, after)
+
+
+def _texts(change: Change) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield the lines before and after: of a file as a whole, of a notebook cell by cell."""
+    if change.before is None or not change.path.endswith(".ipynb"):
+        yield "", text_lines(change.before, change.path), text_lines(change.after, change.path)
+        return
+    before, after = (from_bytes(data, change.path) for data in (change.before, change.after))
+    old = before.cells(before.text)
+    for number, text in after.cells(after.text).items():
+        if old[number] != text:
+            yield f", cell {number + 1}", old[number].split("\n"), text.split("\n")
 
 
 Opcode = tuple[str, int, int, int, int]
