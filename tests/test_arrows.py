@@ -25,7 +25,8 @@ ROOMS: dict[str, set[str]] = {
     "notebook": set(),
     "erase": {"syntax", "torchfacts"},
     "torchfacts": set(),
-    "prove": set(),
+    "outside": set(),
+    "prove": {"outside"},
     "source": {"finding", "notebook", "syntax"},
     "write": {"source"},
     "requirements": set(),
@@ -36,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "places": {"finding", "project", "syntax", "torchfacts"},
     "rules": {"finding", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
-    "parallel": set(),
+    "parallel": {"outside"},
     "cache": {"__init__", "finding", "plain", "project"},
     "reading": {"config", "files", "project", "source"},
     "check": {
@@ -60,13 +61,13 @@ ROOMS: dict[str, set[str]] = {
     "interactive": {"finding", "migrate", "notebook", "report", "source"},
     "live": {"config", "files", "migrate", "project", "prove", "repair", "report", "source"},
     "map": _CHECKED | {"migrate", "report", "write"},
-    "doctor": {"cache", "config", "prove"},
-    "batch": _FIXED | {"map", "migrate", "modernize", "prove", "report", "__init__"},
+    "doctor": {"cache", "config", "outside", "prove"},
+    "batch": _FIXED | {"map", "migrate", "modernize", "outside", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "initial", "map", "server"},
     "server": _FIXED | {"baseline", "glance", "lines", "migrate", "report"},
-    "__main__": {"cli"},
+    "__main__": {"cli", "outside"},
     "__init__": set(),
 }
 

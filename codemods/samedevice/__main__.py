@@ -1,6 +1,19 @@
-"""`python -m samedevice`: the command line of this very interpreter, as editors start it."""
+"""The command line, as `samedevice` and as `python -m samedevice`.
 
-from .cli import main
+`python -m` has put the working directory first on the path. It goes before anything else is
+imported: it may be a project that means harm.
+"""
+
+from .outside.python import leave_folder
+
+
+def main() -> None:
+    """Run the command line."""
+    leave_folder()
+    from .cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

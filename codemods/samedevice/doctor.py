@@ -20,6 +20,8 @@ from urllib.parse import unquote, urlparse
 
 from . import __version__, cache, config
 from .config import ConfigError
+from .outside import git, python
+from .outside.programs import find
 
 State = Literal["ok", "missing", "wrong", "note"]
 
@@ -210,7 +212,7 @@ def _probe() -> dict[str, Any] | str:
     """Import torch in a process of its own; returns what it says, or why it cannot."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _TORCH], capture_output=True, text=True, timeout=_PATIENCE,
+            python.code(_TORCH), capture_output=True, text=True, timeout=_PATIENCE,
             errors="replace",
         )  # fmt: skip
         if done.returncode == 0:
@@ -228,11 +230,15 @@ def _virtual(version: str) -> Check:
     from .prove.process import Limits
     from .prove.run import Program, Settings, run_program
 
+    # Not what the working directory, or PYTHONPATH below it, has for torch's modules.
+    env = {"PYTHONPATH": os.pathsep.join(python.path())}
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "program.py")
         script.write_text(_VIRTUAL, "utf-8")
         result = run_program(
-            Program(str(script)), settings=Settings(limits=Limits(seconds=_PATIENCE), record=False)
+            Program(str(script)),
+            cwd=Path(folder),
+            settings=Settings(limits=Limits(seconds=_PATIENCE), record=False, env=env),
         )
     name = "virtual accelerator"
     if result.passed:
@@ -286,14 +292,15 @@ def _editors() -> Iterator[Check]:
 
 
 def _git(path: str) -> Check:
-    if shutil.which("git") is None:
+    if not find("git"):
         return Check("git", "note", "not found; samedevice batch and prove REVISION need it")
-    asked = subprocess.run(["git", "--version"], capture_output=True, text=True, errors="replace")
-    inside = subprocess.run(
-        ["git", "-C", path, "rev-parse", "--is-inside-work-tree"], capture_output=True
-    )
-    where = "in a repository" if inside.returncode == 0 else "not in a repository"
-    return Check("git", "ok", f"{asked.stdout.strip().removeprefix('git version ')}, {where}")
+    version = git.ask_user("--version").removeprefix("git version ")
+    try:
+        git.ask(path, "rev-parse", "--is-inside-work-tree")
+        where = "in a repository"
+    except ValueError:
+        where = "not in a repository"
+    return Check("git", "ok", f"{version}, {where}")
 
 
 def _cache() -> Check:

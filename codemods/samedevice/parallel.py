@@ -1,13 +1,17 @@
 """Parts of a large project, each judged in a process of its own.
 
 The processes get paths and settings and give findings: nothing that is parsed goes between them.
+They are not multiprocessing's: those begin with an import from the working directory, which is the
+project's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
+import queue
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -29,37 +33,32 @@ def spread(
 
     `work` is a function of a module, and jobs and results are plain data.
     """
-    import multiprocessing  # all of this is slow to import, and few projects need it
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
+    from .outside.worker import Worker  # slow to import, and few projects need it
 
-    start = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(start)
-    pool = ProcessPoolExecutor(min(processes, len(jobs)), context, initializer=_begin)
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    done: queue.SimpleQueue[tuple[Job, Result | None]] = queue.SimpleQueue()
+    workers = [Worker() for _ in range(min(processes, len(jobs)))]
+
+    def follow(worker: Worker) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                job = waiting.get_nowait()
+                answer = None
+                try:
+                    answer = worker.ask(work, job)
+                finally:
+                    done.put((job, answer))
+
+    for worker in workers:
+        threading.Thread(target=follow, args=(worker,), daemon=True).start()
     try:
-        running = {pool.submit(work, job): job for job in jobs}
-        for future in as_completed(running):
-            try:
-                yield running[future], future.result()
-            except BrokenProcessPool:  # out of memory, most likely
-                yield running[future], None
+        for _ in jobs:
+            yield done.get()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()
-
-
-def _begin() -> None:
-    """Leave Ctrl-C to the process that waits for this one, and end when that one is killed."""
-    import threading
-    from multiprocessing import parent_process
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-
-    def follow() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
+        for worker in workers:
+            worker.close()

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 import traceback
 from collections import Counter
@@ -29,6 +28,7 @@ from ..check import is_wrong
 from ..config import ConfigError
 from ..finding import Finding
 from ..migrate import Outcome
+from ..outside import python
 from ..project import Project
 from ..report.changes import change_list, dump, line_of
 from . import policy as policy_
@@ -89,10 +89,9 @@ class Server:
     def _exchange(self, line: str) -> str:
         """Return the answer to a line, "" when the process ended."""
         if self._process is None:
-            command = [sys.executable, "-m", "samedevice.batch.fix_server"]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, env=_environment(),
+                python.command("samedevice.batch.fix_server"), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_environment(),
             )  # fmt: skip
         assert self._process.stdin is not None and self._process.stdout is not None
         answer = ""
@@ -121,8 +120,7 @@ class Server:
 def _environment() -> dict[str, str]:
     """Return the environment without what may be a secret: the fix needs none."""
     secret = re.compile("TOKEN|SECRET|PASSWORD|_KEY", re.IGNORECASE)
-    found = {name: value for name, value in os.environ.items() if not secret.search(name)}
-    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return {name: value for name, value in os.environ.items() if not secret.search(name)}
 
 
 def fix(server: Server, root: Path, policy: Policy, answer: Path, title: str = "") -> Fixed:

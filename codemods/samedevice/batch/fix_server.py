@@ -1,8 +1,8 @@
 """A process that has read the rules and tables, and forks one that is ready for each fix.
 
-`python -m samedevice.batch.fix_server` reads requests from its standard input and answers each
-when it is done: `{"root": ..., "policy": {...}, "answer": ..., "title": ...}` with the exit code of
-the process that did it, `{"code": 0}`, or null where it ran out of time. It ends with its input.
+It reads requests from its standard input and answers each when it is done: `{"root": ...,
+"policy": {...}, "answer": ..., "title": ...}` with the exit code of the process that did it,
+`{"code": 0}`, or null where it ran out of time. It ends with its input.
 (The server of multiprocessing would import the program that uses it again in each process.)
 """
 

@@ -8,12 +8,12 @@ the environment or from git's credential helpers; none is in a message, a record
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from ..outside import git
 from .record import PullRequest, Record, Repository
 
 START, END = "<!-- samedevice: start -->", "<!-- samedevice: end -->"
@@ -129,20 +129,12 @@ def token(kind: str, api: str = "", variable: str = "") -> str:
 
 
 def _from_helpers(host: str) -> str:
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": ""}
-    try:
-        answer = subprocess.run(
-            ["git", "-c", "core.askPass=", "credential", "fill"],
-            input=f"protocol=https\nhost={host}\n\n",
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_HELPER_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    fields = dict(line.partition("=")[::2] for line in answer.stdout.splitlines())
-    return fields.get("password", "") if answer.returncode == 0 else ""
+    answer = git.ask_user(
+        "-c", "core.askPass=", "credential", "fill",
+        data=f"protocol=https\nhost={host}\n\n", seconds=_HELPER_SECONDS,
+    )  # fmt: skip
+    fields = dict(line.partition("=")[::2] for line in answer.splitlines())
+    return fields.get("password", "")
 
 
 def wrapped(body: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from ..outside import git as outside
 from . import sandbox
 from .sandbox import Limits
 
@@ -26,61 +27,6 @@ TRAILER = "Migrated-by: samedevice"
 
 PROTOCOLS = ("https", "ssh")
 """What is spoken without being asked for; also "http", "git" and "file"."""
-
-_PASSED_ON = [
-    "PATH",
-    "SSH_AUTH_SOCK",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "GIT_SSL_CAINFO",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "all_proxy",
-    "SYSTEMROOT",
-]
-
-_SETTINGS = {
-    "core.hooksPath": os.devnull,
-    "core.attributesFile": os.devnull,
-    "core.excludesFile": os.devnull,
-    "core.fsmonitor": "false",
-    "core.untrackedCache": "false",
-    "core.askPass": "",
-    "core.protectHFS": "true",
-    "core.protectNTFS": "true",
-    "core.autocrlf": "false",
-    "core.safecrlf": "false",
-    "core.pager": "cat",
-    "credential.helper": "",
-    "commit.gpgSign": "false",
-    "push.gpgSign": "false",
-    "protocol.allow": "never",
-    "transfer.fsckObjects": "true",
-    # untidy, and common in old histories; harmless
-    "fetch.fsck.zeroPaddedFilemode": "ignore",
-    "fetch.fsck.badTimezone": "ignore",
-    "fetch.fsck.missingSpaceBeforeDate": "ignore",
-    "fetch.fsck.missingSpaceBeforeEmail": "ignore",
-    "fetch.fsck.missingNameBeforeEmail": "ignore",
-    "fetch.fsck.badDateOverflow": "ignore",
-    "fetch.fsck.badEmail": "ignore",
-    "fetch.recurseSubmodules": "false",
-    "push.recurseSubmodules": "no",
-    "submodule.recurse": "false",
-    "fetch.writeCommitGraph": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "http.lowSpeedLimit": "1000",
-    "http.lowSpeedTime": "60",
-    "user.name": "samedevice",
-    "user.email": "samedevice@localhost",
-    "advice.detachedHead": "false",
-}
 
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _WITH_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]+@", re.IGNORECASE)
@@ -160,28 +106,11 @@ class Git:
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which git is started: nothing of the user's but the network."""
-        settings = _SETTINGS | {f"protocol.{name}.allow": "always" for name in self._allow}
-        settings |= self._settings | self.credentials.settings()
-        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment = outside.environment(
+            self._allow, self._settings | self.credentials.settings()
+        )
         if self._marked and sandbox.MARK in os.environ:
             environment[sandbox.MARK] = os.environ[sandbox.MARK]
-        environment |= {
-            "HOME": os.devnull,
-            "LC_ALL": "C",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_LFS_SKIP_SMUDGE": "1",
-            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-            "GIT_CONFIG_COUNT": str(len(settings)),
-        }
-        for number, (key, value) in enumerate(settings.items()):
-            environment[f"GIT_CONFIG_KEY_{number}"] = key
-            environment[f"GIT_CONFIG_VALUE_{number}"] = value
         return environment
 
     def __call__(
@@ -192,11 +121,11 @@ class Git:
         seconds: float = 120.0,
     ) -> bytes:
         """Run git and return what it prints; raises `GitError`."""
-        command = ["git", *arguments]
         try:
             done = subprocess.run(
-                command, cwd=self.folder, env={**self.environment(), **(env or {})}, input=data,
-                capture_output=True, timeout=seconds, check=False,
+                outside.command(*arguments), cwd=self.folder,
+                env={**self.environment(), **(env or {})}, input=data, capture_output=True,
+                timeout=seconds, check=False,
             )  # fmt: skip
         except OSError as error:
             raise GitError(f"git: {error.strerror}") from None
@@ -213,7 +142,7 @@ class Git:
     def bounded(self, *arguments: str, limits: Limits) -> None:
         """Run git with what comes from outside: its time, memory, disk and output are bounded."""
         result = sandbox.guarded(
-            ["git", *arguments], cwd=self.folder, env=self.environment(), limits=limits,
+            outside.command(*arguments), cwd=self.folder, env=self.environment(), limits=limits,
             folder=self.folder,
         )  # fmt: skip
         if result.status in ("time", "memory", "disk", "output"):
@@ -387,8 +316,8 @@ def blobs(git: Git, entries: Sequence[Entry]) -> Iterator[tuple[Entry, bytes]]:
         names.write("".join(f"{entry.blob}\n" for entry in entries).encode())
         names.seek(0)
         process = subprocess.Popen(
-            ["git", "cat-file", "--batch"], cwd=git.folder, env=git.environment(), stdin=names,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            outside.command("cat-file", "--batch"), cwd=git.folder, env=git.environment(),
+            stdin=names, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         assert process.stdout is not None
         try:
@@ -469,8 +398,9 @@ def commit(
 
 def is_ours(git: Git, commit: str) -> bool:
     """Tell whether a commit is one that a batch made, by its message's last line."""
-    message = git.word("log", "-1", "--format=%B", commit).strip()
-    return message.rpartition("\n")[2].startswith(TRAILER)
+    # Not `git log`, which settings lead to programs that check signatures.
+    message = git("cat-file", "commit", commit).partition(b"\n\n")[2].strip()
+    return message.rpartition(b"\n")[2].startswith(TRAILER.encode())
 
 
 def checkout(folder: Path) -> Git:
@@ -479,12 +409,7 @@ def checkout(folder: Path) -> Git:
     Raises `GitError` when it is none.
     """
     plain = Git(folder, allow=("file",), marked=False)
-    told = plain("config", "--includes", "--list", "--name-only", "-z")
-    # Everything else that could name a program is overridden for all repositories.
-    programs = re.compile(r"filter\..+\.(clean|smudge|process|required)", re.DOTALL)
-    names = {os.fsdecode(name) for name in told.split(b"\0") if name}
-    off = {name: "" for name in names if programs.fullmatch(name)}
-    off |= {name: "false" for name in off if name.endswith(".required")}
+    off = outside.switched_off(plain("config", "--includes", "--list", "--name-only", "-z"))
     # Never ended from outside: a lock that it left would stay in the user's repository.
     return Git(folder, allow=("file",), settings=off, marked=False)
 

@@ -7,7 +7,6 @@ rules, safety, excluded files, and in `[tool.samedevice.batch]` the keys of `OWN
 
 from __future__ import annotations
 
-import os
 import string
 import sys
 from collections.abc import Collection, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import RESOLVER, Config, ConfigError, Exclude
+from ..outside import git
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -249,19 +249,10 @@ def _is_branch(name: str) -> bool:
     )
 
 
-def users_author(environ: Mapping[str, str] = os.environ) -> str:
+def users_author() -> str:
     """Return who commits where the policy does not say: the user, as git knows them."""
-    import subprocess
-
-    found = []
-    for key in ("user.name", "user.email"):
-        try:
-            done = subprocess.run(
-                ["git", "config", "--global", "--get", key], capture_output=True, text=True,
-                stdin=subprocess.DEVNULL, timeout=10, check=False, env=dict(environ),
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        found.append(done.stdout.strip())
-    author = f"{found[0]} <{found[1]}>"
+    name, mail = (
+        git.ask_user("config", "--global", "--get", f"user.{key}") for key in ("name", "email")
+    )
+    author = f"{name} <{mail}>"
     return author if _author(author) else ""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from ..config import ConfigError
+from ..outside import python
 from . import sandbox
 from .git import Entry
 from .policy import Policy
@@ -122,7 +123,7 @@ class _Runner:
         self._write(trees[0], before)
         self._write(trees[1], after)
         on = "auto" if self._policy.gpu else "virtual"
-        line = [sys.executable, "-m", "samedevice", "prove", str(before), str(after)]
+        line = [*python.command("samedevice"), "prove", str(before), str(after)]
         if self._policy.python:  # which need not have samedevice
             line += ["--python", self._policy.python]
         line += ["--entry", entry, "--on", on, "--seed", "0", "--report", "proof.json"]

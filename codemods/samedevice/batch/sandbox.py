@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..outside.programs import find
 from ..prove.process import Captured, Ended, supervise
 from ..prove.process import Limits as Ends
 
@@ -188,15 +188,14 @@ def sandbox() -> str:
     if not _LINUX:
         return ""
     for kind in ("bwrap", "unshare"):
-        program = shutil.which(kind)
-        probe = [*(_BWRAP if kind == "bwrap" else _UNSHARE), *_NO_NETWORK[kind], "true"]
-        if program and _works(probe):
+        program = find(kind)
+        options = _BWRAP if kind == "bwrap" else _UNSHARE
+        if program and _works([program, *options, *_NO_NETWORK[kind], "true"]):
             return kind
     return ""
 
 
 _BWRAP = [
-    "bwrap",
     "--ro-bind",
     "/",
     "/",
@@ -213,7 +212,6 @@ _BWRAP = [
     "ALL",
 ]
 _UNSHARE = [
-    "unshare",
     "--user",
     "--map-root-user",
     "--pid",
@@ -241,8 +239,8 @@ def _shut(limits: Limits, cwd: Path, work: Path, hide: Sequence[Path]) -> list[s
         return []
     alone = [] if limits.network else _NO_NETWORK[kind]
     if kind == "unshare":
-        return [*_UNSHARE, *alone, "--"]
-    words = [*_BWRAP, *alone]
+        return [find(kind), *_UNSHARE, *alone, "--"]
+    words = [find(kind), *_BWRAP, *alone]
     if limits.gpu:
         words += ["--dev-bind", "/dev", "/dev"]
     else:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import fnmatch
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from samedevice.outside import git
 from samedevice.prove.run import ProgramError
 
 # Never needed to run a program, and often large. Virtual environments are known by their file.
@@ -159,7 +159,10 @@ class _Copier:
 
 
 def _check_out(origin: Origin, to: Path) -> None:
-    """Write a revision's files, through an index of our own: the user's stays as it is."""
+    """Write a revision's files, through an index of our own: the user's stays as it is.
+
+    They are as they were committed: filters (such as LFS's) that the repository names do not run.
+    """
     assert origin.folder is not None
     to.mkdir(parents=True)
     index = to.with_name(f"{to.name}.index")
@@ -172,23 +175,12 @@ def _check_out(origin: Origin, to: Path) -> None:
 
 
 def _git(cwd: Path, *arguments: str, index: Path | None = None) -> str:
-    env = dict(os.environ)
-    if index is not None:
-        env["GIT_INDEX_FILE"] = str(index)
     try:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=cwd,
-            env=env,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
+        return git.ask(cwd, *arguments, index=index)
     except OSError as error:
         raise ProgramError(f"git: {error.strerror}") from None
-    if done.returncode != 0:
-        raise ProgramError(f"git {arguments[0]}: {done.stderr.strip() or 'failed'}")
-    return done.stdout.strip()
+    except ValueError as error:
+        raise ProgramError(str(error)) from None
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
