@@ -163,18 +163,22 @@ def switched_off(told: bytes) -> dict[str, str]:
     return off
 
 
-def ask(folder: Path | str, *arguments: str, index: Path | None = None) -> str:
+def ask(
+    folder: Path | str, *arguments: str, index: Path | None = None, work_tree: Path | None = None
+) -> str:
     """Return what git says in a repository of the user's, which may have settings that mean harm.
 
-    The user's own settings count: whom to trust with repositories of others. `index` is a file to
-    use in place of the repository's. Raises `ValueError` with what git said when it refuses, and
-    `OSError` when there is no git.
+    The user's own settings count: whom to trust with repositories of others. `index` and
+    `work_tree` are used in place of the repository's. Raises `ValueError` with what git said when
+    it refuses, and `OSError` when there is no git.
     """
     listed = _run(folder, environment(users=True), "config", "--list", "--name-only", "-z")
-    off = switched_off(listed.stdout)
-    env = environment(settings=off, users=True)
+    env = environment(settings=switched_off(listed.stdout), users=True)
     if index is not None:
         env["GIT_INDEX_FILE"] = str(index)
+    if work_tree is not None:  # without --git-dir: the settings of another folder would count
+        env["GIT_DIR"] = ask(folder, "rev-parse", "--absolute-git-dir")
+        env["GIT_WORK_TREE"] = str(work_tree)
     done = _run(folder, env, *arguments)
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()

@@ -166,17 +166,17 @@ def _check_out(origin: Origin, to: Path) -> None:
     assert origin.folder is not None
     to.mkdir(parents=True)
     index = to.with_name(f"{to.name}.index")
-    git_dir = _git(origin.folder, "rev-parse", "--absolute-git-dir")
-    here = ("--git-dir", git_dir, "--work-tree", str(to))
     tree = f"{origin.revision}:{origin.prefix}" if origin.prefix else origin.revision
-    _git(to, *here, "read-tree", tree, index=index)
-    _git(to, *here, "checkout-index", "--all", "--force", index=index)
+    _git(origin.folder, "read-tree", tree, index=index, work_tree=to)
+    _git(origin.folder, "checkout-index", "--all", "--force", index=index, work_tree=to)
     index.unlink(missing_ok=True)
 
 
-def _git(cwd: Path, *arguments: str, index: Path | None = None) -> str:
+def _git(
+    cwd: Path, *arguments: str, index: Path | None = None, work_tree: Path | None = None
+) -> str:
     try:
-        return git.ask(cwd, *arguments, index=index)
+        return git.ask(cwd, *arguments, index=index, work_tree=work_tree)
     except OSError as error:
         raise ProgramError(f"git: {error.strerror}") from None
     except ValueError as error:
