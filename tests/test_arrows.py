@@ -32,7 +32,8 @@ ROOMS: dict[str, set[str]] = {
     "requirements": set(),
     "config": {"requirements", "source"},
     "project": {"source", "syntax"},
-    "files": {"config", "source"},
+    "patterns": set(),
+    "files": {"config", "patterns", "source"},
     "suppress": {"config", "finding", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
     "rules": {"finding", "places", "suppress", "syntax", "torchfacts"},
@@ -62,7 +63,8 @@ ROOMS: dict[str, set[str]] = {
     "live": {"config", "files", "migrate", "project", "prove", "repair", "report", "source"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"cache", "config", "outside", "prove"},
-    "batch": _FIXED | {"map", "migrate", "modernize", "outside", "prove", "report", "__init__"},
+    "batch": _FIXED
+    | {"map", "migrate", "modernize", "outside", "patterns", "prove", "report", "__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "initial", "map", "server"},

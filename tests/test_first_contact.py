@@ -216,12 +216,15 @@ def test_forty_columns(
     assert "Traceback" not in err
 
 
-def test_what_is_not_installed_is_named_with_the_command_that_brings_it(tmp_path: Path) -> None:
+def test_what_is_not_installed_is_named_with_the_command_that_brings_it(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("hidden")  # what is below the working directory has no effect
     for name in ("torch", "pygls", "lsprotocol"):
-        (tmp_path / "hidden" / name).mkdir(parents=True)
+        (folder / name).mkdir()
         text = f'raise ModuleNotFoundError("No module named {name!r}", name="{name}")\n'
-        (tmp_path / "hidden" / name / "__init__.py").write_text(text)
-    hidden = str(tmp_path / "hidden")
+        (folder / name / "__init__.py").write_text(text)
+    hidden = str(folder)
     served = samedevice("server", PYTHONPATH=hidden)
     assert served.returncode == 2
     assert served.stderr.startswith("error: lsprotocol is missing: ")
@@ -294,7 +297,7 @@ def test_doctor_tells_of_a_torch_that_cannot_be_imported(
     (tmp_path / "broken" / "torch").mkdir(parents=True)
     code = 'raise OSError("libcudart.so.12: cannot open shared object file")\n'
     (tmp_path / "broken" / "torch" / "__init__.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
+    monkeypatch.syspath_prepend(str(tmp_path / "broken"))
     monkeypatch.setattr(metadata, "version", lambda name: "2.13.0")
     (check,) = doctor._torch()
     assert check.state == "wrong"

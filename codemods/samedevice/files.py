@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-from .config import ConfigError, Exclude
+from .config import Exclude
+from .patterns import Patterns
 from .source import SourceError
 
 SUFFIXES = (".py", ".ipynb")
 LARGEST = 4_000_000  # bytes of code; more than this was written by a program, not for one
 LARGEST_NOTEBOOK = 100_000_000  # bytes; pictures in outputs make notebooks large
+LARGEST_PATTERNS = 100_000  # bytes of one .gitignore; each path is held against each line of it
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
@@ -38,23 +36,22 @@ class _Patterns:
     """Patterns of one .gitignore (or `--exclude`), read relative to the folder `root`."""
 
     root: str
-    spec: GitIgnoreSpec
+    spec: Patterns
 
     def check(self, path: str, is_folder: bool) -> bool | None:
         """Tell whether `path` (absolute) is left out; None where no pattern speaks of it."""
         relative = os.path.relpath(path, self.root)
         if relative == os.curdir or relative.split(os.sep)[0] == os.pardir:
             return None
-        return self.spec.check_file(relative + "/" * is_folder).include
+        return self.spec.verdict(relative.replace(os.sep, "/"), is_folder)
 
 
 def find(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> Files:
     """Return the files under `paths`, each once, sorted within each path; "-" stays as it is.
 
-    `exclude` holds for named files too. Raises `ConfigError` for a pattern that git could not
-    read either.
+    `exclude` holds for named files too.
     """
-    excluded = [_exclude(item) for item in exclude]
+    excluded = [_Patterns(item.root, Patterns(item.patterns)) for item in exclude]
     found = Files()
     seen: set[str] = set()
     for path in paths:
@@ -76,13 +73,6 @@ def state(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> dict[str, tu
     return found
 
 
-def _exclude(exclude: Exclude) -> _Patterns:
-    try:
-        return _Patterns(exclude.root, _spec(exclude.patterns))
-    except ValueError as error:
-        raise ConfigError(f"exclude: {error}") from None
-
-
 def _under(path: str, excluded: Sequence[_Patterns], errors: list[SourceError]) -> Iterator[str]:
     path = os.path.normpath(path)
     absolute = os.path.abspath(path)
@@ -90,7 +80,7 @@ def _under(path: str, excluded: Sequence[_Patterns], errors: list[SourceError]) 
     if any(_parents_left_out(absolute, patterns, is_folder) for patterns in excluded):
         return
     if is_folder:
-        yield from _walk(path, _outer(absolute), excluded, errors)
+        yield from _walk(path, _outer(absolute, errors), excluded, errors)
     elif _readable_size(path, errors):
         yield path
 
@@ -112,7 +102,7 @@ def _walk(
     excluded: Sequence[_Patterns],
     errors: list[SourceError],
 ) -> Iterator[str]:
-    own = _read_patterns(folder, os.path.join(folder, ".gitignore"))
+    own = _read_patterns(folder, os.path.join(folder, ".gitignore"), errors)
     ignored = [own, *ignored] if own else ignored
     try:
         with os.scandir(folder) as scan:
@@ -154,7 +144,7 @@ def _left_out(
     return False
 
 
-def _outer(folder: str) -> list[_Patterns]:
+def _outer(folder: str, errors: list[SourceError]) -> list[_Patterns]:
     """Return the .gitignore files that hold in `folder` from above, innermost first.
 
     None hold when they leave out `folder` itself: it was named, so its files are wanted.
@@ -166,26 +156,28 @@ def _outer(folder: str) -> list[_Patterns]:
         if parent == at:
             return []  # not in a repository: only what is below `folder` counts
         at = parent
-        outer += filter(None, [_read_patterns(at, os.path.join(at, ".gitignore"))])
-    outer += filter(None, [_read_patterns(at, os.path.join(at, ".git", "info", "exclude"))])
+        outer += filter(None, [_read_patterns(at, os.path.join(at, ".gitignore"), errors)])
+    path = os.path.join(at, ".git", "info", "exclude")
+    outer += filter(None, [_read_patterns(at, path, errors)])
     if any(_parents_left_out(folder, patterns, True) for patterns in outer):
         return []
     return outer
 
 
-def _read_patterns(root: str, path: str) -> _Patterns | None:
+def _read_patterns(root: str, path: str, errors: list[SourceError]) -> _Patterns | None:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return _Patterns(os.path.abspath(root), _spec(file))
-    except (OSError, ValueError):  # git, too, passes over one that it cannot read
+        if not os.path.isfile(path):  # a FIFO would never end
+            return None
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_PATTERNS + 1)
+    except OSError:  # git, too, passes over one that it cannot read
         return None
-
-
-def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    """Read patterns; raises `ValueError` for one that git could not read either."""
-    from pathspec import GitIgnoreSpec  # most of the time that one small file takes
-
-    return GitIgnoreSpec.from_lines(lines)
+    if len(data) > LARGEST_PATTERNS:
+        limit = f"{LARGEST_PATTERNS // 1000} kB"
+        errors.append(SourceError(path, f"more than {limit} of patterns: none of them counts"))
+        return None
+    lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    return _Patterns(os.path.abspath(root), Patterns(lines))
 
 
 def _is_loop(link: str) -> bool:

@@ -87,7 +87,7 @@ def test_without_a_gpu_it_says_so() -> None:
 def test_a_rehearsal_needs_torch_alone(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden"
     hidden.mkdir()
-    for name in ("libcst", "typer", "rich", "pathspec"):
+    for name in ("libcst", "typer", "rich"):
         (hidden / f"{name}.py").write_text("raise ImportError('hidden')")
     page, record = tmp_path / "gpu.md", tmp_path / "gpu.json"
     done = _run(

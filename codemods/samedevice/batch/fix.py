@@ -20,8 +20,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pathspec import GitIgnoreSpec
-
 from .. import config as config_
 from .. import migrate
 from ..check import is_wrong
@@ -29,6 +27,7 @@ from ..config import ConfigError
 from ..finding import Finding
 from ..migrate import Outcome
 from ..outside import python
+from ..patterns import Patterns
 from ..project import Project
 from ..report.changes import change_list, dump, line_of
 from . import policy as policy_
@@ -301,14 +300,11 @@ def _migrate(
         if waiting[0] <= 0 and not infer:
             infer.append(time.monotonic() - started)
 
-    try:
-        spec = GitIgnoreSpec.from_lines(patterns)
-    except ValueError as error:
-        raise ConfigError(f"leave-alone: {error}") from None
+    spec = Patterns(patterns)
     declined: set[migrate.Key] = set()
     for _ in range(_ROUNDS):
         outcome = migrate.migrate(project, config, declined, step)
-        kept = [change for change in outcome.changes if spec.match_file(_slashed(change.path))]
+        kept = [change for change in outcome.changes if spec.matches(_slashed(change.path))]
         if not kept:
             break
         declined |= {migrate.key(finding) for change in kept for finding in change.findings}
