@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "project": {"source", "syntax"},
     "patterns": set(),
     "files": {"config", "patterns", "source"},
-    "suppress": {"config", "finding", "source"},
+    "suppress": {"config", "finding", "patterns", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
     "rules": {"finding", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),

@@ -16,14 +16,11 @@ import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from .config import PerFile
 from .finding import Finding, Span
+from .patterns import Patterns
 from .source import Source
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 MISSPELT, UNUSED = "misspelt-suppression", "unused-suppression"
 """The rules that are about these comments themselves."""
@@ -117,16 +114,12 @@ class Suppressions:
         """Yield the rules that the settings switch off in a file."""
         for setting, spec in self._specs:
             relative = _relative(path, setting.root)
-            if relative and spec.match_file(relative):
+            if relative and spec.matches(relative.replace(os.sep, "/")):
                 yield from setting.rules
 
     @cached_property
-    def _specs(self) -> list[tuple[PerFile, GitIgnoreSpec]]:
-        if not self._per_file:
-            return []
-        from pathspec import GitIgnoreSpec
-
-        return [(one, GitIgnoreSpec.from_lines([one.pattern])) for one in self._per_file]
+    def _specs(self) -> list[tuple[PerFile, Patterns]]:
+        return [(one, Patterns([one.pattern])) for one in self._per_file]
 
 
 def _relative(path: str, root: str) -> str:
