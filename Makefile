@@ -53,9 +53,10 @@ fuzz: $(VENV)/.installed
 bench: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/bench_peers.py --svg docs/benchmarks.svg
 
-# How much of what is taken out of programs that are right comes back.
+# How much of what is taken out of programs that are right comes back, and that no repair breaks a program.
 mutation: $(VENV)/.installed
 	$(BIN)/python -m tests.benchmarks.bench_mutation
+	$(BIN)/python -m tests.benchmarks.disturb
 
 # What has changed on public projects since a revision: make ecosystem OLD=main > page.md
 ecosystem: $(VENV)/.installed

@@ -10,9 +10,11 @@ import pytest
 
 from samedevice import places, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
+from samedevice.places.bonds import Bonds
 from samedevice.project import Project
 from samedevice.rules import Rule
 from samedevice.source import Source
+from samedevice.verify import groups
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -124,3 +126,4 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     # what stands in for a solution is asked and told to let go, as one is
     monkeypatch.setattr(Project, "rest", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
+    monkeypatch.setattr(groups, "bonds", lambda project: Bonds({}, frozenset()))

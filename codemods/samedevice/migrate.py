@@ -14,7 +14,7 @@ from functools import cached_property
 
 from . import rewrite, source, verify, write
 from .cache import Cache
-from .check import Memory, Step, check, no_collection
+from .check import Memory, Step, check, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .places.certainty import doubts
@@ -135,6 +135,11 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     for objection in verify.objections(project, after):
         line = outcome.line_before(objection.path, objection.line)
         found.append((_behind(applied, objection.path, line) or applied, objection.reason))
+    for left in outcome.remaining:
+        if left.fix is None and is_wrong(left):
+            before = outcome.before(left)
+            if groups.is_torn(before, applied):
+                found.append(([before], f"{left.message}, which cannot be repaired"))
     for guilty, reason in found:
         groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {reason}")
     return bool(found)

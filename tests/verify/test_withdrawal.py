@@ -61,3 +61,39 @@ def test_a_file_that_is_not_connected_is_repaired(tmp_path: Path) -> None:
     other = "import torch\nnet = torch.nn.Linear(1, 1).cuda()\nprint(net(torch.ones(1).cuda()))\n"
     outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n", "b.py": other})
     assert [Path(change.path).name for change in outcome.changes] == ["b.py"]
+
+#: The tensor that two methods set is found, but not repaired; on the CPU all of it runs.
+TORN = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.var = torch.full((2,), 0.5)
+
+    def set_var(self, s):
+        self.var = torch.full((2,), s)
+
+    def forward(self, x):
+        return self.fc(x) * self.var
+
+net = Net(){move}
+print(net(torch.randn(3, 2){move}))
+"""
+
+
+def test_a_program_on_the_host_is_not_moved_in_part(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, {"a.py": TORN.format(move="")})
+    assert not outcome.changes
+    (reason,) = set(outcome.refused.values())
+    assert reason.endswith(
+        "`self.var` is a plain attribute: it stays on the CPU when the module moves, which cannot "
+        "be repaired"
+    )
+
+
+def test_a_program_on_the_device_is_mended_as_far_as_can_be(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, {"a.py": TORN.format(move=".cuda()")})
+    assert outcome.changes and not outcome.refused

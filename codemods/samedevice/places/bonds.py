@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from samedevice.places.graph import Node, Spot
 from samedevice.places.solution import Solution
 
 
-def bonds(solution: Solution) -> dict[tuple[str, int], set[int]]:
-    """Return for each file and line the numbers of the groups of values that it speaks of.
+@dataclass(frozen=True)
+class Bonds:
+    """For each file and line the numbers of the groups of values that it speaks of.
 
     Values are in one group when one of them is computed from, meets, indexes, fills or is drawn
-    from another, however many steps away: where one is moved, all of them may have to be.
+    from another, however many steps away: where one is moved, all of them may have to be. `idle`
+    are the groups of which the program itself puts nothing on a device.
     """
+
+    lines: dict[tuple[str, int], set[int]]
+    idle: frozenset[int]
+
+
+def bonds(solution: Solution) -> Bonds:
+    """Return what belongs together in a program."""
     groups = _Groups()
     found: dict[tuple[str, int], set[int]] = {}
     spots: list[tuple[Node, Spot]] = []
@@ -30,7 +40,8 @@ def bonds(solution: Solution) -> dict[tuple[str, int], set[int]]:
         number = groups.number(node.find())
         for line in _lines(spot.node):
             found.setdefault((spot.path, line), set()).add(number)
-    return found
+    seeds = (node for node in solution.graph.nodes if node.find().name == "seed")
+    return Bonds(found, frozenset(groups.number(node.find()) for node in seeds))
 
 
 def _related(node: Node) -> Iterator[tuple[Node, list[tuple[Node, Spot]]]]:

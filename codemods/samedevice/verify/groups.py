@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from samedevice import places, syntax
-from samedevice.finding import Finding
-from samedevice.places.bonds import bonds
+from samedevice.finding import Finding, Span
+from samedevice.places.bonds import Bonds, bonds
 from samedevice.project import Project
 
 #: A branch with such a test is one piece: half of it is worse than none.
@@ -27,7 +27,7 @@ class Groups:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._lines: dict[frozenset[str], dict[tuple[str, int], set[int]]] = {}
+        self._known: dict[frozenset[str], Bonds] = {}
         self._branches: dict[str, list[tuple[int, int]]] = {}
         self._withdrawn: dict[_Bond, str] = {}
 
@@ -54,29 +54,41 @@ class Groups:
         for bond in taken:
             self._withdrawn.setdefault(bond, reason)
 
+    def is_torn(self, left: Finding, applied: Iterable[Finding]) -> bool:
+        """Tell whether values move for the first time, though one with them cannot be repaired.
+
+        What a program puts on the device itself is another matter: it is half there already.
+        """
+        idle = {
+            bond
+            for path, _ in _places(left)
+            if (program := self._project.programs.get(path)) is not None
+            for bond in self._bonds(left)
+            if bond[1] == "value" and bond[2] in self._bonds_of(program).idle
+        }
+        return bool(idle) and any(idle.intersection(self._bonds(finding)) for finding in applied)
+
     def _bonds(self, finding: Finding) -> Iterator[_Bond]:
         """Yield what connects a finding with others, itself first."""
         yield finding.path, finding.rule, finding.span.line
-        fix = finding.fix
-        for edit in fix.edits if fix is not None else ():
-            program = self._project.programs.get(edit.path)
+        for path, span in _places(finding):
+            program = self._project.programs.get(path)
             if program is None:
                 continue
-            lines = self._speaking(program)
-            first = min(program)
-            for line in {edit.span.line, edit.span.end_line}:
-                for number in lines.get((edit.path, line), ()):
-                    yield first, "value", number
-            for start, end in self._about_devices(edit.path):
-                if start <= edit.span.line and edit.span.end_line <= end:
-                    yield edit.path, "branch", start
+            lines = self._bonds_of(program).lines
+            for line in {span.line, span.end_line}:
+                for number in lines.get((path, line), ()):
+                    yield min(program), "value", number
+            for start, end in self._about_devices(path):
+                if start <= span.line and span.end_line <= end:
+                    yield path, "branch", start
 
-    def _speaking(self, program: frozenset[str]) -> dict[tuple[str, int], set[int]]:
-        if program not in self._lines:
+    def _bonds_of(self, program: frozenset[str]) -> Bonds:
+        if program not in self._known:
             solution = places.infer(self._project, program)
-            self._lines[program] = bonds(solution)
+            self._known[program] = bonds(solution)
             solution.release()
-        return self._lines[program]
+        return self._known[program]
 
     def _about_devices(self, path: str) -> list[tuple[int, int]]:
         """Return the first and last lines of the branches of a file that are about devices."""
@@ -88,3 +100,10 @@ class Groups:
                 if isinstance(node, ast.If) and _ABOUT_DEVICES.search(ast.unparse(node.test))
             ]
         return self._branches[path]
+
+
+def _places(finding: Finding) -> list[tuple[str, Span]]:
+    """Return what a finding's fix changes; without one, what it is about."""
+    if finding.fix is None:
+        return [(finding.path, finding.span)]
+    return [(edit.path, edit.span) for edit in finding.fix.edits]
