@@ -100,13 +100,20 @@ ci-test: $(VENV)/.installed
 gpu-proof:
 	$(PYTHON) tests/prove/gpu_proof.py --page docs/proof/gpu.md
 
+# torch as tests/constraints.txt has it, the small build for CPUs: from where pip looks, else from
+# where its makers keep it. Without one, all that needs no torch is there and is tested.
+EXTRAS := modernize,server,github,gitlab
+TORCH_FOR_CPU ?= https://download.pytorch.org/whl/cpu
+
 $(VENV)/.installed: pyproject.toml tests/constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	@$(PIP) --editable '.[dev,prove,modernize,server,github,gitlab]' 2>$(VENV)/pip.log || { \
+	@$(PIP) --editable '.[dev,prove,$(EXTRAS)]' 2>$(VENV)/pip.log || { \
+	  $(PIP) --no-deps --retries 1 --timeout 20 --index-url $(TORCH_FOR_CPU) torch 2>>$(VENV)/pip.log && \
+	  $(PIP) --editable '.[dev,prove,$(EXTRAS)]'; } || { \
 	  echo "No CPU build of torch 2.13.0 for $$($(BIN)/python --version) was found (see $(VENV)/pip.log)."; \
-	  echo "Going on without torch: tests that need it are skipped. To have it, give pip the index"; \
-	  echo "of CPU builds that pytorch.org names (PIP_EXTRA_INDEX_URL), and run make clean first."; \
-	  $(PIP) --editable '.[dev,modernize,server,github,gitlab]'; }
+	  echo "Going on without torch: tests that need it are skipped. To have it, give pip an index"; \
+	  echo "of such builds (PIP_EXTRA_INDEX_URL), and run make clean first."; \
+	  $(PIP) --editable '.[dev,$(EXTRAS)]'; }
 	@touch $@
 
 clean:

@@ -21,18 +21,21 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what was skipped: one line for each reason, with its files."""
-    found: dict[str, Counter[str]] = {}
-    for report in terminalreporter.stats.get("skipped", ()):
-        if not hasattr(report, "wasxfail"):
-            reason = str(report.longrepr[-1]).removeprefix("Skipped: ")
-            reason = re.sub(r"could not import '(\S+)': .*", r"needs \1", reason)
+    """Say what was skipped or failed as expected: one line for each reason, with its files."""
+    for kind in ("skipped", "xfailed"):
+        found: dict[str, Counter[str]] = {}
+        for report in terminalreporter.stats.get(kind, ()):
+            if kind == "skipped":
+                reason = str(report.longrepr[-1]).removeprefix("Skipped: ")
+                reason = re.sub(r"could not import '(\S+)': .*", r"needs \1", reason)
+            else:
+                reason = "known not to pass yet"
             found.setdefault(reason, Counter())[report.nodeid.partition("::")[0]] += 1
-    if found:
-        terminalreporter.section("skipped", sep="=", bold=True)
-    for reason, files in sorted(found.items(), key=lambda one: -one[1].total()):
-        places = ", ".join(sorted(files)[:3]) + (", ..." if len(files) > 3 else "")
-        terminalreporter.line(f"{files.total():5} {reason} ({places})")
+        if found:
+            terminalreporter.section(kind, sep="=", bold=True)
+        for reason, files in sorted(found.items(), key=lambda one: -one[1].total()):
+            places = ", ".join(sorted(files)[:3]) + (", ..." if len(files) > 3 else "")
+            terminalreporter.line(f"{files.total():5} {reason} ({places})")
 
 
 def calls(project: Project, name: str) -> Iterator[tuple[Source, ast.Call]]:
