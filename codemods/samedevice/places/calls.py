@@ -578,9 +578,8 @@ class Calls(Library):
     ) -> Value:
         """Call an instance: a module's `forward`, or `__call__`."""
         if callee.family == "module":
-            whole: Obj | None = callee
-            while whole is not None:  # using a part is using the whole
-                whole.used, whole = True, whole.parent
+            for whole in callee.wholes():
+                whole.used = True  # using a part is using the whole
             if callee.cls is not None:
                 forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
                 if isinstance(forward, Func):

@@ -43,6 +43,8 @@ class Spot:
         self.node = node
 
 
+#: Values that are looked at for what one is computed from.
+_STEPS = 50
 #: What most nodes have to say of a relation; `_add` makes a list of it.
 _NONE: list[Any] = []
 
@@ -53,7 +55,7 @@ class Node:
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
         "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name",
-        "sure", "agrees", "stored",
+        "sure", "agrees", "stored", "joins",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -65,6 +67,7 @@ class Node:
         self.name = ""
         self.sure = True
         self.agrees = False
+        self.joins = False
         self.stored: list[Node] = _NONE
         self.spots: list[Spot] = [spot] if spot else _NONE
         self.meets: list[Meet] = _NONE
@@ -152,6 +155,7 @@ class Graph:
         left.wants_host = left.wants_host or right.wants_host
         left.sure = left.sure or right.sure
         left.agrees = left.agrees or right.agrees
+        left.joins = left.joins and right.joins
         for attribute in (
             "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
             "stored",
@@ -181,6 +185,14 @@ class Graph:
         if source is not target:
             source.flows_to = _add(source.flows_to, target)
             target.flows_from = _add(target.flows_from, source)
+
+    def joined(self, *sources: Node) -> Node:
+        """Return a node for what is one of several values, as the path has it."""
+        made = self.node()
+        made.joins = True
+        for source in sources:
+            self.flow(source, made)
+        return made
 
     def batch(self, source: Node, target: Node) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
@@ -246,6 +258,7 @@ class Graph:
                 node.color, node.because = Place.HOST, node.wants_host
         for place in (Place.CENTRAL, Place.FIXED, Place.FOLLOWS, Place.HOST):
             queue = deque(node for node in roots if node.color is place)
+            reached: list[Node] = []
             while queue:
                 node = queue.popleft()
                 for target in node.flows_to:
@@ -254,6 +267,9 @@ class Graph:
                         result.color, result.because = place, node.because
                         result.weak_host = place is Place.HOST
                         queue.append(result)
+                        reached.append(result)
+            if place in (Place.CENTRAL, Place.FOLLOWS):
+                _take_back_mixed(reached)
 
     def _spread_demand(self, roots: list[Node], place: Place) -> None:
         """Colour what has no place of its own and meets `place`."""
@@ -265,11 +281,16 @@ class Graph:
         demanded: set[int] = set()
 
         def demand(other: Node, because: Spot | None) -> None:
+            """Have a value be there, and all that it may be: a value of some path may be free."""
             other = other.find()
+            if id(other) in demanded:
+                return
             if other.color is None:
                 other.color, other.because = place, because
-                demanded.add(id(other))
-                queue.append(other)
+            elif other.color is not place or not other.joins:
+                return
+            demanded.add(id(other))
+            queue.append(other)
 
         while queue:
             node = queue.popleft()
@@ -280,6 +301,8 @@ class Graph:
                 demand(meet.left, meet.operation)
             for target in node.flows_to:
                 result = target.find()
+                if _is_mixed(result):
+                    continue
                 if result.color is None or result.weak_host:
                     result.color, result.because, result.weak_host = place, node.because, False
                     queue.append(result)
@@ -335,3 +358,57 @@ class Graph:
                     self.clashes.append(Clash(right, meet.right_spot, meet, left))
                 elif Place.FIXED in (left.color, right.color):
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
+
+
+def _is_mixed(node: Node) -> bool:
+    """Tell whether a joined value has nothing to put it on the device on some of its paths.
+
+    What an operation needs in one place (the members of a list that are stacked) is not mixed, and
+    what is computed from the joined value itself (in a loop) says nothing against it.
+    """
+    if not node.joins or node.agrees:
+        return False
+    for each in node.flows_from:
+        source = each.find()
+        if source.color in (Place.CENTRAL, Place.FOLLOWS):
+            continue
+        if source.color is not None or not _comes_from(source, node):
+            return True
+    return False
+
+
+def _comes_from(value: Node, origin: Node) -> bool:
+    """Tell whether a value is computed from another one, as far as few steps show."""
+    queue, seen = [value], {value}
+    while queue:
+        node = queue.pop()
+        if node is origin:
+            return True
+        for each in node.flows_from:
+            source = each.find()
+            if source not in seen and len(seen) < _STEPS:
+                seen.add(source)
+                queue.append(source)
+    return False
+
+
+def _take_back_mixed(reached: list[Node]) -> None:
+    """Uncolour joined values that are on the device on some paths only, and what rests on them.
+
+    What a loop carries is joined with itself: it stays coloured as long as nothing else speaks
+    against it.
+    """
+    queue = [node for node in reached if _is_mixed(node)]
+    while queue:
+        node = queue.pop()
+        if node.color is None:
+            continue
+        node.color, node.because = None, None
+        for target in node.flows_to:
+            result = target.find()
+            if result.pin is not None or result.color is None or result.wants_host is not None:
+                continue
+            if result.joins or not any(
+                source.find().color is result.color for source in result.flows_from
+            ):
+                queue.append(result)

@@ -15,19 +15,18 @@ from functools import cache
 
 from samedevice import syntax
 from samedevice.places.choices import Choices
-from samedevice.places.expressions import DEVICE, parameters
+from samedevice.places.expressions import parameters
 from samedevice.places.focus import Definitions, Focus, Unit
 from samedevice.places.graph import Graph, Node, Place, Spot
+from samedevice.places.lattice import Lattice, counted
 from samedevice.places.values import (
     ARRAY,
-    DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
     Const,
     Device,
     Dict,
-    Either,
     Ext,
     Flag,
     Func,
@@ -62,12 +61,6 @@ _TELLING = re.compile(
 
 #: Members of a literal sequence that a loop runs through one by one; more are joined first.
 _UNROLLED = 6
-#: Modules that one name may stand for.
-_OPTIONS = 8
-
-
-_CALLABLE = (Obj, Either, Func, Klass)
-
 
 def _differ(old: Value | None, new: Value) -> bool:
     """Tell whether two settings are different, and neither of them may name a device."""
@@ -131,6 +124,7 @@ class Interpreter(Choices):
         self._definitions: dict[str, Definitions] = {}
         self.step: Callable[[int], None] = lambda files: None
         self.graph = Graph()
+        self.lattice = Lattice(self.graph)
         self.sites: list[Site] = []
         self.files: dict[str, Scope] = {}
         self.modules: list[Obj] = []
@@ -143,7 +137,6 @@ class Interpreter(Choices):
         self.constructing = 0
         self.guarded = 0
         self.symbolic = 0
-        self._joining = 0
         self.consumed: dict[ast.AST, Device] = {}
         self.forks: list[Spot] = []  # processes that compute with a module
         self.foreign: list[Spot] = []  # calls that hand a module to a library not known here
@@ -734,7 +727,7 @@ class Interpreter(Choices):
         if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
             return value
         old = self.eval_Name(ast.Name(name, ast.Load()), scope)
-        if _counted(old, value):
+        if counted(old, value):
             return SCALAR
         if not isinstance(old, Obj) or old.family != "module" or old.node is None:
             return value
@@ -979,97 +972,7 @@ class Interpreter(Choices):
 
     def join(self, left: Value | None, right: Value) -> Value:
         """Return a value that may be either."""
-        if left is None or left is right:
-            return right
-        if isinstance(left, Tensor) and isinstance(right, Tensor):
-            if left.node.find() is right.node.find():
-                return left
-            node = self.graph.node()
-            node.sure = left.node.find().sure and right.node.find().sure
-            self.graph.flow(left.node, node)
-            self.graph.flow(right.node, node)
-            joined = Tensor(node, scalar=left.scalar and right.scalar)
-            joined.leaf = left.leaf or right.leaf
-            return joined
-        if isinstance(left, _CALLABLE) and isinstance(right, _CALLABLE):
-            options: list[Value] = [*left.options] if isinstance(left, Either) else [left]
-            for option in right.options if isinstance(right, Either) else [right]:
-                if all(option is not known for known in options):
-                    options.append(option)
-            called = all(
-                not isinstance(o, Obj) or o.family == "module" or not o.family and o.cls is not None
-                for o in options
-            )
-            if called and 1 < len(options) <= _OPTIONS:
-                return Either(options)
-            return left
-        for one, other in ((left, right), (right, left)):
-            if one is ARRAY and isinstance(other, Tensor):
-                node = self.graph.node()
-                node.sure = False  # it may be no tensor
-                self.graph.flow(other.node, node)
-                return Tensor(node).perhaps_number()  # an array has no `.cpu()`, either
-            if isinstance(one, Tensor) and one.packed and isinstance(other, Obj):
-                if one.site is not None and one.site.kind == "load":
-                    # a file keeps what is made otherwise
-                    if other.family == "module":
-                        one.site.detail["into_module"] = True
-                    else:
-                        one.site.detail["made"] = other
-                    return other
-            if isinstance(one, Const) and isinstance(other, Device):
-                if DEVICE.fullmatch(str(one.value)):
-                    return self.either_device(other, one)
-            if isinstance(one, (Const, Flag)) and isinstance(other, Const):
-                return one if isinstance(one, Flag) else self.join_constants(left, right)
-            if one is UNKNOWN or one is SCALAR or isinstance(one, Const):
-                if one is SCALAR and isinstance(other, Const):
-                    return SCALAR
-                if one is SCALAR and isinstance(other, Tensor):
-                    return other.perhaps_number()
-                if _counted(one, other):
-                    return SCALAR
-                return other
-        if isinstance(left, Device) and isinstance(right, Device):
-            return left if left.resolved or not right.resolved else right
-        if isinstance(left, Seq) and isinstance(right, Seq):
-            if self._joining < DEEP:
-                self._joining += 1
-                joined_seq = self.join_sequences(left, right)
-                self._joining -= 1
-                return joined_seq
-        return left
-
-    def either_device(self, device: Device, otherwise: Const) -> Device:
-        """Return a device that is named by a text where a branch was not taken."""
-        made = Device(
-            device.node, device.spot, text=device.text, resolved=device.resolved, rank=device.rank
-        )
-        made.otherwise = otherwise
-        return made
-
-    def join_sequences(self, left: Seq, right: Seq) -> Seq:
-        """Join member by member where both have as many, else all members into one."""
-        if left.items is not None and right.items is not None:
-            if len(left.items) == len(right.items):
-                pairs = zip(left.items, right.items, strict=True)
-                return Seq(left.kind, [self.join(a, b) for a, b in pairs], spot=left.spot)
-            return left if len(left.items) >= len(right.items) else right
-        element = right.element
-        for member in left.members():
-            element = self.join(element, member)
-        return Seq(left.kind, None, element, left.spot)
-
-    def join_constants(self, left: Value, right: Value) -> Value:
-        """Two different constants: a device string stays one, anything else is some scalar."""
-        assert isinstance(left, Const) and isinstance(right, Const)
-        if left.value == right.value:
-            return left
-        if left.value is None:
-            return right
-        if right.value is None:
-            return left
-        return SCALAR
+        return self.lattice.join(left, right)
 
     def truth(self, value: Value) -> bool | None:
         """Return what a test is known to be."""
@@ -1087,14 +990,3 @@ class Interpreter(Choices):
             yield from value.members()
         elif isinstance(value, Iter):
             yield value.element
-
-
-def _counted(number: Value, loaded: Value) -> bool:
-    """Tell whether a member of a file is what a name has a number for otherwise."""
-    return (
-        (number is SCALAR or isinstance(number, Const) and type(number.value) in (int, float))
-        and isinstance(loaded, Tensor)
-        and loaded.site is not None
-        and loaded.site.kind == "load"
-        and "whole" in loaded.site.detail
-    )

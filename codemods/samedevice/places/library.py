@@ -20,6 +20,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Doubt,
     Either,
     Ext,
     Flag,
@@ -423,7 +424,7 @@ class Library(Expressions):
         if kind == "lengths" and not direct:
             return  # a list of numbers: a tensor is made of it on the host
         for tensor, spot in tensors:
-            if tensor.number:
+            if tensor.doubt is Doubt.OTHER:
                 continue  # a number has no `.cpu()`
             site = self.site(kind, spot, tensor.node, scope, name)
             # An expression that is the tensor itself can be moved; a container of tensors cannot.

@@ -934,10 +934,8 @@ class Solution:
         if group.kind != "module-move":
             return False
         module = self._module_of(group.first.scope)
-        moved: Obj | None = group.first.detail["object"]
-        while moved is not None and moved is not module:
-            moved = moved.parent
-        return moved is not None
+        moved: Obj = group.first.detail["object"]
+        return module is not None and module in moved.wholes()
 
     def name_at(self, spot: Spot, *, itself: bool = False) -> Name | None:
         """Return how an operand names the device it has to go to.

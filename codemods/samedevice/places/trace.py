@@ -373,10 +373,7 @@ class Trace:
 
     def _module_steps(self, module: Obj, told: set[ast.AST]) -> Iterator[Event]:
         """Tell, the latest first, where a module or what holds it was moved and built."""
-        whole: Obj | None = module
-        moves: list[Spot] = []
-        while whole is not None and not moves:
-            moves, whole = whole.moves, whole.parent
+        moves = next((whole.moves for whole in module.wholes() if whole.moves), [])
         for spot in moves[::-1][:2]:
             if spot.node not in told and isinstance(spot.node, ast.expr):
                 told.add(spot.node)
@@ -622,12 +619,7 @@ def _kept(values: list[Value]) -> list[Value]:
 
 def _moves(module: Obj) -> bool:
     """Tell whether a module, or one that it is a part of, was moved."""
-    whole: Obj | None = module
-    while whole is not None:
-        if whole.moves:
-            return True
-        whole = whole.parent
-    return False
+    return any(whole.moves for whole in module.wholes())
 
 
 def _inside(inner: Spot, outer: Spot) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from samedevice.places.graph import Node, Spot
@@ -150,6 +151,14 @@ class Device(Value):
         self.counted = False
 
 
+class Doubt(IntEnum):
+    """What a value that is a tensor on one path may be on another one."""
+
+    NONE = 0  #: a tensor on every path
+    MISSING = 1  #: `None`, on some path
+    OTHER = 2  #: a number, an array, something unknown
+
+
 class Tensor(Value):
     """A tensor, or a structure of tensors in one place that is not known more closely.
 
@@ -158,11 +167,12 @@ class Tensor(Value):
     any device in elementwise operations. `packed`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
-    `collated`: a loader makes it of numbers, or a list of what turns out to be texts.
+    `collated`: a loader makes it of numbers, or a list of what turns out to be texts. `doubt`: what
+    it may be on another path.
     """
 
     __slots__ = (
-        "collated", "leaf", "names_device", "node", "number", "owner", "packed", "parameter",
+        "collated", "doubt", "leaf", "names_device", "node", "owner", "packed", "parameter",
         "pinned", "scalar", "site",
     )  # fmt: skip
 
@@ -176,21 +186,34 @@ class Tensor(Value):
         self.packed = False
         self.pinned = False
         self.names_device = False
-        self.number = False  # on another path it is one, and no tensor
+        self.doubt = Doubt.NONE
         self.owner: Obj | None = None  # the module whose parameter it is
 
-    def perhaps_number(self) -> Tensor:
-        """Return the same tensor, which is a number on another path."""
+    def copy(self) -> Tensor:
+        """Return the same tensor as a value of its own."""
         made = Tensor(self.node, scalar=self.scalar, site=self.site)
         made.leaf, made.parameter, made.packed = self.leaf, self.parameter, self.packed
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
-        made.number = True
+        made.doubt = self.doubt
+        return made
+
+    def doubted(self, doubt: Doubt) -> Tensor:
+        """Return the same tensor, which is something else on another path."""
+        if self.doubt >= doubt:
+            return self
+        made = self.copy()
+        made.doubt = doubt
         return made
 
 
 def surely_tensor(value: Value) -> bool:
     """Tell whether a value is one tensor, as far as can be known."""
-    return isinstance(value, Tensor) and value.node.find().sure and not value.packed
+    return (
+        isinstance(value, Tensor)
+        and value.node.find().sure
+        and not value.packed
+        and value.doubt is not Doubt.OTHER
+    )
 
 
 class Seq(Value):
@@ -414,6 +437,13 @@ class Obj(Value):
         self.args: list[Value] = []
         self.kwargs: dict[str, Value] = {}
         self.copied_from: Obj | None = None
+
+    def wholes(self) -> list[Obj]:
+        """Return this instance, the module that it is a part of, the one that this is of, ..."""
+        found = [self]
+        while (parent := found[-1].parent) is not None and parent not in found:
+            found.append(parent)
+        return found
 
 
 class Either(Value):

@@ -72,7 +72,5 @@ def _moves_along(solution: Solution, site: Site) -> bool:
             if last in ("Parameter", "Buffer", "register_buffer", "register_parameter"):
                 return True
         node = parents.get(node)
-    whole = site.detail["object"].parent if site.kind == "module" else None
-    while whole is not None and not whole.moves:
-        whole = whole.parent
-    return whole is not None
+    wholes = site.detail["object"].wholes()[1:] if site.kind == "module" else ()
+    return any(whole.moves for whole in wholes)

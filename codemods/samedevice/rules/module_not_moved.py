@@ -107,11 +107,8 @@ def _forgetful(solution: Solution) -> set[Obj]:
             given = site.detail.get("device")
             if given is None or not isinstance(given[0], Const):
                 continue
-            part = site.detail["object"]
-            while part.parent is not None:
-                part = part.parent
             if solution.call_without(given[0]) is not None:
-                found.add(part)
+                found.add(site.detail["object"].wholes()[-1])
     return found
 
 
