@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Any
 
 from samedevice import torchfacts
+from samedevice.places.environment import Exits, State
 from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
@@ -35,7 +36,6 @@ from samedevice.places.values import (
     Super,
     Tensor,
     Value,
-    surely_tensor,
 )
 
 #: Evaluations of one function before its results stand for the others; short ones may have more.
@@ -216,10 +216,7 @@ class Calls(Library):
         if isinstance(node, ast.Lambda):
             result = self.eval(node.body, scope)
         else:
-            self._returns.append([])
-            self._yields.append([])
-            self.block(node.body, scope)
-            results, yields = self._returns.pop(), self._yields.pop()
+            results, yields = self.body(node.body, scope)
             result = NONE
             if yields:
                 element: Value | None = None
@@ -236,6 +233,22 @@ class Calls(Library):
         self.hosted -= hosted
         self._results.setdefault(node, []).append((_given(func, args, kwargs), result))
         return result
+
+    def body(self, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
+        """Evaluate a function's body; return what it returns and what it yields."""
+        self._returns.append([])
+        self._yields.append([])
+        self.exits.append(Exits(self.trail.mark(), self.trail.forks))
+        loops, self.loops = self.loops, []
+        caught, self.caught = self.caught, []
+        ended = self.block(body, scope)
+        self.loops, self.caught = loops, caught
+        exits = self.exits.pop()
+        if exits.states:
+            if not ended:
+                exits.states.append(State(scope.names, {}))
+            self.trail.merge(exits.states)
+        return self._returns.pop(), self._yields.pop()
 
     def _is_host_code(self, func: Func) -> bool:
         if func.cls is None or func.cls.family != "dataset":
@@ -557,13 +570,7 @@ class Calls(Library):
             self.call_func(Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
             self.constructing = constructing
         else:
-            fields = [
-                statement.target.id
-                for k in reversed(klass.mro())
-                for statement in k.node.body
-                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-            ]
-            for name, (value, _) in zip(fields, args, strict=False):
+            for name, (value, _) in zip(self.fields_of(klass), args, strict=False):
                 made.attrs[name] = value
             for name, (value, _) in kwargs.items():
                 made.attrs[name] = value
@@ -572,6 +579,20 @@ class Calls(Library):
         if klass.family == "dataset" and not isinstance(init, Func):
             made.args = [v for v, _ in args]
         return made
+
+    def fields_of(self, klass: Klass) -> list[str]:
+        """Return the fields of a dataclass or a named tuple, in the order of its constructor."""
+        given = klass.lookup("__match_args__")
+        if isinstance(given, Seq) and given.items is not None:
+            return [str(item.value) for item in given.items if isinstance(item, Const)]
+        return list(
+            dict.fromkeys(
+                statement.target.id
+                for k in reversed(klass.mro())
+                for statement in k.node.body
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+            )
+        )
 
     def call_object(
         self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -687,6 +708,7 @@ class Calls(Library):
 
     def append(self, owner: Seq, value: Value, spot: Spot | None = None) -> None:
         """Add a member to a list: how many there are is not known any more."""
+        self.trail.note(owner)
         if spot is None or not isinstance(value, Tensor):
             owner.added = None
         elif owner.added is not None and all(spot.node is not s.node for _, s in owner.added):
@@ -738,10 +760,13 @@ class Calls(Library):
             return self.join(args[1][0], element) if len(args) > 1 else element
         if name == "update":
             if args and isinstance(args[0][0], Dict):
-                owner.items.update(args[0][0].items)
+                for entry, member in args[0][0].items.items():
+                    self.trail.put(owner.items, entry, member)
                 if args[0][0].element is not None:
+                    self.trail.note(owner)
                     owner.element = self.join(owner.element, args[0][0].element)
-            owner.items.update({k: v for k, (v, _) in kwargs.items()})
+            for entry, (member, _) in kwargs.items():
+                self.trail.put(owner.items, entry, member)
             return NONE
         return owner if name == "copy" else UNKNOWN
 
@@ -812,7 +837,7 @@ class Calls(Library):
             case "abs" | "round" | "pow":
                 return first if isinstance(first, Tensor) else SCALAR
             case "isinstance":
-                return self.is_instance(values)
+                return self.is_instance(first, values[1]) if len(values) == 2 else SCALAR
             case "getattr":
                 if len(values) > 1 and isinstance(values[1], Const):
                     if isinstance(values[1].value, str):
@@ -832,16 +857,6 @@ class Calls(Library):
                 if isinstance(first, Obj):
                     return Dict(dict(first.attrs))
         return UNKNOWN
-
-    def is_instance(self, values: list[Value]) -> Value:
-        """Return what is known of `isinstance(a, b)`."""
-        if len(values) == 2 and surely_tensor(values[0]) and isinstance(values[1], Ext):
-            if values[1].name in ("torch.Tensor", "torch.FloatTensor"):
-                return Const(True)
-        if len(values) == 2 and isinstance(values[0], Obj) and isinstance(values[1], Ext):
-            if values[1].name == "torch.nn.Module" and values[0].family == "module":
-                return Const(True)
-        return SCALAR
 
 
 def _columns(row: Value) -> Seq | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from samedevice import syntax, torchfacts
+from samedevice.places.environment import Exits, Loop, State, Trail
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
@@ -19,6 +20,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Doubt,
     Either,
     Ext,
     Flag,
@@ -107,6 +109,14 @@ class Expressions:
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]
     host_work: set[ast.AST]
+    trail: Trail
+    exits: list[Exits]
+    loops: list[Loop]
+    caught: list[tuple[int, list[State]]]  # of each `try`: where it began, what it was left with
+    _exec: dict[type[ast.AST], Callable[[Any, Scope], bool]]
+    _noted: set[ast.AST]
+    stored: dict[ast.stmt, list[str]]
+    _read_in: dict[ast.stmt, set[str]]
     _eval: dict[type[ast.AST], Callable[[Any, Scope], Value]]
     _given: dict[ast.AST, tuple[str, ...]]
     _returns: list[list[Value]]
@@ -124,6 +134,12 @@ class Expressions:
         def bind(self, name: str, value: Value, scope: Scope) -> None: ...
         def join(self, left: Value | None, right: Value) -> Value: ...
         def truth(self, value: Value) -> bool | None: ...
+        def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
+        def unpack(
+            self, value: Value, targets: list[ast.expr], scope: Scope
+        ) -> list[Value]: ...
+        def note_stored(self, node: ast.expr) -> None: ...
+        def fields_of(self, klass: Klass) -> list[str]: ...
         def register(self, owner: Obj, child: Obj) -> None: ...
         def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor: ...
         def call(self, node: ast.Call, scope: Scope) -> Value: ...
@@ -727,7 +743,9 @@ class Expressions:
                     if isinstance(left, Const):
                         return Const((left.value is None) == positive)
                     if isinstance(left, (Tensor, Obj, Seq, Device, Dict, Func)):
-                        if not isinstance(left, Tensor) or left.node.find().sure:
+                        if not isinstance(left, Tensor) or (
+                            left.node.find().sure and left.doubt is Doubt.NONE
+                        ):
                             return Const(not positive)
                 return SCALAR
             if isinstance(left, Const) and isinstance(right, Const):
@@ -1017,9 +1035,24 @@ class Expressions:
                 if self.first_item(node, key, owner, scope):
                     return SCALAR  # the number that `.item()` gives
                 return self.index_tensor(owner, node.value, key, node.slice, spot)
+            case Seq() if isinstance(node.slice, ast.Slice):
+                return self.sliced(owner, node.slice)
+            case Dict() if not isinstance(key, Const):
+                found = self.subscript(owner, key, spot, scope)
+                asking = self.keyed_by(node.slice, scope) if isinstance(found, Tensor) else None
+                return Tensor(asking.node) if asking is not None else found
+        if owner is ARRAY:
+            self.first_item(node, key, None, scope)
+        return self.subscript(owner, key, spot, scope)
+
+    def subscript(self, owner: Value, key: Value, spot: Spot, scope: Scope) -> Value:
+        """Return `owner[key]`."""
+        match owner:
+            case Tensor() if owner.packed:
+                return self.part(owner, key.value if isinstance(key, Const) else None)
+            case Tensor():
+                return Tensor(owner.node)
             case Seq(items=items):
-                if isinstance(node.slice, ast.Slice):
-                    return self.sliced(owner, node.slice)
                 if items is not None and isinstance(key, Const) and isinstance(key.value, int):
                     if -len(items) <= key.value < len(items):
                         return items[key.value]
@@ -1032,10 +1065,6 @@ class Expressions:
                     joined = self.join(joined, member)
                 if isinstance(key, Const) and key.value in RANKS:
                     return Rank()  # of a copy of the environment
-                if isinstance(joined, Tensor) and not isinstance(key, Const):
-                    asking = self.keyed_by(node.slice, scope)
-                    if asking is not None:
-                        return Tensor(asking.node)
                 return joined if joined is not None else UNKNOWN
             case Obj(family="module"):
                 if isinstance(key, Const):
@@ -1043,7 +1072,7 @@ class Expressions:
                     if inner is not None:
                         return inner
                 if owner.cls is not None and owner.cls.lookup("__getitem__") is not None:
-                    return self.method(owner, "__getitem__", scope, node, key)
+                    return self.method(owner, "__getitem__", scope, spot.node, key)
                 return self.iterate(owner, spot, scope)
             case Obj(family="dataset"):
                 return self.item_of(owner, spot, scope)
@@ -1052,9 +1081,8 @@ class Expressions:
                     return owner.attrs.get(str(key.value), SCALAR)
                 return SCALAR
             case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
-                return self.method(owner, "__getitem__", scope, node, key)
+                return self.method(owner, "__getitem__", scope, spot.node, key)
         if owner is ARRAY:
-            self.first_item(node, key, None, scope)
             return ARRAY
         if isinstance(key, Const) and key.value in RANKS:
             return Rank()

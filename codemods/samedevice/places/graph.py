@@ -232,6 +232,7 @@ class Graph:
             node.color = node.because = None
             node.weak_host = False
         self._batches(roots)
+        _agree_within(roots)
         self._spread_certain(roots)
         for place in (Place.CENTRAL, Place.FOLLOWS):
             self._spread_demand(roots, place)
@@ -358,6 +359,17 @@ class Graph:
                     self.clashes.append(Clash(right, meet.right_spot, meet, left))
                 elif Place.FIXED in (left.color, right.color):
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
+
+
+def _agree_within(roots: list[Node]) -> None:
+    """What an operation needs in one place is so however often its members were joined."""
+    queue = [node for node in roots if node.agrees]
+    while queue:
+        for each in queue.pop().flows_from:
+            source = each.find()
+            if source.joins and not source.agrees:
+                source.agrees = True
+                queue.append(source)
 
 
 def _is_mixed(node: Node) -> bool:

@@ -10,25 +10,22 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
-from samedevice import syntax
-from samedevice.places.choices import Choices
+from samedevice.places.environment import Exits, Loop, State, Trail
 from samedevice.places.expressions import parameters
 from samedevice.places.focus import Definitions, Focus, Unit
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.lattice import Lattice, counted
+from samedevice.places.statements import Statements
 from samedevice.places.values import (
     ARRAY,
-    NONE,
     SCALAR,
-    UNKNOWN,
     Const,
     Device,
     Dict,
     Ext,
-    Flag,
     Func,
     FunctionNode,
     Iter,
@@ -58,20 +55,6 @@ _TELLING = re.compile(
         )  # fmt: skip
     )
 )
-
-#: Members of a literal sequence that a loop runs through one by one; more are joined first.
-_UNROLLED = 6
-
-def _differ(old: Value | None, new: Value) -> bool:
-    """Tell whether two settings are different, and neither of them may name a device."""
-    if not isinstance(new, Const) or not isinstance(new.value, bool | int | float):
-        return False
-    if old is SCALAR:
-        return True
-    if isinstance(old, Option) or not isinstance(old, Const):
-        return False
-    return isinstance(old.value, bool | int | float) and old.value != new.value
-
 
 class _Lines:
     """The functions of a file by their lines."""
@@ -103,7 +86,7 @@ def _methods(prefix: str) -> dict[type[ast.AST], str]:
     return {kind: name for kind, name in names.items() if hasattr(Interpreter, name)}
 
 
-class Interpreter(Choices):
+class Interpreter(Statements):
     """One evaluation of a project, or of those of its files that are in `program`.
 
     Fills `graph` and `sites`. With a `focus`, only its units are evaluated, and what they call.
@@ -125,6 +108,11 @@ class Interpreter(Choices):
         self.step: Callable[[int], None] = lambda files: None
         self.graph = Graph()
         self.lattice = Lattice(self.graph)
+        self.trail = Trail(lambda left, right: self.join(left, right))
+        self.loops: list[Loop] = []
+        self.caught: list[tuple[int, list[State]]] = []
+        self.exits: list[Exits] = []
+        self._read_in: dict[ast.stmt, set[str]] = {}
         self.sites: list[Site] = []
         self.files: dict[str, Scope] = {}
         self.modules: list[Obj] = []
@@ -289,406 +277,6 @@ class Interpreter(Choices):
         inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
-    # -- statements: each returns whether control never goes on behind it ------------------
-
-    def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
-        """Evaluate statements in order until one of them ends the flow."""
-        for statement in body:
-            method = self._exec.get(type(statement))
-            if method is not None and method(statement, scope):
-                return True
-        return False
-
-    def exec_Expr(self, node: ast.Expr, scope: Scope) -> bool:
-        self.statement = node
-        value = self.eval(node.value, scope)
-        self.dropped(node, value, scope)
-        return False
-
-    def exec_Assign(self, node: ast.Assign, scope: Scope) -> bool:
-        if node not in self._noted:
-            self._noted.add(node)
-            self.note_literal(node.value)
-            self.note_stored(node.value)
-        value = self.switch(node.targets[0], self.eval(node.value, scope))
-        for target in node.targets:
-            self.assign(target, value, scope, node)
-        if len(node.targets) == 1:
-            self.offer(node.targets[0], value, scope, node)
-            if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
-                self.site("flag", Spot(scope.path, node), None, scope, node.targets[0].id)
-        return False
-
-    def note_literal(self, node: ast.expr) -> None:
-        """A device that gets a name is the program's choice; one used on the spot is meant."""
-        if isinstance(node, ast.Call) and len(node.args) == 1:
-            if self.dotted(node.func).rpartition(".")[2] != "device":
-                return
-            node = node.args[0]
-        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) or (
-            isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ):
-            self.named_literals.add(node)
-
-    def note_stored(self, node: ast.expr) -> None:
-        """A device in a config or returned by a helper is the program's choice, too."""
-        if isinstance(node, ast.Dict):
-            for value in node.values:
-                self.note_stored(value)
-            return
-        if isinstance(node, ast.Call) and len(node.args) == 1:
-            if self.dotted(node.func).rpartition(".")[2] == "device":
-                node = node.args[0]
-        self.stored_literals.add(node)
-
-    def exec_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> bool:
-        if node.value is not None:
-            self.note_stored(node.value)
-            value = self.switch(node.target, self.eval(node.value, scope))
-            self.assign(node.target, value, scope, node)
-            self.offer(node.target, value, scope, node)
-        return False
-
-    def exec_AugAssign(self, node: ast.AugAssign, scope: Scope) -> bool:
-        old = self.eval(node.target, scope)
-        new = self.eval(node.value, scope)
-        spot = Spot(scope.path, node)
-        if isinstance(old, Seq):
-            self.extend(old, new)
-            return False
-        value = self.binary(
-            old, Spot(scope.path, node.target), new, Spot(scope.path, node.value), spot, True
-        )
-        if not (isinstance(old, Tensor) and isinstance(node.target, ast.Subscript)):
-            self.assign(node.target, value, scope, node)
-        return False
-
-    def exec_Return(self, node: ast.Return, scope: Scope) -> bool:
-        if node.value is not None:
-            self.note_stored(node.value)
-        value = self.eval(node.value, scope) if node.value is not None else NONE
-        if self._returns:
-            self._returns[-1].append(value)
-        return True
-
-    def exec_Raise(self, node: ast.Raise, scope: Scope) -> bool:
-        if node.exc is not None:
-            self.eval(node.exc, scope)
-        return True
-
-    def exec_Break(self, node: ast.Break, scope: Scope) -> bool:
-        return True
-
-    def exec_Continue(self, node: ast.Continue, scope: Scope) -> bool:
-        return True
-
-    def exec_Assert(self, node: ast.Assert, scope: Scope) -> bool:
-        self.eval(node.test, scope)
-        return False
-
-    def exec_Global(self, node: ast.Global, scope: Scope) -> bool:
-        scope.writes = (scope.writes or set()) | set(node.names)
-        return False
-
-    exec_Nonlocal = exec_Global
-
-    def exec_Delete(self, node: ast.Delete, scope: Scope) -> bool:
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                scope.names.drop(target.id)
-        return False
-
-    def bound_there_only(self, before: set[str], other: list[ast.stmt], scope: Scope) -> None:
-        """Mark the names of devices that one branch binds and the other does not."""
-        last = other[-1] if other else None
-        if isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
-            return
-        bound = {n.id for part in other for n in syntax.walk(part) if isinstance(n, ast.Name)}
-        for name, value in scope.names.items():
-            if isinstance(value, Device) and name not in before and name not in bound:
-                marked = Device(
-                    value.node, value.spot, text=value.text, resolved=value.resolved,
-                    rank=value.rank,
-                )
-                marked.partial = True
-                scope.names[name] = marked
-
-    def exec_If(self, node: ast.If, scope: Scope) -> bool:
-        test = self.eval(node.test, scope)
-        known = None if self.is_switch(node.test, test, scope) else self.truth(test)
-        if known is None and not isinstance(test, Flag) and self.chosen_unknown(node, scope):
-            self.guarded += 1
-            self.block(node.body, scope)
-            self.guarded -= 1
-            return False
-        if isinstance(test, Flag):
-            if test.choice:
-                self.offers.append(Spot(scope.path, node))
-            taken = node.body if test.positive else node.orelse
-            branch = self.site("branch", Spot(scope.path, node), None, scope)
-            branch.detail["positive"] = test.positive
-            branch.detail["of_value"] = test.of_value
-            other = node.orelse if test.positive else node.body
-            names = set(scope.names)
-            self.guarded += 1
-            ended = self.block(taken, scope)
-            self.guarded -= 1
-            self.bound_there_only(names, other, scope)
-            return ended
-        if known is True:
-            return self.block(node.body, scope)
-        if known is False:
-            return self.block(node.orelse, scope)
-        before = scope.names.copy()
-        self.conditional += 1
-        then_ends = self.block(node.body, scope)
-        after = scope.names
-        scope.names = before
-        else_ends = self.block(node.orelse, scope)
-        self.conditional -= 1
-        if then_ends and else_ends:
-            return True
-        if else_ends:
-            scope.names = after
-        elif not then_ends:
-            scope.names = self.join_names(after, scope.names)
-        return False
-
-    def loop(
-        self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
-        scope: Scope, node: ast.stmt,
-    ) -> None:  # fmt: skip
-        """Evaluate a loop's body once for each abstract element."""
-        before = scope.names.copy()
-        carried: dict[str, tuple[Tensor, Tensor]] = {}
-        names = self.stored.get(node)
-        if names is None:
-            names = self.stored[node] = list(syntax.stored_names(node))
-        for name in names:
-            value = scope.names.get(name)
-            if isinstance(value, Tensor):
-                # What the body reads is what was there before or what the last round left.
-                head = self.graph.node()
-                head.sure = value.node.find().sure
-                self.graph.flow(value.node, head)
-                made = Tensor(head, scalar=value.scalar)
-                made.leaf, made.packed = value.leaf, value.packed
-                scope.names[name] = made
-                carried[name] = value, made
-        self.conditional += 1  # what happens in one round holds for the next only
-        for element in elements:
-            if target is not None:
-                self.assign(target, element, scope, node)
-            body()
-        self.conditional -= 1
-        for name, (first, made) in carried.items():
-            value = scope.names.get(name)
-            if isinstance(value, Tensor) and value is not made:
-                self.graph.flow(value.node, made.node)
-            if made.node.find().sure:
-                first.node.find().sure = True  # the body used it as a tensor
-        scope.names = self.join_names(scope.names, before)
-
-    def exec_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
-        source = self.eval(node.iter, scope)
-        elements = self.unrolled(source) or self.numbered(node, scope)
-        if not elements:
-            elements = [self.iterate(source, Spot(scope.path, node.iter), scope)]
-        self.loop(node.target, elements, lambda: self.block(node.body, scope), scope, node)
-        self.block(node.orelse, scope)
-        return False
-
-    exec_AsyncFor = exec_For
-
-    def unrolled(self, source: Value) -> list[Value]:
-        """Return the members of a short literal container that a loop runs over, one by one."""
-        if isinstance(source, Seq) and source.items and len(source.items) <= _UNROLLED:
-            return list(source.items)
-        if isinstance(source, Dict) and source.items and source.element is None:
-            if len(source.items) <= _UNROLLED:
-                return [Const(key) for key in source.items]
-        if isinstance(source, Iter) and isinstance(source.source, Dict):
-            items = source.source.items
-            if items and source.source.element is None and len(items) <= _UNROLLED:
-                if source.element is SCALAR:
-                    return [Const(key) for key in items]
-                pairs = isinstance(source.element, Seq)
-                return [Seq("tuple", [Const(k), v]) if pairs else v for k, v in items.items()]
-        return []
-
-    def numbered(self, node: ast.For | ast.AsyncFor, scope: Scope) -> list[Value]:
-        """Return the numbers of a short list's members, where a loop over them replaces each."""
-        match node.iter:
-            case ast.Call(
-                func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[held])]
-            ) | ast.Call(func=ast.Name(id="enumerate"), args=[held]) if isinstance(held, ast.Name):
-                known = scope.names.get(held.id)
-            case _:
-                return []
-        if not isinstance(known, Seq) or not known.items or len(known.items) > _UNROLLED:
-            return []
-        if not any(
-            isinstance(part, ast.Subscript)
-            and isinstance(part.ctx, ast.Store)
-            and isinstance(part.value, ast.Name)
-            and part.value.id == held.id
-            for part in syntax.walk_all(node.body)
-        ):
-            return []
-        if node.iter.args[0] is held:
-            pairs = enumerate(list(known.items))
-            return [Seq("tuple", [Const(index), member]) for index, member in pairs]
-        return [Const(index) for index in range(len(known.items))]
-
-    def exec_While(self, node: ast.While, scope: Scope) -> bool:
-        self.eval(node.test, scope)
-        self.loop(None, [NONE], lambda: self.block(node.body, scope), scope, node)
-        self.block(node.orelse, scope)
-        return False
-
-    def exec_With(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
-        for item in node.items:
-            value = self.eval(item.context_expr, scope)
-            if item.optional_vars is not None:
-                entered = value
-                if isinstance(value, Obj) and value.cls is not None:
-                    entered = self.method(value, "__enter__", scope, item.context_expr, value)
-                self.assign(item.optional_vars, entered, scope, node)
-        return self.block(node.body, scope)
-
-    exec_AsyncWith = exec_With
-
-    def exec_Try(self, node: ast.Try, scope: Scope) -> bool:
-        before = scope.names.copy()
-        ended = self.block(node.body, scope)
-        if not ended:
-            ended = self.block(node.orelse, scope)
-        after = scope.names
-        for handler in node.handlers:
-            scope.names = before.copy()
-            if handler.name:
-                scope.names[handler.name] = UNKNOWN
-            handler_ends = self.block(handler.body, scope)
-            if not handler_ends:
-                after = scope.names if ended else self.join_names(after, scope.names)
-                ended = False
-        scope.names = after
-        if self.block(node.finalbody, scope):
-            return True
-        return ended
-
-    exec_TryStar = exec_Try
-
-    def exec_Match(self, node: ast.Match, scope: Scope) -> bool:
-        self.eval(node.subject, scope)
-        before = scope.names.copy()
-        joined: Names | None = None
-        for case in node.cases:
-            scope.names = before.copy()
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", None) or getattr(part, "rest", None)
-                if isinstance(name, str):
-                    scope.names[name] = UNKNOWN
-            if not self.block(case.body, scope):
-                joined = (
-                    scope.names if joined is None else self.join_names(joined, scope.names)
-                )
-        scope.names = self.join_names(joined, before) if joined is not None else before
-        return False
-
-    def exec_Import(self, node: ast.Import, scope: Scope) -> bool:
-        for alias in node.names:
-            path = self.project.resolve(scope.path, alias.name)
-            if path is not None:
-                self.file(path)
-            if alias.asname:
-                self.bind(alias.asname, self.imported(alias.name, path), scope)
-                continue
-            head = alias.name.split(".")[0]
-            first = self.project.resolve(scope.path, head)
-            if first is not None:
-                self.file(first)
-            self.bind(head, self.imported(head, first), scope)
-        return False
-
-    def exec_ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> bool:
-        module = node.module or ""
-        path = self.project.resolve(scope.path, module, node.level)
-        names = self.file(path).names if path is not None else None
-        for alias in node.names:
-            if alias.name == "*":
-                if names is not None:
-                    for name, value in list(names.items()):
-                        if not name.startswith("_"):
-                            scope.names[name] = value
-                continue
-            found: Value | None = names.get(alias.name) if names is not None else None
-            if found is None:
-                inner = f"{module}.{alias.name}" if module else alias.name
-                sub = self.project.resolve(scope.path, inner, node.level)
-                if sub is not None and sub != path:
-                    found = Namespace(sub, self.file(sub))
-                elif names is None and not node.level:
-                    found = Ext(inner)
-                else:
-                    found = UNKNOWN
-            self.bind(alias.asname or alias.name, found, scope)
-        return False
-
-    def imported(self, name: str, path: str | None) -> Value:
-        """Return what an imported module is: a file of the project, or a library."""
-        return Namespace(path, self.file(path)) if path is not None else Ext(name)
-
-    def exec_FunctionDef(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope
-    ) -> bool:
-        func = Func(node, scope)
-        value: Value = func
-        for decorator in node.decorator_list:
-            name = self.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-            last = name.rpartition(".")[2]
-            if last in ("staticmethod", "classmethod", "property", "cached_property", "setter"):
-                func.static = last
-            else:
-                value = self.decorated(value, decorator, scope)
-        if scope.cls is not None and scope.node is scope.cls.node:
-            func.cls = scope.cls
-        elif id(node) not in self._known:
-            self._known.add(id(node))
-            self.functions.append(func)
-        self.bind(node.name, value, scope)
-        return False
-
-    exec_AsyncFunctionDef = exec_FunctionDef
-
-    def decorated(self, value: Value, decorator: ast.expr, scope: Scope) -> Value:
-        """Return what a decorator of the project makes of a function or class."""
-        wrapper = self.eval(decorator, scope)
-        if not isinstance(wrapper, Func):
-            return value
-        spot = Spot(scope.path, decorator)
-        made = self.apply(wrapper, [(value, spot)], {}, spot, scope)
-        return made if isinstance(made, (Func, Klass)) else value
-
-    def exec_ClassDef(self, node: ast.ClassDef, scope: Scope) -> bool:
-        klass = Klass(node, scope, [self.eval(base, scope) for base in node.bases])
-        self.classify(klass)
-        body = Scope(scope.path, node, scope, scope.globals)
-        body.cls = klass
-        body.names = klass.names
-        self.block(node.body, body)
-        klass.names = body.names
-        if any(isinstance(value, Device) for value in klass.names.values()):
-            self.class_devices = True
-        if id(node) not in self._known:
-            self._known.add(id(node))
-            self.classes.append(klass)
-        value: Value = klass
-        for decorator in node.decorator_list:
-            value = self.decorated(value, decorator, scope)
-        self.bind(node.name, value, scope)
-        return False
-
     # -- binding ----------------------------------------------------------------------------
 
     def bind(self, name: str, value: Value, scope: Scope) -> None:
@@ -697,9 +285,12 @@ class Interpreter(Choices):
             outer = scope.outer
             while outer is not None and outer.outer is not None and name not in outer.names:
                 outer = outer.outer
-            (outer or scope.globals).names[name] = value
+            outer = outer or scope.globals
+            self.trail.note(outer, name)
+            outer.names[name] = value
         else:
             scope.names[name] = value
+            scope.tests.pop(name, None)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
         """Bind a target of any form."""
@@ -805,9 +396,9 @@ class Interpreter(Choices):
                 )
                 return
             if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
-                kept = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
-                kept.detail["object"] = value
-                self.snapshot(kept, scope)
+                held = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
+                held.detail["object"] = value
+                self.snapshot(held, scope)
             if owner.family == "dataset":
                 for tensor, where in self.tensors_in(value, Spot(scope.path, statement)):
                     self.keep_on_host(tensor, where)
@@ -818,16 +409,13 @@ class Interpreter(Choices):
                 if owner.cls is not None and scope.func is not None:
                     if getattr(scope.func.node, "name", "") != "__init__":
                         self.set_later.add((owner.cls.node, attr))
-            if self.conditional and _differ(old, value):
-                owner.attrs[attr] = SCALAR  # one branch sets this, another that
-            else:
-                owner.attrs[attr] = (
-                    value if old is None or len(self.stack) <= 1 else self.replace(old, value)
-                )
+            kept = value if old is None or len(self.stack) <= 1 else self.replace(old, value)
+            self.trail.put(owner.attrs, attr, kept)
         elif isinstance(owner, Klass):
-            owner.names[attr] = value
+            self.trail.put(owner.names, attr, value)
             self.class_devices = self.class_devices or isinstance(value, Device)
         elif isinstance(owner, Namespace):
+            self.trail.note(owner.scope, attr)
             owner.scope.names[attr] = value
         elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):
             self.graph.flow(value.node, owner.node)
@@ -925,12 +513,14 @@ class Interpreter(Choices):
         key = self.eval(index, scope)
         if isinstance(owner, Dict):
             if isinstance(key, Const) and isinstance(key.value, (str, int)):
-                owner.items[key.value] = value
+                self.trail.put(owner.items, key.value, value)
                 return
+            self.trail.note(owner)
             if isinstance(value, Tensor) and self.keyed_by(index, scope) is not None:
                 value = Tensor(self.graph.node())  # others keep theirs elsewhere
             owner.element = self.join(owner.element, value)
         elif isinstance(owner, Seq):
+            self.trail.note(owner)
             if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
                 if -len(owner.items) <= key.value < len(owner.items):
                     owner.items[key.value] = value
@@ -955,7 +545,7 @@ class Interpreter(Choices):
             if value.family == "module":
                 self.join_in(owner, value)
                 if isinstance(key, Const):
-                    owner.attrs[str(key.value)] = value
+                    self.trail.put(owner.attrs, str(key.value), value)
         elif isinstance(owner, Obj) and owner.cls is not None:
             self.method(owner, "__setitem__", scope, index, key, value)
 

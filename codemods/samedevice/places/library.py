@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from samedevice import torchfacts
@@ -82,10 +81,10 @@ class Library(Expressions):
             self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
+        def is_instance(self, value: Value, classes: Value) -> Value: ...
         def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj: ...
         def join_in(self, owner: Obj, child: Obj) -> None: ...
         def telling(self, func: Func) -> bool: ...
-        def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
         def set_attribute(
             self, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
         ) -> None: ...
@@ -831,13 +830,13 @@ class Library(Expressions):
                     owner.stateful = True
                     if isinstance(values[1], Tensor):
                         self.graph.batch(values[1].node, owner.node)
-                        owner.attrs[str(values[0].value)] = Tensor(owner.node)
+                        self.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
                 return NONE
             case "add_module" | "register_module":
                 if len(args) == 2 and isinstance(args[1][0], Obj):
                     self.join_in(owner, args[1][0])
                     if isinstance(args[0][0], Const):
-                        owner.attrs[str(args[0][0].value)] = args[1][0]
+                        self.trail.put(owner.attrs, str(args[0][0].value), args[1][0])
                 return NONE
             case "append" | "extend" | "insert" | "update":
                 self.module_arguments(owner, args, kwargs)

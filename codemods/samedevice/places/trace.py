@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.finding import Span
+from samedevice.places.environment import State
 from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
 from samedevice.places.solution import Solution
@@ -95,8 +96,8 @@ class _Tracer(Interpreter):
         super().__init__(project, program)
         self.seen: dict[ast.AST, list[Value]] = {}
         self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
-        self.paths: dict[ast.AST, str] = {}
-        self._parts: list[list[Value]] = [[]]
+        self.file_of: dict[ast.AST, str] = {}
+        self._made_of: list[list[Value]] = [[]]
         self._called: set[ast.AST] = set()
 
     def telling(self, func: Func) -> bool:
@@ -108,10 +109,10 @@ class _Tracer(Interpreter):
         if method is None:
             return super().eval(node, scope)
         parts: list[Value] = []
-        self._parts.append(parts)
+        self._made_of.append(parts)
         value = method(node, scope)
-        self._parts.pop()
-        outer = self._parts[-1]
+        self._made_of.pop()
+        outer = self._made_of[-1]
         if _is_placed(value):
             self.note(node, value)
             self.born(value, Spot(scope.path, node), parts)
@@ -162,8 +163,9 @@ class _Tracer(Interpreter):
 
     def loop(
         self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
-        scope: Scope, node: ast.stmt,
-    ) -> None:  # fmt: skip
+        scope: Scope, node: ast.stmt, again: Callable[[], list[Value]] | None = None,
+        exact: bool = False,
+    ) -> list[State]:  # fmt: skip
         before = scope.names.copy()
 
         def watched() -> bool:
@@ -173,7 +175,7 @@ class _Tracer(Interpreter):
                     self.born(value, None, [old])  # what a round finds, it found before the loop
             return body()
 
-        super().loop(target, elements, watched, scope, node)
+        return super().loop(target, elements, watched, scope, node, again, exact)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
         super().assign(target, value, scope, statement)

@@ -328,7 +328,7 @@ class Scope:
 
     __slots__ = (
         "call", "cls", "func", "globals", "names", "node", "outer", "path", "self_value",
-        "writes",
+        "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -344,6 +344,8 @@ class Scope:
         self.self_value: Value | None = None
         self.call: Spot | None = None
         self.writes: set[str] | None = None
+        # Names that hold a test, with what the names in it were bound to then.
+        self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 
 
 class Func(Value):

@@ -1,0 +1,198 @@
+"""What names, attributes and members hold on each path of a program: fork, leave and join.
+
+An environment is the names of the code that runs, and the *cells* of the objects that it changes:
+attributes of instances, entries of mappings, the members of a list, names of other scopes. Names
+are copied where a path forks; cells are written in place and kept in a trail, so that a path can be
+left (its cells are read and taken back) before the next one begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from samedevice.places.values import Dict, Names, Scope, Seq, Value
+
+#: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
+Target = dict[Any, Value] | Scope | Seq | Dict
+#: The join of two values, one of which may be missing on its path.
+Join = Callable[[Value | None, Value], Value]
+
+_Key = tuple[int, Any]
+
+
+@dataclass
+class _Cell:
+    """One place that was written, and what it holds (None for nothing)."""
+
+    target: Target
+    key: Any
+    value: Any
+
+
+@dataclass
+class State:
+    """What one path made of names and cells, since the fork at which it began."""
+
+    names: Names
+    cells: dict[_Key, _Cell]
+
+
+@dataclass(frozen=True)
+class Fork:
+    """The names and the position in the trail at which paths part."""
+
+    before: Names
+    mark: int
+
+
+@dataclass
+class Loop:
+    """A loop that is being evaluated: what left it, or its round, before the end of its body."""
+
+    mark: int
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
+@dataclass
+class Exits:
+    """What a function's early returns left, and the paths that were open where it was called."""
+
+    mark: int
+    forks: int
+    states: list[State] = field(default_factory=list)
+
+
+class Trail:
+    """Everything that is written to cells since the outermost fork that is open."""
+
+    def __init__(self, join: Join) -> None:
+        self._join = join
+        self._log: list[_Cell] = []
+        self.forks = 0
+
+    def note(self, target: Target, key: Any = None) -> None:
+        """Say that a cell is about to be written; with `key` None, all of a list or the others."""
+        if self.forks:
+            self._log.append(_Cell(target, key, _read(target, key)))
+
+    def put(self, target: dict[Any, Value], key: Any, value: Value) -> None:
+        """Write an attribute or an entry."""
+        self.note(target, key)
+        target[key] = value
+
+    def mark(self) -> int:
+        """Return the present position."""
+        return len(self._log)
+
+    def fork(self, scope: Scope) -> Fork:
+        """Begin a path; `close` has to follow."""
+        self.forks += 1
+        return Fork(scope.names.copy(), len(self._log))
+
+    def capture(self, scope: Scope, mark: int) -> State:
+        """Return what the path has made since `mark`, which goes on."""
+        cells = {
+            (id(cell.target), cell.key): _Cell(
+                cell.target, cell.key, _read(cell.target, cell.key)
+            )
+            for cell in self._log[mark:]
+        }
+        return State(scope.names.copy(), cells)
+
+    def leave(self, scope: Scope, fork: Fork) -> State:
+        """Return what the path has made, and go back to where it began."""
+        state = self.capture(scope, fork.mark) if len(self._log) > fork.mark else None
+        if state is None:
+            state = State(scope.names, {})
+        while len(self._log) > fork.mark:
+            cell = self._log.pop()
+            _write(cell.target, cell.key, cell.value)
+        scope.names = fork.before.copy()
+        return state
+
+    def close(self) -> None:
+        """End the paths of a fork: all of them were left."""
+        self.forks -= 1
+        if not self.forks:
+            self._log.clear()
+
+    def resume(self, scope: Scope, states: Iterable[State]) -> None:
+        """Go on behind the fork with what holds on some of these paths; there is at least one."""
+        first, *others = states
+        names = first.names
+        for state in others:
+            names = self.join_names(names, state.names)
+        scope.names = names
+        self.merge((first, *others))
+
+    def merge(self, states: Iterable[State]) -> None:
+        """Write cells as some of these paths left them."""
+        states = tuple(states)
+        for key in dict.fromkeys(key for state in states for key in state.cells):
+            values: list[Any] = []
+            for state in states:
+                cell = state.cells.get(key)
+                if cell is None:
+                    values.append(None)  # as it was before the fork
+                else:
+                    target, name = cell.target, cell.key
+                    values.append(cell.value)
+            before = _read(target, name) if None in values else None
+            value, *rest = [before if each is None else each for each in values]
+            for each in rest:
+                value = self._either(target, value, each)
+            self.note(target, name)
+            _write(target, name, value)
+
+    def join_names(self, left: Names, right: Names) -> Names:
+        """Join the names at the end of two paths."""
+        joined = left.copy()
+        for name, value in right.items():
+            other = left.get(name)
+            if other is not value:
+                joined[name] = value if other is None else self._join(other, value)
+        return joined
+
+    def _either(self, target: Target, left: Any, right: Any) -> Any:
+        if left is None or right is None or left is right:
+            return right if left is None else left
+        if isinstance(target, Seq):
+            joined = self._join(_as_list(target, left), _as_list(target, right))
+            assert isinstance(joined, Seq)
+            return joined.items, joined.element, joined.added
+        return self._join(left, right)
+
+
+def _as_list(target: Seq, held: Any) -> Seq:
+    made = Seq(target.kind, spot=target.spot)
+    made.items, made.element, made.added = held
+    return made
+
+
+def _read(target: Target, key: Any) -> Any:
+    if isinstance(target, Seq):
+        items = list(target.items) if target.items is not None else None
+        return items, target.element, target.added
+    if isinstance(target, Dict):
+        return target.element
+    names = target.names if isinstance(target, Scope) else target
+    return names.get(key)
+
+
+def _write(target: Target, key: Any, value: Any) -> None:
+    if isinstance(target, Seq):
+        target.items, target.element, target.added = value
+    elif isinstance(target, Dict):
+        target.element = value
+    elif isinstance(target, Scope):
+        if value is None:
+            target.names.drop(key)
+        else:
+            target.names[key] = value
+    elif value is not None:
+        target[key] = value
+    elif key in target:
+        del target[key]
