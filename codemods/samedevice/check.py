@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -68,7 +68,7 @@ class Memory:
 
     def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
         """Return what was found in a program; None when it has changed since."""
-        known = self._known.get(program)
+        known = self.seen(program)
         if known is None or any(
             project.sources[path] is not known.sources[path] for path in program
         ):
@@ -108,6 +108,11 @@ def check(
     with no_collection():
         judge = _Judge(project, config, selected, step, memory, cache)
         findings = judge.parts(processes)
+    return in_reading_order(findings)
+
+
+def in_reading_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings by file, place and rule."""
     return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
 
 

@@ -12,9 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from . import lines, places, syntax
-from .check import Memory, Seen, Step, judged, no_collection, select
+from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, select
 from .config import Config
 from .finding import Finding
 from .lines import Lines
@@ -47,7 +48,7 @@ def glance(
             findings += found
     if not differs:
         return None
-    return sorted(findings, key=lambda finding: (finding.path, finding.span, finding.rule))
+    return in_reading_order(findings)
 
 
 def _judged(
@@ -83,7 +84,7 @@ def _touched(finding: Finding, changes: Mapping[str, _Change]) -> bool:
     return change is not None and any(first <= line <= last for first, last in change.ranges)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Part:
     """A statement at the top level of a file; `name` is that of a definition."""
 
@@ -110,9 +111,10 @@ class _Part:
                 found.add((node.asname or node.name).partition(".")[0])
         return found
 
-    def mentions(self, names: set[str]) -> bool:
-        """Tell whether one of some names stands in it."""
-        return not names.isdisjoint(_WORD.findall(self.text))
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names that stand in it, and other words."""
+        return frozenset(_WORD.findall(self.text))
 
 
 @dataclass(frozen=True)
@@ -149,15 +151,18 @@ class _Change:
             if not part.name or part.name not in differ:
                 names = part.names(read=True)
                 affected |= names if part.imports else names & bound
-        touched, rest = come, [part for part in after if part not in come]
+        touched = dict.fromkeys(come)
         while True:
             more = [
-                part for part in rest if part.mentions(affected if part.name else affected | differ)
+                part
+                for part in after
+                if (names := affected if part.name else affected | differ)
+                and part not in touched
+                and not names.isdisjoint(part.words)
             ]
             if not more:
                 break
-            touched = touched + more
-            rest = [part for part in rest if part not in more]
+            touched |= dict.fromkeys(more)
             affected = affected.union(*(part.names(read=False) for part in more if not part.name))
         ranges = tuple((part.first, part.last) for part in touched)
         touched_names = frozenset(part.name for part in (*gone, *touched))

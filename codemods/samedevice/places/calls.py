@@ -946,7 +946,7 @@ def _computed(node: Node) -> bool:
     return bool(root.meets) or any(other.find().meets for other in root.flows_to)
 
 
-def _height(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+def _height(node: FunctionNode) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 

@@ -13,6 +13,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Doubt,
     Either,
     Func,
     Obj,
@@ -84,7 +85,7 @@ def _other(value: Value) -> str:
     if isinstance(value, Either):
         return next(filter(None, map(_other, value.options)), "")
     if isinstance(value, Tensor):
-        if value.number:
+        if value.doubt is Doubt.OTHER:
             return "no tensor on another path"
         site = value.site
         loaded = value.packed and site is not None and site.kind == "load"

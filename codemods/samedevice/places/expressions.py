@@ -25,6 +25,7 @@ from samedevice.places.values import (
     Ext,
     Flag,
     Func,
+    FunctionNode,
     Iter,
     Klass,
     Method,
@@ -105,7 +106,7 @@ class Expressions:
     wandering: list[Spot]
     workers: bool
     all_scopes: dict[ast.AST, list[Scope]]
-    scopes: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Scope]
+    scopes: dict[FunctionNode, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
     seeds: list[tuple[Node, Spot, Scope]]
     host_work: set[ast.AST]

@@ -188,7 +188,7 @@ class Solution:
                     self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
         changed = False
-        for kind in ("create", "share", "legacy"):
+        for kind in _CREATIONS:
             for group in self.groups(kind):
                 if len(group.sites) < 2 or self.follow(group) is not None:
                     continue
@@ -1194,7 +1194,7 @@ class Solution:
             self._needy = {}
             if self._rest is not None:
                 self._needy = {program: set(self._rest.needy) for program in self._programs()}
-            for kind in ("create", "share", "legacy", "module", "batch", "load", "generator"):
+            for kind in (*_CREATIONS, "module", "batch", "load", "generator"):
                 for group in self.groups(kind):
                     site = group.first
                     if site.constructing or not any(

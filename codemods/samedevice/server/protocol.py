@@ -273,15 +273,14 @@ class Server(LanguageServer):
 
     async def analyse(self, folder: Folder) -> Analysis | None:
         """Return what is known of `folder`; None, and a message, when the settings are wrong."""
-        await self._settings_known()
         return await self._analysed(folder, folder.analyse)
 
     async def glance(self, folder: Folder) -> Analysis | None:
         """Return what is most likely found in `folder`, fast; None when only `analyse` can tell."""
-        await self._settings_known()
         return await self._analysed(folder, folder.glance)
 
     async def _analysed(self, folder: Folder, look: Look) -> Analysis | None:
+        await self._settings_known()
         while True:
             texts = {
                 path: text
