@@ -1,0 +1,115 @@
+"""What is found in a program does not change when the program is written in another way.
+
+`metamorphic.toml` lists what does not hold yet, with the cause.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fixtures.cases import cases
+
+from samedevice import source
+from samedevice.check import check, is_wrong
+from samedevice.config import Config
+from samedevice.project import Project
+
+from .language import CLASH, TWIN, pairs
+from .relations import RELATIONS, Files, comments, padded, plain, repeated, telling_comments
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PENDING: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("metamorphic.toml").read_text("utf-8")
+)
+#: Of that many programs each relation is tested on one in `make test`, and on all by `slow` tests.
+SAMPLE = 48
+#: What works on the text itself.
+ON_TEXT = (comments, telling_comments)
+
+
+def subjects() -> dict[str, Files]:
+    """Return the programs that the relations are tested on: fixtures, and the language suite's."""
+    found = {}
+    for case in cases():
+        for version in case.versions:
+            files = case.files(version)
+            python = {path: text for path, text in files.items() if path.endswith(".py")}
+            found[f"{case.name}/{version}"] = python
+    for pair in pairs():
+        if pair.runs_here:
+            for which in (CLASH, TWIN):
+                found[f"{pair.name}/{which}"] = {"main.py": pair.program(which)}
+    return found
+
+
+SUBJECTS = subjects()
+
+
+def params() -> list[Any]:
+    """Return the relations and the programs that each is tested on."""
+    found = []
+    for number, (name, relation) in enumerate(RELATIONS.items()):
+        for index, subject in enumerate(SUBJECTS):
+            if relation is padded and len(SUBJECTS[subject]) < 3:
+                continue  # it takes its time
+            marks = [] if (index + number) % SAMPLE == 0 else [pytest.mark.slow]
+            cause = PENDING.get(name, {}).get(subject)
+            if cause is not None:
+                marks.append(pytest.mark.xfail(strict=True, reason=cause))
+            found.append(pytest.param(name, subject, id=f"{name}-{subject}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("name", "subject"), params())
+def test_the_same_is_found(name: str, subject: str) -> None:
+    assert not difference(name, subject)
+
+
+def test_pending_names_exist() -> None:
+    """What is listed as pending is a relation and a program."""
+    assert set(PENDING) <= set(RELATIONS)
+    assert {one for causes in PENDING.values() for one in causes} <= set(SUBJECTS)
+
+
+def difference(name: str, subject: str) -> str:
+    """Return what a relation changes about a program's findings, in words; empty if nothing."""
+    relation = RELATIONS[name]
+    files = SUBJECTS[subject]
+    before = files if relation in ON_TEXT else plain(files)
+    after = relation(before)
+    if after is None:
+        return ""
+    expected, got = found(before), found(after)
+    if relation is repeated:  # what is wrong with a call is wrong with each
+        expected, got = Counter(set(expected)), Counter(set(got))
+    parts = (("lost", expected - got), ("new", got - expected))
+    return "; ".join(f"{word}: {_told(which)}" for word, which in parts if which)
+
+
+def _told(findings: Counter[tuple[str, bool]]) -> str:
+    return ", ".join(
+        f"{count} {rule}{'' if fix else ' without a fix'}"
+        for (rule, fix), count in sorted(findings.items())
+    )
+
+
+def found(files: Files) -> Counter[tuple[str, bool]]:
+    """Return the rules by which something is wrong, and whether there is a fix for it."""
+    return _found(tuple(sorted(files.items())))
+
+
+@cache
+def _found(files: tuple[tuple[str, str], ...]) -> Counter[tuple[str, bool]]:
+    project = Project([source.from_text(text, path) for path, text in files])
+    findings = check(project, Config())
+    assert not project.errors, project.errors
+    return Counter((one.rule, one.fix is not None) for one in findings if is_wrong(one))
