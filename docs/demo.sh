@@ -1,25 +1,29 @@
 #!/bin/sh
-# A program of several files that was written for the CPU: find, repair, prove. `make demo` runs it.
+# A program that fails on a GPU: why, what is wrong, the repair, and the program running. `make demo` runs it.
 set -eu
 cd "$(dirname "$0")/.."
-before=$PWD/fixtures/projects/package_classifier/before
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cp -r "$before" "$work/before"
-cp -r "$before" "$work/project"
+# the program of the tutorial
+awk '/<!-- file: notes.py -->/ {here = 1; next} here && /^```$/ {exit} here && !/^```/' docs/tutorial.md > "$work/notes.py"
 cd "$work"
 
-say() { printf '\n$ %s\n' "$*"; }
+bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+[ -t 1 ] || bold='' plain=''
+step() { printf '\n%s%s%s\n$ %s\n' "$bold" "$1" "$plain" "$2"; }
 
-say samedevice run -m spirals.train --epochs 2
-(cd project && samedevice run --no-record -m spirals.train --epochs 2) || true
+step "1. A program that stops on a GPU (a virtual one: this machine needs none)" "samedevice run notes.py"
+samedevice run --transfers 0 notes.py || true
 
-say samedevice check project
-samedevice check project || test $? -eq 1
+step "2. What is wrong, and why, without running it" "samedevice check notes.py"
+samedevice check notes.py || test $? -eq 1
 
-say samedevice fix project
-samedevice fix --diff project || test $? -eq 1
-samedevice fix --yes project
+step "3. The repair" "samedevice fix notes.py"
+samedevice fix --diff notes.py || test $? -eq 1
+samedevice map --quiet --fixed notes.py
+samedevice fix --yes --quiet notes.py
 
-say samedevice prove before project --entry '"-m spirals.train --epochs 2"'
-samedevice prove before project --entry "-m spirals.train --epochs 2"
+step "4. It runs" "samedevice run notes.py"
+samedevice run --transfers 0 notes.py
+
+printf '\nThe map of the program, before and after: %s/map.html\n' "$work"
+printf '%sNext:%s samedevice check PATH, on a program of yours.\n' "$bold" "$plain"

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "docs/not-the-cause.md": "run by tests/test_not_the_cause.py",
     "docs/cli.md: table": "comments that switch rules off: run by tests/test_suppress.py",
     "docs/cli.md: scratch": "the same",
+    "docs/how-to/live.md: import": "run by tests/test_live.py",
     "docs/how-to/rule.md: os": "the line of code that the rule is about",
 }
 """Code that is not run here: a page, or what a block of it begins with, and the reason."""

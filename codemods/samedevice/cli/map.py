@@ -8,10 +8,10 @@ import typer
 
 from .errors import CLEAN, FAILED, exit_codes
 from .help import Command
-from .options import Exclude, Ignore, Paths, Resolver, Select
+from .options import Exclude, Ignore, Paths, Quiet, Resolver, Select
 from .project import read, settings
 from .root import app
-from .screen import tell_errors, working
+from .screen import listen, say, tell_errors, working
 
 
 @app.command(cls=Command, name="map", short_help="Draw where every tensor lives, as one HTML page.")
@@ -26,6 +26,7 @@ def map_(
         bool, typer.Option("--fixed", help="Beside it, show the project as `fix` would leave it.")
     ] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    quiet: Quiet = False,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="With --fixed, apply unsafe fixes, too.")
     ] = False,
@@ -40,6 +41,7 @@ def map_(
     """
     from ..map import commands
 
+    listen(quiet)
     paths = paths or ["."]
     commands.check_output(output, show)
     config = settings(
@@ -51,5 +53,5 @@ def map_(
             commands.run(project, config, paths, output, fixed=fixed, show=show, step=step)
     tell_errors(project.errors)
     if project.sources and output != "-":
-        typer.echo(f"{output} written", err=True)
+        say(f"{output} written")
     return FAILED if project.errors else CLEAN
