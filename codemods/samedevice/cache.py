@@ -27,7 +27,7 @@ from .project import Imported, Project
 
 FORMAT = 1
 LARGEST = 100_000_000  # bytes of one project
-LIMIT = 300_000_000  # bytes of all; of more, what was not used for longest goes
+LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
 
 
@@ -220,7 +220,7 @@ def _is_owned(status: os.stat_result) -> bool:
 
 
 def _trim(keep: Path) -> None:
-    """Remove what was not used for longest, until the rest is small enough."""
+    """Remove the entries that were used longest ago, until the rest is small enough."""
     known = [(path, path.stat().st_size) for path in entries()]
     size = sum(each for _, each in known)
     for path, each in known:

@@ -1,6 +1,6 @@
 """check -> rewrite -> check again until quiet; all of it in memory, then written at once.
 
-A fix is applied in all of its files or in none. A program whose changes do not come to rest keeps
+A fix is applied in all of its files or in none. A program whose changes do not become stable keeps
 its old bytes, and an error says so.
 """
 
@@ -25,7 +25,7 @@ from .source import Source, SourceError
 from .verify.groups import Groups
 
 ROUNDS = 10
-_RESTLESS = f"its changes did not come to rest in {ROUNDS} rounds"
+_RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""

@@ -94,7 +94,7 @@ def explain(text: str, project: Project, config: Config) -> Explanation | None:
             Meeting(
                 solution.code(spot),
                 solution.place(node),
-                solution.origin(node, "its place was decided here"),
+                solution.origin(node, "it got its device here"),
                 solution.place(node) is Place.UNKNOWN or solution.certain(node),
             )
             for spot, node in solution.operands(path, first, last)

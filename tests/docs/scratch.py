@@ -30,6 +30,11 @@ ELSEWHERE = {
     "docs/how-to/rule.md: os": "the line of code that the rule is about",
 }
 """Code that is not run here: a page, or what a block of it begins with, and the reason."""
+ELSEWHERE |= {
+    path.relative_to(ROOT).as_posix(): "run by tests/docs/test_errors.py"
+    for folder in ("errors", "questions")
+    for path in (ROOT / "docs" / folder).glob("*.md")
+}
 
 NEEDS = {"forge -->": "github", "$ samedevice modernize": "bowler", "$ samedevice server": "pygls"}
 """What pages with these words cannot do without."""

@@ -38,7 +38,7 @@ def cache_info() -> int:
     known = entries()
     size = sum(path.stat().st_size for path in known)
     typer.echo(f"{folder()}: {count(len(known), 'project')}, {size / 1e6:.1f} MB")
-    typer.echo(f"what was not used for longest goes at {LIMIT / 1e6:.0f} MB")
+    typer.echo(f"the oldest entries go at {LIMIT / 1e6:.0f} MB")
     return CLEAN
 
 

@@ -121,7 +121,7 @@ def _code(line: int, text: str) -> RenderableType:
 
 
 def render_record(record: Record, virtual: bool, transfers: int = 10) -> RenderableType:
-    """Return what a run did: operations, optimizers, losses, and the dearest transfers."""
+    """Return what a run did: operations, optimizers, losses, and the longest transfers."""
     lines = Table.grid(padding=(0, 2))
     operations = {device: sum(names.values()) for device, names in record.operations.items()}
     if operations:
@@ -149,12 +149,12 @@ def describe_losses(record: Record) -> str:
 
 
 def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -> RenderableType:
-    """Return a table of the dearest transfers by line, with what would make them cheaper."""
+    """Return a table of the transfers by line, with what would make them cheaper."""
     ranked = sorted(transfers, key=lambda one: -one.cost)
     measured = any(one.seconds is not None for one in ranked)
     cost = "time" if measured and not virtual else "estimate"
     table = Table(
-        title="Transfers between host and device, the dearest lines first",
+        title="Transfers between host and device, those that take longest first",
         title_justify="left",
         title_style="bold",
         box=None,
@@ -185,7 +185,7 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
     )
     if cost == "estimate":
         total += " (estimated for a PCIe 3.0 x16 link: 10 µs each and 12 GB/s)"
-    return Group(table, Text(total, "dim"))
+    return Group(*[table] * (most > 0), Text(total, "dim"))
 
 
 def render_proof(proof: Proof) -> RenderableType:

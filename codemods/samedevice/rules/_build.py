@@ -11,7 +11,7 @@ from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup, Solution
 
 #: Why a finding without a fix has none.
-NO_NAME = "nothing in reach names the device here, and no parameter is certainly a tensor"
+NO_NAME = "no variable here holds the device, and no parameter is certainly a tensor"
 
 
 def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:

@@ -60,7 +60,7 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
         solution, RULE, spot,
         f"`{short(solution.code(spot))}` is mixed precision for CUDA alone",
         _repair(solution, spot, call, form),
-        unfixed="nothing in reach names the device here",
+        unfixed="no variable or parameter here holds the device",
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from samedevice.places.values import Device, Option
 from samedevice.rules._build import NO_NAME, edit, finding, fix, goes_to, short, to_device
 
 RULE = "hard-coded-device"
-_RANKED = "each process has a device of its own here, and nothing in reach names it"
+_RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)

@@ -98,6 +98,6 @@ def find(solution: Solution) -> Iterator[Finding]:
             + ("on the device but indexes a tensor on the CPU" if clash.to_host
                else "on the CPU but meets tensors on the device"),
             repair,
-            origins=solution.origin(clash.node, "its place was decided here"),
+            origins=solution.origin(clash.node, "it got its device here"),
             unfixed=unfixed,
         )  # fmt: skip
