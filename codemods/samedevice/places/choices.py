@@ -15,6 +15,7 @@ from samedevice import syntax
 from samedevice.places.calls import Calls
 from samedevice.places.expressions import INDEXED, index_means
 from samedevice.places.graph import Place, Spot
+from samedevice.places.markers import VISIBLE, markers
 from samedevice.places.values import (
     Const,
     Device,
@@ -29,10 +30,6 @@ from samedevice.places.values import (
 
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
-#: What hides GPUs from a process, as long as nobody has asked for one.
-_VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
-#: Text that does so.
-HIDING = re.compile(r"""environ\[["'](CUDA|HIP|ROCR)_VISIBLE_DEVICES["']\]\s*=[^=]""")
 #: Names of switches that a user edits in the program.
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
@@ -156,7 +153,7 @@ class Choices(Calls):
         match owner, index:
             case ast.Attribute(attr="environ") | ast.Name(id="environ"), ast.Constant(
                 value=str(text)
-            ) if _VISIBLE.fullmatch(text):
+            ) if VISIBLE.fullmatch(text):
                 pass
             case _:
                 return
@@ -252,7 +249,7 @@ class Choices(Calls):
         known = self._indexes.get(program)
         if known is None:
             known = self._indexes[program] = set()
-            if any("init_process_group" in self.project.sources[p].text for p in program):
+            if any(markers(self.project, other).is_distributed for other in program):
                 return known  # a number for each process, which nobody chooses
             for other in sorted(program):
                 if not _INDEXING.search(self.project.sources[other].text):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.places.expressions import DEVICE, PARTS, RANKS, Arg, Expressions, parameters
+from samedevice.places import models
+from samedevice.places.expressions import DEVICE, PARTS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.models import options
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -25,10 +27,8 @@ from samedevice.places.values import (
     Flag,
     Func,
     Iter,
-    Klass,
     Obj,
     Option,
-    Partial,
     Rank,
     Scope,
     Seq,
@@ -226,11 +226,9 @@ class Library(Expressions):
             found = self.site("process", spot, None, scope, name.rpartition(".")[2])
             found.detail.update(args=args, kwargs=kwargs)
             self.snapshot(found, scope)
-        special = getattr(self, "call_" + name.replace(".", "_"), None)
-        if special is not None:
-            result = special(args, kwargs, spot, scope)
-            assert isinstance(result, Value)
-            return result
+        handler = models.handler(name)
+        if handler is not None:
+            return handler(self, models.Call(args, kwargs, spot, scope))
         fact = torchfacts.lookup(name)
         if fact is None:
             for value, _ in (*args, *kwargs.values()):
@@ -238,10 +236,7 @@ class Library(Expressions):
                     if name.partition(".")[0] not in _NEUTRAL:
                         self.foreign.append(spot)
             return UNKNOWN
-        handler = getattr(self, "fact_" + fact.kind, None)
-        if handler is None:
-            return self.returned(fact, None, spot)
-        result = handler(name, fact, args, kwargs, spot, scope)
+        result = getattr(self, "fact_" + fact.kind)(name, fact, args, kwargs, spot, scope)
         assert isinstance(result, Value)
         return result
 
@@ -390,6 +385,66 @@ class Library(Expressions):
     fact_pure = fact_saveimage = fact_context = fact_cudaquiet = fact_query
     fact_cudaonly = fact_query
 
+    def fact_managed(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A framework that moves what it is handed itself."""
+        for value, _ in (*args, *kwargs.values()):
+            for part in self.modules_in(value):
+                part.moves.append(spot)
+                part.used = False  # nobody but the framework computes with it
+                if part.node is not None:
+                    self.graph.pin(part.node, Place.UNKNOWN, spot)
+        return Obj("owned", name, fact=fact)
+
+    def fact_container(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """An object that holds tensors under names, and moves them all by its own `.to`."""
+        made = Obj("container", name, fact=fact)
+        for index, (value, _) in enumerate(args):
+            made.attrs[fact.parameter(index) or f"#{index}"] = value
+        made.attrs.update({key: value for key, (value, _) in kwargs.items()})
+        return made
+
+    def container_method(
+        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """Call a method of an object that holds tensors: all that it does itself is move them."""
+        if name not in ("to", "cuda", "cpu", "clone", "pin_memory", "contiguous", "coalesce"):
+            return UNKNOWN
+        made = Obj("container", owner.name, fact=owner.fact)
+        made.attrs.update(owner.attrs)
+        device = self.moved_to(name, args, kwargs, spot, scope)
+        for attr, value in owner.attrs.items():
+            if device is not None and isinstance(value, Tensor):
+                moved = value.copy()
+                moved.node, moved.site = device.node, None
+                made.attrs[attr] = moved
+        return made
+
+    def fact_to_numpy(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """A function that reads a tensor of the host as an array."""
+        for value, where in args[:1]:
+            self.demand_host(value, where, scope, name)
+        return ARRAY
+
+    def fact_move(
+        self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        """`torch.Tensor.to(x, device)`: the method, called with its receiver."""
+        if args and isinstance(args[0][0], Tensor):
+            last = name.rpartition(".")[2]
+            return self.move_tensor(args[0][0], last, args[1:], kwargs, args[0][1], spot, scope)
+        return UNKNOWN
+
     def fact_passthrough(
         self, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
         scope: Scope,
@@ -449,6 +504,9 @@ class Library(Expressions):
         last = name.rpartition(".")[2]
         first = args[0] if args else next(iter(kwargs.values()), None)
         if last in ("set_default_device", "set_default_tensor_type"):
+            named = _tensor_type(first[0]) if first is not None else ""
+            if named and ".cuda." not in named:
+                return NONE  # of the CPU: it says a dtype, and no device
             self.tell_default()
             self.site("default-device", spot, None, scope, last)
             return NONE
@@ -955,11 +1013,7 @@ class Library(Expressions):
 
     def legacy_type(self, args: list[Arg]) -> str:
         """Return the tensor type that `.type(...)` names ("torch.cuda.FloatTensor"), or ""."""
-        given = args[0][0] if args else UNKNOWN
-        name = given.name if isinstance(given, Ext) else ""
-        if isinstance(given, Const) and isinstance(given.value, str):
-            name = given.value
-        return name if name.startswith("torch.") and name.endswith("Tensor") else ""
+        return _tensor_type(args[0][0]) if args else ""
 
     # -- tensors ----------------------------------------------------------------------------
 
@@ -1381,10 +1435,12 @@ class Library(Expressions):
             case "hostobject":
                 self.fact_host(f"{owner.name}.{name}", _HOST, args, kwargs, spot, scope)
                 return Obj("hostobject", owner.name) if not args else UNKNOWN
+            case "container":
+                return self.container_method(owner, name, args, kwargs, spot, scope)
             case "generator":
                 return owner if name == "manual_seed" else SCALAR
             case "parser":
-                return self.parser_method(owner, name, args, kwargs, spot, scope)
+                return options.parser_method(owner, name, models.Call(args, kwargs, spot, scope))
             case "optimizer":
                 if name == "load_state_dict" and args and isinstance(args[0][0], Tensor):
                     if args[0][0].site is not None:
@@ -1398,273 +1454,10 @@ class Library(Expressions):
                 return NONE
         return UNKNOWN
 
-    # -- other libraries --------------------------------------------------------------------
 
-    def call_copy_deepcopy(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A copy lives where its original does when it is made."""
-        if not args:
-            return UNKNOWN
-        value = args[0][0]
-        if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-            made = Obj("module", value.name, value.cls, value.fact, self.graph.node(spot))
-            made.attrs = dict(value.attrs)
-            made.stateful = value.stateful
-            made.copied_from = value
-            made.site = self.site("copy", spot, made.node, scope, value.name)
-            made.site.detail.update(object=made, original=value, moves=len(value.moves))
-            made.site.detail["source"] = args[0][1]
-            self.snapshot(made.site, scope)
-            assert made.node is not None
-            self.graph.flow(value.node, made.node)
-            self.graph.flow(made.node, value.node)
-            made.moves = list(value.moves)
-            return made
-        return value
-
-    call_copy_copy = call_copy_deepcopy
-
-    def call_pytorch_model_summary_summary(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Runs the model on the inputs that it is given."""
-        if args and isinstance(args[0][0], Obj):
-            self.apply(args[0][0], args[1:], {}, spot, scope)
-        return SCALAR
-
-    def call_thop_profile(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Runs the model on a tuple of inputs."""
-        given = kwargs.get("inputs") or (args[1] if len(args) > 1 else None)
-        if given is not None and args and isinstance(args[0][0], Obj):
-            inputs = self.tensors_in(*given)
-            self.apply(args[0][0], [(value, where) for value, where in inputs], {}, spot, scope)
-        return SCALAR
-
-    def call_types_SimpleNamespace(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Settings by name."""
-        made = Obj("namespace")
-        for name, (value, where) in kwargs.items():
-            made.attrs[name] = value
-            self.stored_literals.add(where.node)
-        return made
-
-    call_argparse_Namespace = call_types_SimpleNamespace
-
-    def call_argparse_ArgumentParser(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A command line's options become attributes."""
-        return Obj("parser", "argparse")
-
-    def parser_method(
-        self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
-        scope: Scope,
-    ) -> Value:  # fmt: skip
-        """`add_argument` and `parse_args`."""
-        if name == "add_argument":
-            names = [v.value for v, _ in args if isinstance(v, Const) and isinstance(v.value, str)]
-            long = [n for n in names if n.startswith("--")] or names
-            if not long:
-                return NONE
-            destination = long[0].lstrip("-").replace("-", "_")
-            given = kwargs.get("dest")
-            if given is not None and isinstance(given[0], Const):
-                destination = str(given[0].value)
-            action = kwargs.get("action")
-            default = kwargs.get("default")
-            value: Value = SCALAR
-            switch = action is not None or (
-                default is not None
-                and isinstance(default[0], Const)
-                and (
-                    isinstance(default[0].value, bool)
-                    or default[0].value in (0, 1)
-                    and re.fullmatch(r"(use_)?cuda|use_gpu", destination) is not None
-                )
-            )
-            if destination == "local_rank":  # what torch.distributed.launch passes
-                value = Rank(absent=self.negative(default))
-            elif switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
-                positive = not re.match(r"no_|disable|without", destination)
-                value = Flag(positive, asks=False, choice=True)
-            elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
-                value = Flag(False, asks=False, choice=True)
-            elif action is None:
-                value = default[0] if default is not None else NONE
-                if isinstance(value, Const):
-                    value = Option(value.value, value.spot)
-            owner.attrs[destination] = value
-            return NONE
-        if name in ("parse_args", "parse_known_args"):
-            made = Obj("namespace")
-            made.attrs = dict(owner.attrs)
-            return Seq("tuple", [made, UNKNOWN]) if name == "parse_known_args" else made
-        if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):
-            return owner
-        if name == "add_subparsers":
-            return owner
-        return NONE
-
-    def call_torch_cuda_nvtx_range_push(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Marks for NVIDIA's profiler."""
-        self.site("cuda-only", spot, None, scope, "torch.cuda.nvtx.range_push")
-        return SCALAR
-
-    call_torch_cuda_nvtx_range_pop = call_torch_cuda_nvtx_range_push
-    call_torch_cuda_nvtx_mark = call_torch_cuda_nvtx_range_push
-
-    def negative(self, default: Arg | None) -> bool:
-        """Tell whether an option is a negative number where nobody gives it."""
-        if default is None or not isinstance(default[0], Const):
-            return False
-        return isinstance(default[0].value, int) and default[0].value < 0
-
-    def call_os_getenv(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A variable of the environment: the number of the process, perhaps."""
-        if args and isinstance(args[0][0], Const) and args[0][0].value in RANKS:
-            default = args[1] if len(args) > 1 else kwargs.get("default")
-            return Rank(absent=self.negative(default))
-        return SCALAR
-
-    call_os_environ_get = call_os_getenv
-
-    def call_torch_distributed_get_rank(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """The number of this process."""
-        return Rank()
-
-    call_torch_distributed_get_node_local_rank = call_torch_distributed_get_rank
-
-    def call_torch_multiprocessing_Process(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A process runs its target; note one that is handed a module or builds one."""
-        before = len(self.sites)
-        started = self.call_threading_Thread(args, kwargs, spot, scope)
-        given = kwargs.get("args", (NONE, spot))[0]
-        if self.modules_in(given) or any(s.kind == "module" for s in self.sites[before:]):
-            self.forks.append(spot)
-        return started
-
-    call_multiprocessing_Process = call_torch_multiprocessing_Process
-
-    def call_threading_Thread(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A thread runs its target with the arguments it is given."""
-        target, given = kwargs.get("target"), kwargs.get("args")
-        if target is not None:
-            values = given[0] if given is not None else Seq("tuple", [])
-            passed = list(values.items or []) if isinstance(values, Seq) else []
-            self.apply(target[0], [(v, spot) for v in passed], {}, spot, scope)
-        return Obj("process")
-
-    def call_torch_multiprocessing_spawn(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Each spawned process runs the function with its rank before the arguments."""
-        given = kwargs.get("args") or (args[1] if len(args) > 1 else None)
-        if args:
-            values = given[0] if given is not None else Seq("tuple", [])
-            passed = list(values.items or []) if isinstance(values, Seq) else []
-            self.apply(args[0][0], [(v, spot) for v in (Rank(), *passed)], {}, spot, scope)
-        return NONE
-
-    def call_functools_partial(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Partial application: the arguments come first in each call."""
-        if not args or not (len(args) > 1 or kwargs):
-            return args[0][0] if args else UNKNOWN
-        return Partial(args[0][0], args[1:], kwargs)
-
-    def call_itertools_chain(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """The members of several iterables, one after the other."""
-        element: Value | None = None
-        for value, where in args:
-            element = self.join(element, self.iterate(value, where, scope))
-        return Iter(element if element is not None else UNKNOWN)
-
-    def call_collections_deque(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A deque is judged as a list."""
-        element = self.iterate(args[0][0], args[0][1], scope) if args else None
-        return Seq("list", None, element) if element is not None else Seq("list", [], spot=spot)
-
-    def call_collections_OrderedDict(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """An ordered dictionary is judged as a dictionary."""
-        made = Dict({k: v for k, (v, _) in kwargs.items()}, spot=spot)
-        if args and isinstance(args[0][0], Seq):
-            for member in args[0][0].members():
-                if isinstance(member, Seq) and member.items and len(member.items) == 2:
-                    key = member.items[0]
-                    if isinstance(key, Const):
-                        made.items[key.value] = member.items[1]
-                    else:
-                        made.element = member.items[1]
-        elif args and isinstance(args[0][0], Dict):
-            made.items.update(args[0][0].items)
-            made.element = args[0][0].element
-        return made
-
-    def call_collections_defaultdict(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A dictionary with a default: its members are what the factory makes."""
-        made = Dict(spot=spot)
-        if args:
-            made.element = self.apply(args[0][0], [], {}, spot, scope)
-        return made
-
-    def call_random_randrange(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A number."""
-        return SCALAR
-
-    call_random_randint = call_random_random = call_random_uniform = call_random_randrange
-
-    def call_random_sample(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """Some members of a sequence (a replay buffer, say)."""
-        return Seq("list", None, self.iterate(args[0][0], args[0][1], scope)) if args else UNKNOWN
-
-    def call_random_choice(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A member of a sequence."""
-        return self.iterate(args[0][0], args[0][1], scope) if args else UNKNOWN
-
-    def call_collections_namedtuple(
-        self, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
-    ) -> Value:
-        """A named tuple's class, as far as its fields are written out."""
-        fields: list[str] = []
-        if len(args) > 1:
-            given = args[1][0]
-            if isinstance(given, Const) and isinstance(given.value, str):
-                fields = given.value.replace(",", " ").split()
-            elif isinstance(given, Seq):
-                fields = [str(m.value) for m in given.members() if isinstance(m, Const)]
-        body: list[Any] = [
-            ast.AnnAssign(ast.Name(field, ast.Store()), ast.Name("object", ast.Load()), None, 1)
-            for field in fields
-        ]
-        node = ast.ClassDef("namedtuple", [], [], body, [])
-        return Klass(node, scope, [])
+def _tensor_type(value: Value) -> str:
+    """Return the tensor type that a default is set to ("torch.DoubleTensor"), or ""."""
+    name = value.name if isinstance(value, Ext) else ""
+    if isinstance(value, Const) and isinstance(value.value, str):
+        name = value.value
+    return name if name.startswith("torch.") and name.endswith("Tensor") else ""

@@ -14,11 +14,11 @@ from functools import cached_property
 from samedevice import syntax, torchfacts
 from samedevice.finding import Edit, Import, Origin, Resolver, Span
 from samedevice.places import processes
-from samedevice.places.choices import HIDING
 from samedevice.places.expressions import parameters
 from samedevice.places.focus import Focus, Rest
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
+from samedevice.places.markers import Markers, markers
 from samedevice.places.values import (
     Const,
     Device,
@@ -109,6 +109,7 @@ class Solution:
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._parents: dict[str, Parents] = {}
+        self._markers: dict[str, Markers] = {}
         self._taken: dict[str, set[str]] = {}
         self._libraries: dict[str, list[tuple[str, str]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
@@ -253,8 +254,7 @@ class Solution:
         return {program for program in forking if not any(map(self._spawning, program))}
 
     def _spawning(self, path: str) -> bool:
-        text = self.project.sources[path].text
-        return "set_start_method" in text and "spawn" in text
+        return self.markers(path).spawns
 
     def _naming_programs(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
@@ -1040,8 +1040,7 @@ class Solution:
     def _hides(self, program: frozenset[str]) -> bool:
         """Tell whether a program hides GPUs from itself, and must not ask for one on import."""
         if program not in self._hiding:
-            texts = (self.project.sources[path].text for path in program)
-            self._hiding[program] = any(HIDING.search(text) for text in texts)
+            self._hiding[program] = any(self.markers(path).hides_gpus for path in program)
         return self._hiding[program]
 
     def _packages(self, paths: set[str]) -> set[str]:
@@ -1140,17 +1139,22 @@ class Solution:
             return f"{name.code}.type"
         return f"{torch}.device({name.code}).type" if torch else ""
 
+    def markers(self, path: str) -> Markers:
+        """Return what a file does about processes and GPUs as a whole."""
+        if path not in self._markers:
+            self._markers[path] = markers(self.project, path)
+        return self._markers[path]
+
     def ranked(self, path: str) -> bool:
         """Tell whether a file starts one process for each GPU: each has a device of its own."""
-        text = self.project.sources[path].text
-        return "init_process_group" in text or "init_device_mesh" in text
+        return self.markers(path).is_distributed
 
     def accelerated(self, path: str) -> bool:
         """Tell whether a program's device is, or is to be, what torch.accelerator finds."""
         if self.project.resolver == "accelerator":
             return True
-        program, sources = self.program(path), self.project.sources
-        if any("accelerator.current_accelerator(" in sources[other].text for other in program):
+        program = self.program(path)
+        if any(self.markers(other).asks_accelerator for other in program):
             return True
         if self.project.style != "accelerator" or self.ranked(path):
             return False
@@ -1158,12 +1162,7 @@ class Solution:
 
     def settled(self, path: str) -> bool:
         """Tell whether each process of a program chooses its GPU once: "cuda" then means that."""
-        sources = self.project.sources
-        return any(
-            word in sources[other].text
-            for other in self.program(path)
-            for word in ("cuda.set_device", "accelerator.set_device_i")
-        )
+        return any(self.markers(other).sets_device_once for other in self.program(path))
 
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""

@@ -1,0 +1,94 @@
+"""Settings: command lines and namespaces."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from samedevice.places.expressions import Arg
+from samedevice.places.models import Call, model
+from samedevice.places.values import (
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Flag,
+    Obj,
+    Option,
+    Rank,
+    Seq,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.library import Library
+
+
+@model("types.SimpleNamespace", "argparse.Namespace")
+def settings(run: Library, call: Call) -> Value:
+    """Settings by name."""
+    made = Obj("namespace")
+    for name, (value, where) in call.kwargs.items():
+        made.attrs[name] = value
+        run.stored_literals.add(where.node)
+    return made
+
+
+@model("argparse.ArgumentParser")
+def parser(run: Library, call: Call) -> Value:
+    """A command line's options become attributes."""
+    return Obj("parser", "argparse")
+
+
+def parser_method(owner: Obj, name: str, call: Call) -> Value:
+    """`add_argument` and `parse_args`."""
+    if name == "add_argument":
+        names = [v.value for v, _ in call.args if isinstance(v, Const) and isinstance(v.value, str)]
+        long = [n for n in names if n.startswith("--")] or names
+        if not long:
+            return NONE
+        destination = long[0].lstrip("-").replace("-", "_")
+        given = call.kwargs.get("dest")
+        if given is not None and isinstance(given[0], Const):
+            destination = str(given[0].value)
+        action = call.kwargs.get("action")
+        default = call.kwargs.get("default")
+        value: Value = SCALAR
+        switch = action is not None or (
+            default is not None
+            and isinstance(default[0], Const)
+            and (
+                isinstance(default[0].value, bool)
+                or default[0].value in (0, 1)
+                and re.fullmatch(r"(use_)?cuda|use_gpu", destination) is not None
+            )
+        )
+        if destination == "local_rank":  # what torch.distributed.launch passes
+            value = Rank(absent=negative(default))
+        elif switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
+            positive = not re.match(r"no_|disable|without", destination)
+            value = Flag(positive, asks=False, choice=True)
+        elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
+            value = Flag(False, asks=False, choice=True)
+        elif action is None:
+            value = default[0] if default is not None else NONE
+            if isinstance(value, Const):
+                value = Option(value.value, value.spot)
+        owner.attrs[destination] = value
+        return NONE
+    if name in ("parse_args", "parse_known_args"):
+        made = Obj("namespace")
+        made.attrs = dict(owner.attrs)
+        return Seq("tuple", [made, UNKNOWN]) if name == "parse_known_args" else made
+    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):
+        return owner
+    if name == "add_subparsers":
+        return owner
+    return NONE
+
+
+def negative(default: Arg | None) -> bool:
+    """Tell whether an option is a negative number where nobody gives it."""
+    if default is None or not isinstance(default[0], Const):
+        return False
+    return isinstance(default[0].value, int) and default[0].value < 0

@@ -1,0 +1,137 @@
+"""Python's own library: containers, copies, iterators, random choices."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from samedevice.places.models import Call, model
+from samedevice.places.values import (
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Dict,
+    Iter,
+    Klass,
+    Obj,
+    Partial,
+    Seq,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.library import Library
+
+
+@model("copy.deepcopy", "copy.copy")
+def copied(run: Library, call: Call) -> Value:
+    """A copy lives where its original does when it is made."""
+    if not call.args:
+        return UNKNOWN
+    value = call.args[0][0]
+    if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+        made = Obj("module", value.name, value.cls, value.fact, run.graph.node(call.spot))
+        made.attrs = dict(value.attrs)
+        made.stateful = value.stateful
+        made.copied_from = value
+        made.site = run.site("copy", call.spot, made.node, call.scope, value.name)
+        made.site.detail.update(object=made, original=value, moves=len(value.moves))
+        made.site.detail["source"] = call.args[0][1]
+        run.snapshot(made.site, call.scope)
+        assert made.node is not None
+        run.graph.flow(value.node, made.node)
+        run.graph.flow(made.node, value.node)
+        made.moves = list(value.moves)
+        return made
+    return value
+
+
+@model("functools.partial")
+def partial(run: Library, call: Call) -> Value:
+    """Partial application: the arguments come first in each call."""
+    if not call.args or not (len(call.args) > 1 or call.kwargs):
+        return call.args[0][0] if call.args else UNKNOWN
+    return Partial(call.args[0][0], call.args[1:], call.kwargs)
+
+
+@model("itertools.chain")
+def chained(run: Library, call: Call) -> Value:
+    """The members of several iterables, one after the other."""
+    element: Value | None = None
+    for value, where in call.args:
+        element = run.join(element, run.iterate(value, where, call.scope))
+    return Iter(element if element is not None else UNKNOWN)
+
+
+@model("collections.deque")
+def deque(run: Library, call: Call) -> Value:
+    """A deque is judged as a list."""
+    element = run.iterate(call.args[0][0], call.args[0][1], call.scope) if call.args else None
+    return Seq("list", None, element) if element is not None else Seq("list", [], spot=call.spot)
+
+
+@model("collections.OrderedDict")
+def ordered(run: Library, call: Call) -> Value:
+    """An ordered dictionary is judged as a dictionary."""
+    made = Dict({k: v for k, (v, _) in call.kwargs.items()}, spot=call.spot)
+    if call.args and isinstance(call.args[0][0], Seq):
+        for member in call.args[0][0].members():
+            if isinstance(member, Seq) and member.items and len(member.items) == 2:
+                key = member.items[0]
+                if isinstance(key, Const):
+                    made.items[key.value] = member.items[1]
+                else:
+                    made.element = member.items[1]
+    elif call.args and isinstance(call.args[0][0], Dict):
+        made.items.update(call.args[0][0].items)
+        made.element = call.args[0][0].element
+    return made
+
+
+@model("collections.defaultdict")
+def with_default(run: Library, call: Call) -> Value:
+    """A dictionary with a default: its members are what the factory makes."""
+    made = Dict(spot=call.spot)
+    if call.args:
+        made.element = run.apply(call.args[0][0], [], {}, call.spot, call.scope)
+    return made
+
+
+@model("random.randrange", "random.randint", "random.random", "random.uniform")
+def number(run: Library, call: Call) -> Value:
+    """A number."""
+    return SCALAR
+
+
+@model("random.sample")
+def sample(run: Library, call: Call) -> Value:
+    """Some members of a sequence (a replay buffer, say)."""
+    return (
+        Seq("list", None, run.iterate(call.args[0][0], call.args[0][1], call.scope))
+        if call.args
+        else UNKNOWN
+    )
+
+
+@model("random.choice")
+def choice(run: Library, call: Call) -> Value:
+    """A member of a sequence."""
+    return run.iterate(call.args[0][0], call.args[0][1], call.scope) if call.args else UNKNOWN
+
+
+@model("collections.namedtuple")
+def named_tuple(run: Library, call: Call) -> Value:
+    """A named tuple's class, as far as its fields are written out."""
+    fields: list[str] = []
+    if len(call.args) > 1:
+        given = call.args[1][0]
+        if isinstance(given, Const) and isinstance(given.value, str):
+            fields = given.value.replace(",", " ").split()
+        elif isinstance(given, Seq):
+            fields = [str(m.value) for m in given.members() if isinstance(m, Const)]
+    body: list[Any] = [
+        ast.AnnAssign(ast.Name(field, ast.Store()), ast.Name("object", ast.Load()), None, 1)
+        for field in fields
+    ]
+    node = ast.ClassDef("namedtuple", [], [], body, [])
+    return Klass(node, call.scope, [])

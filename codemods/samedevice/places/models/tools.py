@@ -1,0 +1,42 @@
+"""Tools that run or mark a model: summaries, profilers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places.models import Call, model
+from samedevice.places.values import (
+    SCALAR,
+    Obj,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.library import Library
+
+
+@model("pytorch_model_summary.summary")
+def summary(run: Library, call: Call) -> Value:
+    """Runs the model on the inputs that it is given."""
+    if call.args and isinstance(call.args[0][0], Obj):
+        run.apply(call.args[0][0], call.args[1:], {}, call.spot, call.scope)
+    return SCALAR
+
+
+@model("thop.profile")
+def profile(run: Library, call: Call) -> Value:
+    """Runs the model on a tuple of inputs."""
+    given = call.kwargs.get("inputs") or (call.args[1] if len(call.args) > 1 else None)
+    if given is not None and call.args and isinstance(call.args[0][0], Obj):
+        inputs = run.tensors_in(*given)
+        run.apply(
+            call.args[0][0], [(value, where) for value, where in inputs], {}, call.spot, call.scope
+        )
+    return SCALAR
+
+
+@model("torch.cuda.nvtx.range_push", "torch.cuda.nvtx.range_pop", "torch.cuda.nvtx.mark")
+def marker(run: Library, call: Call) -> Value:
+    """Marks for NVIDIA's profiler."""
+    run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range_push")
+    return SCALAR
