@@ -159,8 +159,9 @@ def test_a_proof_reaches_as_far_as_the_record_says(
     said = "; ".join(proof.limits)
     if kind == "bwrap":
         assert written == "" and "nothing writable but its folder" in said
-    elif kind == "unshare":  # no network, and nobody left to write later
-        assert written == "written by a proof" and "unshare: own processes" in said
+    elif kind == "unshare":  # what is left behind ends with the proof, if that ends before
+        assert written in ("written by a proof", "left behind")
+        assert "unshare: own processes" in said
     else:
         assert written and "no sandbox on this machine" in said
     assert ("no network" in said) == (kind != "none")

@@ -38,7 +38,7 @@ def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
     if not any(point.name == "samedevice" for point in entry_points(group="pytest11")):
         command += ["-p", "samedevice.prove.pytest_plugin"]
     env = {**os.environ, "PYTEST_ADDOPTS": "", "NO_COLOR": "1"}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=env)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, env=env)
 
 
 def test_without_the_option_torch_is_not_imported(tmp_path: Path) -> None:
