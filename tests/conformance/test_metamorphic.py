@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.fixtures.cases import cases
 
 from samedevice import source
 from samedevice.check import check, is_wrong
 from samedevice.config import Config
 from samedevice.project import Project
+from tests.fixtures.cases import cases
 
 from .language import CLASH, TWIN, pairs
 from .relations import RELATIONS, Files, comments, padded, plain, repeated, telling_comments

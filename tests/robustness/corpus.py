@@ -25,10 +25,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.ecosystem import fetch
-
 from samedevice import migrate
 from samedevice.config import Config
+from tests.ecosystem import fetch
 
 from .limit import limit
 

@@ -10,6 +10,7 @@ from textwrap import dedent
 from types import ModuleType
 
 import pytest
+
 from tests.fixtures.cases import cases
 
 from . import known, programs
