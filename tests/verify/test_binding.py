@@ -109,6 +109,11 @@ PROGRAMS: dict[str, tuple[State, str]] = {
         "class C:\n    def __init__(self):\n        self.run()\n    def run(self):\n"
         "        NAME  # ?\nc = C()\nNAME = 1",
     ),
+    "a library's name is no method": (
+        BOUND,
+        "import torch\nclass C:\n    def device(self):\n        NAME  # ?\n"
+        "NAME = torch.device(1)\n",
+    ),
     "an instance called too early": (
         UNBOUND,
         "class C:\n    def forward(self):\n        NAME  # ?\nc = C()\nc()\nNAME = 1",

@@ -150,5 +150,6 @@ def test_imports(name: str) -> None:
 def test_a_package_imports_from_itself() -> None:
     files = {"p/__init__.py": "", "p/a.py": "import torch\n", "p/device.py": "device = 1\n"}
     assert not _said(files, {"p/a.py": "import torch\nfrom .device import device\n"})
+    assert not _said(files, {"p/a.py": "import torch\nfrom p.device import device\n"})
     said = _said(files, {"p/a.py": "import torch\nfrom device import device\n"})
     assert [reason for _, _, reason in said] == ["there is no module device for this file"]

@@ -62,6 +62,7 @@ def test_a_file_that_is_not_connected_is_repaired(tmp_path: Path) -> None:
     outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n", "b.py": other})
     assert [Path(change.path).name for change in outcome.changes] == ["b.py"]
 
+
 #: The tensor that two methods set is found, but not repaired; on the CPU all of it runs.
 TORN = """\
 import torch

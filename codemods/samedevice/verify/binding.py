@@ -396,10 +396,10 @@ class _Flow:
                 return names
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, names)
-            case ast.Attribute(value=value, attr=attr):
+            case ast.Attribute(value=value):
                 names = self.value(value, names)
                 if self._at_module:
-                    self._module.called(self._module.callers.by_attribute(attr), names)
+                    self._module.called(self._module.callers.by_attribute(node), names)
                 return names
             case ast.Call(func=func):
                 names = self._parts(node, names)

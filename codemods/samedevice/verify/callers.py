@@ -44,21 +44,27 @@ class Callers:
             if name in _BUILDING:
                 self._by_name.setdefault(unit.owner, []).append(unit)
         self.implicit = [unit for unit in self.units if unit.owner and _is_implicit(unit.node.name)]
-        self._defined = {unit.owner or unit.node.name for unit in self.units} | {
+        self._imported = {
             alias.asname or alias.name.partition(".")[0]
             for node in syntax.walk(tree)
             if isinstance(node, (ast.Import, ast.ImportFrom))
             for alias in node.names
         }
+        self._defined = {unit.owner or unit.node.name for unit in self.units} | self._imported
         self._calls: dict[Unit, list[Unit]] = {}
 
     def by_name(self, name: str) -> list[Unit]:
         """Return what may run where a name is mentioned."""
         return self._by_name.get(name, [])
 
-    def by_attribute(self, name: str) -> list[Unit]:
-        """Return what may run where an attribute is mentioned."""
-        return self._by_attribute.get(name, [])
+    def by_attribute(self, node: ast.Attribute) -> list[Unit]:
+        """Return what may run where an attribute is mentioned: nothing for `torch.device`."""
+        owner = node.value
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id in self._imported:
+            return []
+        return self._by_attribute.get(node.attr, [])
 
     def is_value(self, func: ast.expr) -> bool:
         """Tell whether what is called is a value rather than something that a name stands for."""
@@ -97,7 +103,7 @@ class Callers:
                 if isinstance(node, ast.Name):
                     called += self.by_name(node.id)
                 elif isinstance(node, ast.Attribute):
-                    called += self.by_attribute(node.attr)
+                    called += self.by_attribute(node)
                 elif isinstance(node, (ast.For, ast.With)) or (
                     isinstance(node, ast.Call) and self.is_value(node.func)
                 ):

@@ -47,7 +47,7 @@ def _from(
     if node.level and _runs_by_path(edited) and not _has_relative(edited.before):
         return f"`from {module} import` fails where this file is run by its path"
     target = after.resolve(path, node.module or "", node.level)
-    if target is None or not node.level and not _is_reached(before, path, target):
+    if target is None or not node.level and not _is_reached(before, path, module, target):
         return f"there is no module {module} for this file"
     inner = f"{node.module}.{name}" if node.module else name
     if after.resolve(path, inner, node.level) not in (None, target):
@@ -66,19 +66,30 @@ def _from(
     return ""
 
 
-def _is_reached(project: Project, path: str, target: str) -> bool:
+def _is_reached(project: Project, path: str, module: str, target: str) -> bool:
     """Tell whether an absolute import reaches a file: a package's folder is in no path of Python's.
 
-    Unless the file imports others of its folder so already.
+    Unless the file imports others from there so already.
     """
-    folder = posixpath.dirname(path)
-    if posixpath.dirname(target) != folder or not project.is_package(path):
+    searched = _searched(module, target)
+    if not project.is_package(posixpath.join(searched, "any.py")):
         return True
     return any(
         not statement.level
-        and posixpath.dirname(project.resolve(path, statement.module) or "") == folder
+        and (known := project.resolve(path, statement.module)) is not None
+        and _searched(statement.module, known) == searched
         for statement in project.imported.get(path, ())
     )
+
+
+def _searched(module: str, target: str) -> str:
+    """Return the folder from which an absolute import leads to a file."""
+    folder = posixpath.dirname(target)
+    if posixpath.basename(target) == "__init__.py":
+        folder = posixpath.dirname(folder)
+    for _ in range(module.count(".")):
+        folder = posixpath.dirname(folder)
+    return folder
 
 
 def _runs_by_path(edited: Edited) -> bool:
