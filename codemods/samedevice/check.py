@@ -285,9 +285,13 @@ def judged(
 ) -> Iterator[Finding]:
     """Yield what rules find in a solution, as far as no comment switches it off."""
     suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
+    missing = solution.incomplete()
     for rule in selected.values():
         for found in rule.find(solution):
-            finding = suppressions.apply(_with_safety(found, config))
+            judged_safe = _with_safety(found, config)
+            finding = suppressions.apply(
+                _incomplete(judged_safe, missing) if missing else judged_safe
+            )
             if finding is not None:
                 yield finding
 
@@ -309,6 +313,22 @@ def unknown_rule(name: str, known: dict[str, Rule]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else "`samedevice rules` lists them"
     return f"there is no rule {name}; {hint}"
+
+
+def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
+    """Leave a part of a conversion to the user: a program moves to the device whole or not at all.
+
+    It ran on the CPU, and with some of it on the device it would run nowhere else.
+    """
+    if finding.fix is None:
+        return finding
+    places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+    entry = missing[0].rpartition(":")[0]
+    reason = (
+        f"incomplete: what is used at {places} could not be followed; "
+        f'`samedevice fix --run "{entry}"` looks by running the program'
+    )
+    return replace(finding, fix=replace(finding.fix, safe=False, reason=reason))
 
 
 def is_wrong(finding: Finding) -> bool:

@@ -132,6 +132,14 @@ def check(
             rich_help_panel=OTHER,
         ),
     ] = None,
+    undecided: Annotated[
+        bool,
+        typer.Option(
+            "--undecided",
+            help="List what is used on the device and could not be followed.",
+            rich_help_panel=REPORTS,
+        ),
+    ] = False,
     watch: Watch = False,
 ) -> int:
     """Report what is on the wrong device, and why.
@@ -165,7 +173,7 @@ def check(
     if format is not Format.text:
         typer.echo(_dump(format, compared.new, checked), nl=False)
     else:
-        _show(checked, statistics)
+        _show(checked, statistics, undecided)
     found = FOUND if checked.wrong and not exit_zero else CLEAN
     return FAILED if checked.project.errors else found
 
@@ -225,14 +233,15 @@ class _Checked:
         return FAILED if self.project.errors else CLEAN
 
 
-def _show(checked: _Checked, statistics: bool) -> None:
+def _show(checked: _Checked, statistics: bool, undecided: bool) -> None:
     from ..report import text
 
     project, compared = checked.project, checked.compared
     if statistics:
         text.show_statistics(make_console(), compared.new, checked.rules)
     else:
-        text.show(make_console(), compared.new, project.sources, checked.rules)
+        shown = [one for one in compared.new if undecided or one.rule != UNDECIDED]
+        text.show(make_console(), shown, project.sources, checked.rules)
     tell_errors(project.errors)
     _summary(compared.new, looked_at(project.sources, project.errors))
     _tell_baseline(compared)
@@ -280,22 +289,35 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
     from ..check import is_wrong
 
     wrong = [finding for finding in findings if is_wrong(finding)]
+    unknown = [finding for finding in findings if finding.rule == UNDECIDED]
     fixes = [finding.fix for finding in wrong if finding.fix]
     safe = sum(fix.safe for fix in fixes)
     if not files:
         return  # as was told
     if not wrong:
-        notes = f" ({count(len(findings), 'note')})" if findings else ""
-        say(f"nothing wrong in {count(files, 'file')}{notes}")
+        others = len(findings) - len(unknown)
+        notes = f" ({count(others, 'note')})" if others else ""
+        found = "nothing found wrong" if unknown else "nothing wrong"
+        say(f"{found} in {count(files, 'file')}{notes}{_undecided(unknown)}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
-    say(line)
+    say(line + _undecided(unknown))
 
 
+def _undecided(findings: Sequence[Finding]) -> str:
+    """Return what is said of values that could not be followed, at the end of a line."""
+    if not findings:
+        return ""
+    places = [f"{finding.path}:{finding.span.line}" for finding in findings]
+    shown = ", ".join(places[:3]) + (", ..." if len(places) > 3 else "")
+    return f"; {len(places)} undecided: {shown} (`samedevice check --undecided` lists them)"
+
+
+UNDECIDED = "undecided"  # the rule whose findings are listed when asked for
 GONE = 10  # repaired findings of a baseline that are listed
 
 

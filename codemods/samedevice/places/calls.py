@@ -604,6 +604,9 @@ class Calls(Library):
             if callee.cls is not None:
                 forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
                 if isinstance(forward, Func):
+                    for value, where in args if callee.stateful and callee.node else ():
+                        assert callee.node is not None
+                        self.undecided(value, where, callee.node, scope)
                     return self.call_func(
                         Func(forward.node, forward.scope, callee, forward.cls), args, kwargs, spot
                     )

@@ -331,6 +331,10 @@ class Library(Expressions):
             if any(v is ARRAY for v, _ in args):
                 return UNKNOWN
             return self.returned(fact, None, spot)
+        if not elementwise:
+            for parameter, given in self.named(fact, args, kwargs).items():
+                for value, where in given if fact.must_agree(parameter) else ():
+                    self.undecided(value, where, operands[0][0].node, scope)
         result = self.operate(operands, spot, elementwise)
         if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
             result.node.find().agrees = True  # the members of the list must agree
@@ -781,6 +785,8 @@ class Library(Expressions):
         for tensor, _ in operands:
             tensor.node.find().sure = True
         if callee.stateful and callee.node is not None:
+            for value, where in args:
+                self.undecided(value, where, callee.node, scope)
             module = Tensor(callee.node)
             operands.insert(0, (module, Spot(spot.path, getattr(spot.node, "func", spot.node))))
         if not operands:
@@ -790,6 +796,11 @@ class Library(Expressions):
             callee.name.endswith("Loss") and not callee.attrs.keys() & _REDUCES
         )
         return made
+
+    def undecided(self, value: Value, where: Spot, node: Node, scope: Scope) -> None:
+        """Note a value of which nothing is known, and what it meets."""
+        if value is UNKNOWN and isinstance(where.node, ast.expr):
+            self.site("undecided", where, node, scope)
 
     def call_library_object(
         self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

@@ -120,6 +120,7 @@ class Solution:
         self._hiding: dict[frozenset[str], bool] = {}
         self._held: dict[ast.AST, set[str]] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
+        self._seeded: set[frozenset[str]] = set()  # the programs for the CPU that are converted
         self._group()
         self._settle()
 
@@ -182,6 +183,7 @@ class Solution:
             place = Place.CENTRAL if chosen else Place.HOST
             self.graph.pin(device.node, place, spot, "cpu")
         self._seed(active)
+        self._seeded = self._programs() - active
         for group in self._groups.get("clone", ()):
             for site in group.sites:
                 module = site.detail["module"]
@@ -516,6 +518,33 @@ class Solution:
                     if spot.path == path and first <= line <= last:
                         found[spot.node] = (spot, operand)
         return sorted(found.values(), key=lambda pair: self.span(pair[0]))
+
+    def undecided(self) -> Iterator[SiteGroup]:
+        """Return the places where something meets the device of which nothing is known.
+
+        What a module's method hands on of its own arguments is left to those who call it.
+        """
+        for group in self.groups("undecided"):
+            for site in group.sites:
+                if site.detail["symbolic"] or self.place(site.node) is not Place.CENTRAL:
+                    continue
+                func = site.scope.func
+                if func is None or not _is_parameter(group.spot.node, func.node):
+                    yield group
+                    break
+
+    def incomplete(self) -> tuple[str, ...]:
+        """Return what keeps a program for the CPU from being converted: "main.py:83", ...
+
+        Empty for a program that uses a device already.
+        """
+        if not self._seeded:
+            return ()
+        return tuple(
+            f"{group.spot.path}:{getattr(group.spot.node, 'lineno', 0)}"
+            for group in self.undecided()
+            if self.program(group.spot.path) in self._seeded
+        )
 
     def certain(self, node: Node) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""

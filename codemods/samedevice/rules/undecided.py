@@ -1,0 +1,37 @@
+"""Something meets the device, and where it is could not be found out.
+
+Why: what is not known may be on the CPU, and then the program stops there. A check that says
+nothing of it would be wrong to say that nothing is wrong.
+
+Example:
+
+    batch = library.load(path)
+    model(batch)
+
+stays as it is: `samedevice fix --run "main.py"` looks where it is by running the program.
+
+Fix safety: there is no fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.rules._build import finding, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report what meets the device and comes from where nothing can be read."""
+    for group in solution.undecided():
+        code = short(solution.code(group.spot))
+        found = finding(
+            solution, "undecided", group.spot,
+            f"`{code}` is used on the device, and where it comes from could not be followed",
+            None,
+            origins=solution.origin(group.first.node, "the device that it meets comes from here"),
+            unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
+        )  # fmt: skip
+        yield replace(found, level="note")

@@ -1,0 +1,61 @@
+"""What could not be followed is counted, and keeps a program for the CPU from being converted."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from samedevice import source
+from samedevice.check import check
+from samedevice.config import Config
+from samedevice.finding import Finding
+from samedevice.project import Project
+
+HEAD = """\
+import importlib
+import torch
+from torch import nn
+
+maker = importlib.import_module("torch")
+model = nn.Linear(3, 2)
+"""
+DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\nmodel.to(device)\n'
+
+
+def found(text: str) -> list[Finding]:
+    return check(Project([source.from_text(HEAD + dedent(text), "main.py")]), Config())
+
+
+@pytest.mark.parametrize("device", ["", DEVICE], ids=["for the CPU", "with a device"])
+def test_an_unknown_value_that_meets_the_device_is_a_note(device: str) -> None:
+    findings = found(device + "print(model(maker.ones(1, 3)).sum())\n")
+    (note,) = [one for one in findings if one.rule == "undecided"]
+    assert note.level == "note"
+    assert "`maker.ones(1, 3)`" in note.message
+
+
+def test_a_program_for_the_cpu_with_a_gap_is_not_converted_by_halves() -> None:
+    findings = found("print(model(maker.ones(1, 3)) + model(torch.ones(1, 3)))\n")
+    assert all(one.fix is None or "incomplete" in one.fix.reason for one in findings)
+    findings = found("print(model(torch.ones(1, 3)).sum())\n")
+    assert any(one.fix is not None and one.fix.safe for one in findings)
+
+
+def test_what_a_forward_hands_on_is_told_where_it_comes_in() -> None:
+    findings = found("""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 2)
+            def forward(self, x):
+                return self.layer(x)
+        net = Net().to("cuda")
+        net(maker.ones(1, 3))
+    """)
+    assert [one.span.line for one in findings if one.rule == "undecided"] == [15]
+
+
+def test_numbers_and_known_values_are_no_gap() -> None:
+    findings = found(DEVICE + "x = torch.ones(1, 3, device=device)\nmodel(x * maker.pi)\n")
+    assert not findings
