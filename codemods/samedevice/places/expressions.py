@@ -311,7 +311,7 @@ class Expressions:
         return self.eval(node.value, scope)
 
     def eval_Await(self, node: ast.Await, scope: Scope) -> Value:
-        return self.eval(node.value, scope)
+        return outcome(self.eval(node.value, scope))
 
     def eval_Yield(self, node: ast.Yield, scope: Scope) -> Value:
         value = self.eval(node.value, scope) if node.value is not None else NONE
@@ -1155,6 +1155,13 @@ class Expressions:
         if owner.packed:
             return self.part(owner, key.value if isinstance(key, Const) else None)
         return Tensor(owner.node, site=None)
+
+
+def outcome(awaited: Value) -> Value:
+    """Return what waiting for something gives: a future its result, a coroutine itself."""
+    if isinstance(awaited, Obj) and awaited.family == "future":
+        return awaited.attrs.get("result", UNKNOWN)
+    return awaited
 
 
 def undressed(node: ast.expr) -> ast.expr | None:

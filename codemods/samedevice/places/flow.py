@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from samedevice import syntax
+from samedevice.places import models
 from samedevice.places.environment import Loop, State
 from samedevice.places.graph import Spot
 from samedevice.places.narrowing import Narrowing
@@ -396,10 +397,9 @@ class Flow(Narrowing):
         for item in node.items:
             value = self.eval(item.context_expr, scope)
             suppresses = suppresses or self.suppresses(value)
-            entered = value
-            if isinstance(value, Obj) and value.cls is not None:
-                enter = "__aenter__" if isinstance(node, ast.AsyncWith) else "__enter__"
-                entered = self.method(value, enter, scope, item.context_expr)
+            spot = Spot(scope.path, item.context_expr)
+            asynchronous = isinstance(node, ast.AsyncWith)
+            entered = self.entered(value, spot, scope, asynchronous=asynchronous)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered, scope, node)
         if not suppresses:
@@ -407,6 +407,19 @@ class Flow(Narrowing):
         return self.interrupted(node.body, scope, lambda: False)
 
     exec_AsyncWith = exec_With
+
+    def entered(
+        self, manager: Value, spot: Spot, scope: Scope, *, asynchronous: bool = False
+    ) -> Value:
+        """Return what entering a context manager gives."""
+        if isinstance(manager, Obj):
+            if manager.cls is not None:
+                enter = "__aenter__" if asynchronous else "__enter__"
+                return self.method(manager, enter, scope, spot.node)
+            known = models.methods_of(manager)
+            if known is not None:
+                return known(self, manager, "__enter__", models.Call([], {}, spot, scope))
+        return manager
 
     def suppresses(self, manager: Value) -> bool:
         """Tell whether a context manager may swallow an exception of its body."""

@@ -62,6 +62,8 @@ _LOSSES = frozenset(
     ["cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
 )
 _REDUCES = frozenset(["reduction", "reduce"])
+#: Methods of a tensor that take a function, to be called with its gradient or with itself.
+_TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 _ACCELERATORS = ("cuda", "xpu", "npu", "mps", "hpu", "mlu", "musa")
 #: Names of what knows the program's device.
 _HOLDERS = re.compile(
@@ -81,6 +83,10 @@ class Library(Expressions):
             self, callee: Value, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
         ) -> Value: ...
         def append(self, owner: Seq, value: Value) -> None: ...
+        def entered(
+            self, manager: Value, spot: Spot, scope: Scope, *, asynchronous: bool = False
+        ) -> Value: ...
+        def register(self, owner: Obj, child: Obj) -> None: ...
         def is_instance(self, value: Value, classes: Value) -> Value: ...
         def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj: ...
         def join_in(self, owner: Obj, child: Obj) -> None: ...
@@ -806,6 +812,9 @@ class Library(Expressions):
         self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
     ) -> Value:
         """Call an instance of a library's class (a transform, a tokenizer)."""
+        known = models.methods_of(callee)
+        if known is not None:
+            return known(self, callee, "__call__", models.Call(args, kwargs, spot, scope))
         if callee.fact is not None and callee.fact.kind in ("transform", "functional_transform"):
             return self.transformed(callee.fact, args, spot, scope)
         if callee.family == "hostobject":
@@ -865,14 +874,18 @@ class Library(Expressions):
                 return owner
             case (
                 "register_forward_hook"
+                | "register_forward_pre_hook"
                 | "register_backward_hook"
                 | "register_full_backward_hook"
             ) if args:
                 # The hook sees what goes in and comes out, which is where the module is.
                 seen = Tensor(owner.node)
-                given = [owner, Seq("tuple", None, seen), seen]
-                if name != "register_forward_hook":
-                    given[2] = Seq("tuple", None, seen)
+                several = Seq("tuple", None, seen)
+                given: list[Value] = [owner, several]
+                if name != "register_forward_pre_hook":
+                    given.append(seen if name == "register_forward_hook" else several)
+                if "with_kwargs" in kwargs and self.truth(kwargs["with_kwargs"][0]):
+                    given.insert(2, Dict())
                 self.apply(args[0][0], [(value, spot) for value in given], {}, spot, scope)
                 return UNKNOWN
             case "parameters" | "buffers":
@@ -1040,6 +1053,10 @@ class Library(Expressions):
         if name in ("size", "view", "unsqueeze", "numel", "backward", "requires_grad_", "cuda",
                     "long", "float", "contiguous", "detach", "dim"):  # fmt: skip
             owner.node.find().sure = True
+        if name in _TENSOR_HOOKS and args:
+            # It sees the gradient, or the tensor itself: where the tensor is.
+            self.apply(args[0][0], [(Tensor(owner.node), spot)], {}, spot, scope)
+            return UNKNOWN
         match fact.kind:
             case "move":
                 return self.move_tensor(owner, name, args, kwargs, receiver, spot, scope)
@@ -1437,6 +1454,9 @@ class Library(Expressions):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Call a method of a library's object."""
+        known = models.methods_of(owner)
+        if known is not None:
+            return known(self, owner, name, models.Call(args, kwargs, spot, scope))
         match owner.family:
             case "distribution" if owner.node is not None:
                 operands = [p for v, w in args for p in self.tensors_in(v, w)]

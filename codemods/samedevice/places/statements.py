@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from samedevice.places.flow import Flow
 from samedevice.places.graph import Spot
+from samedevice.places.models.functional import DISPATCHED
 from samedevice.places.values import (
     UNKNOWN,
     Const,
@@ -16,8 +17,10 @@ from samedevice.places.values import (
     Flag,
     Func,
     Klass,
+    Method,
     Namespace,
     Obj,
+    Partial,
     Scope,
     Seq,
     Tensor,
@@ -199,11 +202,20 @@ class Statements(Flow):
     def decorated(self, value: Value, decorator: ast.expr, scope: Scope) -> Value:
         """Return what a decorator of the project makes of a function or class."""
         wrapper = self.eval(decorator, scope)
-        if not isinstance(wrapper, Func):
+        registers = wrapper.callee if isinstance(wrapper, Partial) else wrapper
+        if isinstance(registers, Method):
+            owner = registers.receiver
+            if not (isinstance(owner, Obj) and owner.family == DISPATCHED):
+                return value
+        elif isinstance(registers, Ext):
+            if registers.name != "functools.singledispatch":
+                return value
+        elif not isinstance(wrapper, Func):
             return value
         spot = Spot(scope.path, decorator)
         made = self.apply(wrapper, [(value, spot)], {}, spot, scope)
-        return made if isinstance(made, (Func, Klass)) else value
+        dispatched = isinstance(made, Obj) and made.family == DISPATCHED
+        return made if isinstance(made, (Func, Klass)) or dispatched else value
 
     def exec_ClassDef(self, node: ast.ClassDef, scope: Scope) -> bool:
         klass = Klass(node, scope, [self.eval(base, scope) for base in node.bases])

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from samedevice.places.expressions import Arg
 from samedevice.places.graph import Spot
-from samedevice.places.values import Scope, Value
+from samedevice.places.values import Obj, Scope, Value
 
 if TYPE_CHECKING:
     from samedevice.places.library import Library
 
-__all__ = ["Call", "Model", "handler", "model"]
+__all__ = ["Call", "Methods", "Model", "handler", "methods", "methods_of", "model"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,11 @@ class Call:
 
 
 Model = Callable[["Library", Call], Value]
+#: What calls of an object's methods do; calling the object itself is its method `__call__`.
+Methods = Callable[["Library", Obj, str, Call], Value]
 
 _MODELS: dict[str, Model] = {}
+_METHODS: dict[str, Methods] = {}
 
 
 def model(*names: str) -> Callable[[Model], Model]:
@@ -47,6 +50,24 @@ def model(*names: str) -> Callable[[Model], Model]:
         return function
 
     return register
+
+
+def methods(*families: str) -> Callable[[Methods], Methods]:
+    """Register the methods of a library's objects, by what models of their makers call them."""
+
+    def register(function: Methods) -> Methods:
+        _METHODS.update(dict.fromkeys(families, function))
+        return function
+
+    return register
+
+
+def methods_of(owner: Obj) -> Methods | None:
+    """Return the methods of a library's object, if a model knows them."""
+    if owner.cls is not None:
+        return None
+    _load()
+    return _METHODS.get(owner.family)
 
 
 def handler(name: str) -> Model | None:

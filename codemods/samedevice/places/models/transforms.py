@@ -1,0 +1,275 @@
+"""Functions of torch that call what they are given: torch.func, checkpoints, traces, trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places.expressions import Arg
+from samedevice.places.graph import Node, Spot
+from samedevice.places.models import Call, methods, model
+from samedevice.places.narrowing import TENSORS
+from samedevice.places.values import (
+    DEEP,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Dict,
+    Ext,
+    Iter,
+    Obj,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.library import Library
+
+
+def _argument(call: Call, index: int, name: str) -> Arg | None:
+    return call.args[index] if len(call.args) > index else call.kwargs.get(name)
+
+
+def _spread(given: Arg | None) -> list[Arg]:
+    """Return the arguments that a tuple, or one value, stands for."""
+    if given is None:
+        return []
+    value, where = given
+    if isinstance(value, Seq) and value.kind == "tuple" and value.items is not None:
+        return [(member, where) for member in value.items]
+    return [(value, where)]
+
+
+@model("torch.func.vmap", "torch.vmap", "torch._functorch.apis.vmap")
+def vmap(run: Library, call: Call) -> Value:
+    """The same function for each row: where its results are does not change."""
+    given = _argument(call, 0, "func")
+    return given[0] if given is not None else UNKNOWN
+
+
+@model("torch.func.grad")
+def gradient(run: Library, call: Call) -> Value:
+    """A function that gives gradients, which are where what is asked for is."""
+    return _transformed("grad", call)
+
+
+@model("torch.func.grad_and_value")
+def gradient_and_value(run: Library, call: Call) -> Value:
+    """A function that gives gradients, and what the function gives."""
+    return _transformed("grad_and_value", call)
+
+
+@model("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian")
+def jacobian(run: Library, call: Call) -> Value:
+    """A function that gives derivatives, which are where the function's results are."""
+    return _transformed("jacobian", call)
+
+
+def _transformed(name: str, call: Call) -> Value:
+    given = _argument(call, 0, "func")
+    made = Obj("transformed", name)
+    made.args = [given[0] if given is not None else UNKNOWN]
+    numbers = _argument(call, 1, "argnums")
+    made.kwargs = {"argnums": numbers[0]} if numbers is not None else {}
+    return made
+
+
+@methods("transformed")
+def transformed_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+    """Calling it calls the function once."""
+    if name != "__call__":
+        return UNKNOWN
+    result = run.apply(owner.args[0], call.args, call.kwargs, call.spot, call.scope)
+    if owner.name == "jacobian":
+        return result
+    asked = _asked(owner, call)
+    return Seq("tuple", [asked, result]) if owner.name == "grad_and_value" else asked
+
+
+def _asked(owner: Obj, call: Call) -> Value:
+    """Return something that is where the arguments are by which a function is derived."""
+    numbers = owner.kwargs.get("argnums", Const(0))
+    if isinstance(numbers, Seq) and numbers.items is not None:
+        found = [_numbered(number, call) for number in numbers.items]
+        return Seq("tuple", found)
+    return _numbered(numbers, call)
+
+
+def _numbered(number: Value, call: Call) -> Value:
+    if not isinstance(number, Const) or not isinstance(number.value, int):
+        return UNKNOWN
+    if not -len(call.args) <= number.value < len(call.args):
+        return UNKNOWN
+    value = call.args[number.value][0]
+    return Tensor(value.node) if isinstance(value, Tensor) else value
+
+
+@model("torch.func.vjp")
+def vjp(run: Library, call: Call) -> Value:
+    """What a function gives, and a function of what flows back."""
+    if not call.args:
+        return UNKNOWN
+    result = run.apply(call.args[0][0], call.args[1:], {}, call.spot, call.scope)
+    back = Obj("pullback")
+    back.args = [value for value, _ in call.args[1:]]
+    return Seq("tuple", [result, back])
+
+
+@methods("pullback")
+def pulled_back(run: Library, owner: Obj, name: str, call: Call) -> Value:
+    """A gradient for each argument, where that is."""
+    found = [Tensor(value.node) if isinstance(value, Tensor) else value for value in owner.args]
+    return Seq("tuple", list(found)) if name == "__call__" else UNKNOWN
+
+
+@model("torch.func.jvp")
+def jvp(run: Library, call: Call) -> Value:
+    """What a function gives, and how it changes along the tangents."""
+    if not call.args:
+        return UNKNOWN
+    primals, tangents = _spread(_argument(call, 1, "primals")), _argument(call, 2, "tangents")
+    for (primal, where), (tangent, other) in zip(primals, _spread(tangents), strict=False):
+        if isinstance(primal, Tensor) and isinstance(tangent, Tensor):
+            run.operate([(primal, where), (tangent, other)], call.spot, True)
+    result = run.apply(call.args[0][0], primals, {}, call.spot, call.scope)
+    return Seq("tuple", [result, result])
+
+
+@model(
+    "torch.func.functional_call", "torch.nn.utils.stateless.functional_call",
+)  # fmt: skip
+def functional_call(run: Library, call: Call) -> Value:
+    """Call a module as if its parameters were these: it is where they are then."""
+    if len(call.args) < 2:
+        return UNKNOWN
+    module, where = call.args[0]
+    given = _argument(call, 2, "args")
+    kwargs = call.kwargs.get("kwargs")
+    named: dict[str, Arg] = {}
+    if kwargs is not None and isinstance(kwargs[0], Dict):
+        named = {str(key): (value, kwargs[1]) for key, value in kwargs[0].items.items()}
+    if isinstance(module, Obj) and module.node is not None:
+        node = _state(run, call)
+        if node is not None and node.find() is not module.node.find():
+            module.used = True
+            module = run.twin(module, node)
+    return run.apply(module, _spread(given), named, call.spot, call.scope)
+
+
+def _state(run: Library, call: Call) -> Node | None:
+    """Return where the parameters are that a functional call is given; they agree."""
+    found = [pair for pair in run.tensors_in(*call.args[1]) if not pair[0].packed]
+    if not found:
+        return None
+    (first, first_spot), *others = found
+    for other, spot in others:
+        run.graph.meet(first.node, first_spot, other.node, spot, call.spot, run.function())
+    return first.node
+
+
+@model("torch.func.stack_module_state")
+def stacked_state(run: Library, call: Call) -> Value:
+    """The parameters and the buffers of several modules: where these are, as leaves."""
+    if not call.args:
+        return UNKNOWN
+    module = run.iterate(*call.args[0], call.scope)
+    if not isinstance(module, Obj) or module.node is None:
+        return UNKNOWN
+    module.used = True
+    leaf = Tensor(module.node)
+    leaf.leaf = True
+    return Seq("tuple", [Dict(element=leaf), Dict(element=Tensor(module.node))])
+
+
+@model("torch.utils.checkpoint.checkpoint")
+def checkpoint(run: Library, call: Call) -> Value:
+    """Call a function; it is called again on the way back."""
+    if not call.args:
+        return UNKNOWN
+    own = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug")
+    kwargs = {name: given for name, given in call.kwargs.items() if name not in own}
+    return run.apply(call.args[0][0], call.args[1:], kwargs, call.spot, call.scope)
+
+
+@model("torch.jit.trace")
+def trace(run: Library, call: Call) -> Value:
+    """Call a module or function with an example; what comes out is called as it is."""
+    if not call.args:
+        return UNKNOWN
+    given = _argument(call, 1, "example_inputs")
+    if given is not None:
+        run.apply(call.args[0][0], _spread(given), {}, call.spot, call.scope)
+    return call.args[0][0]
+
+
+@model("torch.optim.lr_scheduler.LambdaLR", "torch.optim.lr_scheduler.MultiplicativeLR")
+def by_function(run: Library, call: Call) -> Value:
+    """A scheduler that calls a function, or one for each group, with the epoch's number."""
+    given = _argument(call, 1, "lr_lambda")
+    if given is not None:
+        value, where = given
+        functions = value.members() if isinstance(value, Seq) else [value]
+        for function in list(functions):
+            run.apply(function, [(SCALAR, where)], {}, call.spot, call.scope)
+    made = Obj("scheduler", "torch.optim.lr_scheduler.LambdaLR")
+    made.args = [value for value, _ in call.args]
+    return made
+
+
+@model("torch.nn.utils.parametrize.register_parametrization")
+def parametrized(run: Library, call: Call) -> Value:
+    """A module that makes a parameter of another one of what that was; it becomes a part of it."""
+    if len(call.args) < 3:
+        return UNKNOWN
+    owner, part = call.args[0][0], call.args[2][0]
+    if isinstance(owner, Obj) and owner.node is not None:
+        run.apply(part, [(Tensor(owner.node), call.args[0][1])], {}, call.spot, call.scope)
+        if isinstance(part, Obj) and part.family == "module":
+            run.join_in(owner, part)
+    return owner
+
+
+_TREES = ("torch.utils._pytree", "torch.utils.pytree", "optree")
+
+
+@model(*(f"{tree}.tree_map" for tree in _TREES))
+def tree_map(run: Library, call: Call) -> Value:
+    """A function of each leaf of a structure; the same structure of what it gives."""
+    if len(call.args) < 2:
+        return UNKNOWN
+    return _mapped(run, call, call.args[0][0], *call.args[1])
+
+
+@model("torch.utils._pytree.tree_map_only")
+def tree_map_only(run: Library, call: Call) -> Value:
+    """A function of each leaf of one kind; the others stay what they are."""
+    if len(call.args) < 3:
+        return UNKNOWN
+    kind = call.args[0][0]
+    if not (isinstance(kind, Ext) and kind.name in TENSORS):
+        return UNKNOWN
+    return _mapped(run, call, call.args[1][0], *call.args[2], tensors=True)
+
+
+def _mapped(
+    run: Library, call: Call, function: Value, value: Value, where: Spot, depth: int = DEEP,
+    tensors: bool = False,
+) -> Value:  # fmt: skip
+    def inner(member: Value) -> Value:
+        return _mapped(run, call, function, member, where, depth - 1, tensors)
+
+    if not depth:
+        return UNKNOWN
+    match value:
+        case Seq():
+            items = [inner(member) for member in value.items] if value.items is not None else None
+            return Seq(value.kind, items, inner(value.element) if value.element else None)
+        case Dict():
+            made = Dict({key: inner(member) for key, member in value.items.items()})
+            made.element = inner(value.element) if value.element is not None else None
+            return made
+        case Iter():
+            return Iter(inner(value.element))
+    if tensors and not isinstance(value, Tensor):
+        return value
+    return run.apply(function, [(value, call.spot)], {}, call.spot, call.scope)
