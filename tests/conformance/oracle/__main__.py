@@ -4,47 +4,66 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
-from . import known
-from .compare import AGREE, CONTRADICT, JUDGED, UNDECIDED, UNTYPED, VERDICTS, Compared
-from .programs import Target, fixtures, judge, observe, real, report_of, suites
+from . import known, page
+from .compare import Compared
+from .programs import ROOT, Target, fixtures, judge, observe, real, report_of, suites
 
 
 def main() -> int:
-    """Run and compare; 1 when something contradicts."""
+    """Run and compare; 1 when a fixture contradicts in a way that is not known."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.oracle", description=__doc__)
-    parser.add_argument("--of", choices=("fixtures", "real", "suites"), default="fixtures")
     parser.add_argument("--corpus", type=Path, help="checkouts of repositories, as OWNER+NAME")
+    parser.add_argument("--of", nargs="+", choices=page.SETS, help="only these sets of programs")
     parser.add_argument("--only", default="", help="programs with this in their names")
+    parser.add_argument("--page", type=Path, help="write the page there, or to standard output")
     parser.add_argument("--json", type=Path, help="write all verdicts that do not agree")
+    parser.add_argument("--known", action="store_true", help="write what contradicts to known.txt")
     parser.add_argument("--work", type=Path, help="keep programs and reports there, and reuse them")
     parser.add_argument("--jobs", type=int, default=2, help="programs that run at once")
-    parser.add_argument("--known", action="store_true", help="write what contradicts to known.txt")
     options = parser.parse_args()
+    sets = options.of or (list(page.SETS) if options.corpus else ["fixtures"])
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
-        if options.of == "fixtures":
-            targets = list(fixtures(work / "programs", options.only))
-        elif options.of == "real":
-            targets = list(real(options.corpus, work / "programs", options.only))
-        else:
-            targets = list(suites(options.corpus, options.only))
-        results = look(targets, work, options.jobs)
-    print(summary(results))
-    if options.known:
-        known.write(results)
+        results = {}
+        for name in sets:
+            targets = _targets(name, work / name / "programs", options)
+            results[name] = look(targets, work / name / "reports", options.jobs)
     if options.json:
-        options.json.write_text(json.dumps([one.to_json() for one in results], indent=1), "utf-8")
-    return int(any(one.verdict == CONTRADICT for result in results for one in result.different))
+        data = {name: [one.to_json() for one in found] for name, found in results.items()}
+        options.json.write_text(json.dumps(data, indent=1), "utf-8")
+    if options.known:
+        known.write(results.get("fixtures", ()))
+    text = page.render(results, _revision())
+    if options.page:
+        options.page.write_text(text, "utf-8")
+    else:
+        print(text)
+    listed = known.read()
+    new = {
+        line for one in results.get("fixtures", ())
+        for line in known.lines(one) - listed.get(one.program, set())
+    }  # fmt: skip
+    print(*(f"new: {line}" for line in sorted(new)), sep="\n", end="", file=sys.stderr)
+    return int(bool(new))
 
 
-def look(targets: list[Target], work: Path, jobs: int) -> list[Compared]:
+def _targets(name: str, folder: Path, options: argparse.Namespace) -> list[Target]:
+    if name == "fixtures":
+        return list(fixtures(folder, options.only))
+    if options.corpus is None:
+        raise SystemExit(f"--of {name} needs --corpus")
+    if name == "real":
+        return list(real(options.corpus.resolve(), folder.resolve(), options.only))
+    return list(suites(options.corpus.resolve(), options.only))
+
+
+def look(targets: list[Target], reports: Path, jobs: int) -> list[Compared]:
     """Run programs, those of which there is no report yet, and compare."""
-    reports = work / "reports"
     new = [target for target in targets if not report_of(target, reports).exists()]
     for target, code, said in observe(new, reports, jobs):
         if code and target.env is not None:
@@ -54,35 +73,9 @@ def look(targets: list[Target], work: Path, jobs: int) -> list[Compared]:
     return [one for one in found if one is not None]
 
 
-def summary(results: list[Compared]) -> str:
-    """Return the numbers, and what contradicts."""
-    lines = [f"{len(results)} programs"]
-    for what in ("tensor", "module"):
-        counts: Counter[str] = Counter()
-        for result in results:
-            for (kind, _, verdict), count in result.counts.items():
-                counts[verdict] += count if kind == what else 0
-        judged = sum(counts[verdict] for verdict in JUDGED)
-        share = f"{100 * counts[AGREE] / judged:.2f} %" if judged else "none"
-        told = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS)
-        lines.append(f"{what}s: {told}: {share} of {judged:,} agree")
-    for verdict in (CONTRADICT, UNDECIDED, UNTYPED):
-        causes: Counter[str] = Counter()
-        for result in results:
-            for one in result.different:
-                if one.verdict == verdict and one.cause:
-                    causes[f"{one.what}: {one.cause}: {'/'.join(one.inferred) or '-'}"
-                           f" but {'/'.join(sorted(one.observed))}"] += 1  # fmt: skip
-        lines.append(f"\n{verdict}, by cause:")
-        lines += [f"{count:6} {cause}" for cause, count in causes.most_common(30)]
-    for result in results:
-        for one in result.different:
-            if one.verdict == CONTRADICT and one.cause:
-                lines.append(
-                    f"{one.program}: {one.path}:{one.line}: {one.code}: inferred "
-                    f"{'/'.join(one.inferred)}, observed {'/'.join(sorted(one.observed))}"
-                )
-    return "\n".join(lines)
+def _revision() -> str:
+    words = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout.strip() or "?"
 
 
 if __name__ == "__main__":

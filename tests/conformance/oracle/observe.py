@@ -91,8 +91,8 @@ def _become(request: dict[str, Any], output: int) -> NoReturn:
         os._exit(code)
 
 
-class OutOfTime(BaseException):
-    """A program ran past its limit; what it told so far counts."""
+class OutOfTime(KeyboardInterrupt):
+    """A program ran past its limit; what it told so far counts. pytest ends a session by it."""
 
 
 def _stop(*_: object) -> NoReturn:

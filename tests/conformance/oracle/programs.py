@@ -106,7 +106,7 @@ def real(corpus: Path, to: Path, only: str = "", limit: int = 40) -> Iterator[Ta
         )  # fmt: skip
 
 
-def suites(corpus: Path, only: str = "", limit: int = 540) -> Iterator[Target]:
+def suites(corpus: Path, only: str = "", limit: int = 240) -> Iterator[Target]:
     """The test suites of libraries whose repositories lie below `corpus`."""
     listed = tomllib.loads(Path(__file__).with_name("suites.toml").read_text("utf-8"))
     for one in listed["suite"]:
