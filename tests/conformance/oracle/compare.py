@@ -44,9 +44,14 @@ class Verdict:
 
 @dataclass
 class Compared:
-    """All verdicts of one program, those that agree only as numbers: (what, kind, verdict)."""
+    """All verdicts of one program, those that agree only as numbers: (what, kind, verdict).
+
+    `left_host`: some of it was on the device. Of a run that never left the host, what agrees tells
+    less.
+    """
 
     program: str
+    left_host: bool = False
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     different: list[Verdict] = field(default_factory=list)
 
@@ -54,6 +59,7 @@ class Compared:
         """Return it as plain data."""
         return {
             "program": self.program,
+            "left_host": self.left_host,
             "counts": [[*what, count] for what, count in sorted(self.counts.items())],
             "different": [asdict(one) for one in self.different],
         }
@@ -65,7 +71,7 @@ def compare(name: str, program: Program, seen: dict[str, Seen], shown: dict[str,
     `shown` are the paths as they are told.
     """
     central = _central(program, seen)
-    result = Compared(name)
+    result = Compared(name, "cuda" in _devices(seen))
     for path, tree in program.trees.items():
         verdicts: dict[Key, Verdict] = {}
         said, was = program.said.get(path, {}), seen.get(path, {})
@@ -86,17 +92,20 @@ def compare(name: str, program: Program, seen: dict[str, Seen], shown: dict[str,
 
 
 def _central(program: Program, seen: dict[str, Seen]) -> str:
-    """Return the device that the program computed on, empty where only it could know."""
-    devices = {
+    """Return the device that the program computed on, or would."""
+    if "cuda" in _devices(seen):
+        return "cuda"
+    return "cpu" if program.names_device else "cuda"
+
+
+def _devices(seen: dict[str, Seen]) -> set[str]:
+    return {
         device.partition(":")[0]
         for file in seen.values()
         for counts in file.values()
         for what, device, _ in counts
         if what in ("tensor", "module", "device")
     }
-    if "cuda" in devices:
-        return "cuda"
-    return "cpu" if program.names_device else "cuda"
 
 
 def _verdict(

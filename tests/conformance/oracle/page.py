@@ -40,8 +40,9 @@ part of this repository.
 - *no tensor*: it was inferred to be one, and was something else.
 - *never evaluated*: it was inferred to be one, and no run came there.
 
-The share is of the expressions that were a tensor (or a module) in a run: those that agree. A run
-that stops at a clash, or at its limit of time, counts up to there.
+In a program that never uses the device all is on the host, and what agrees there tells less. The
+share is of the expressions that were a tensor (or a module) in a run: those that agree. A
+run that stops at a clash, or at its limit of time, counts up to there.
 """
 
 
@@ -72,7 +73,8 @@ def _by_set(results: dict[str, Sequence[Compared]], what: str) -> Rows:
         for one in found:
             for (kind, _, verdict), count in one.counts.items():
                 counts[verdict] += count if kind == what else 0
-        yield f"{SETS[name]}: {len(found)}", counts
+        used = sum(one.left_host for one in found)
+        yield f"{SETS[name]}: {len(found)}, of which {used} used the device", counts
 
 
 def _by_kind(results: dict[str, Sequence[Compared]], what: str) -> Rows:
