@@ -43,14 +43,11 @@ def pending(cause: str) -> pytest.MarkDecorator:
     return pytest.mark.xfail(strict=True, reason=cause)
 
 
-_BY_NAME = pending("handlers are looked up by names that are built from the program's")
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("from library import object as make\nmake(1, 2)\n", marks=_BY_NAME),
-        pytest.param("import func\nfunc(1)\n", marks=_BY_NAME),
+        "from library import object as make\nmake(1, 2)\n",
+        "import func\nfunc(1)\n",
         "from elsewhere import call as eval\neval(eval)\n",
         "import visit\nvisit.visit(visit(1))\n",
     ],
@@ -94,7 +91,6 @@ def test_what_owns_a_device_is_left_alone() -> None:
     assert "module-not-moved" not in {rule for _, _, rule in found({"main.py": text})}
 
 
-@pending("containers of torch_geometric have no handler")
 def test_a_graph_is_a_batch() -> None:
     """What a library's container holds is where the container is."""
     head = HEAD + "from torch_geometric.data import Data\n"
