@@ -82,11 +82,16 @@ def test_a_good_change(tmp_path: Path) -> None:
         "after runs on cpu": "passed",
         "same output on cpu": "passed",
         "same losses on cpu": "passed",
+        "same parameters on cpu": "passed",
         "same files on cpu": "passed",
         "after runs on virtual cuda": "passed",
         "operations on cuda": "passed",
         "parameters of SGD on cuda": "passed",
         "losses finite": "passed",
+        "cuda says what cpu says": "passed",
+        "cuda learns what cpu learns": "passed",
+        "cuda writes what cpu writes": "passed",
+        "changed code ran": "passed",
     }
     assert [change.path for change in proof.changes] == ["main.py"]
     assert "+device = torch.device" in proof.changes[0].diff
@@ -94,7 +99,7 @@ def test_a_good_change(tmp_path: Path) -> None:
     assert told[-1] == "running after on accelerator"
     assert proof.runs["after on accelerator"].stdout.text == proof.runs["after on cpu"].stdout.text
     data = json.loads(json.dumps(proof.to_json()))
-    assert data["passed"] is True and len(data["checks"]) == 9
+    assert data["passed"] is True and data["verdict"] == "proved" and len(data["checks"]) == 14
 
 
 def test_half_a_change(tmp_path: Path) -> None:
@@ -198,11 +203,37 @@ def test_all_runs_share_one_path_and_see_no_other_run(tmp_path: Path) -> None:
         """
     )
     proof = prove(
-        folder(tmp_path / "old", source), {"main.py": source.encode() + b"#\n"}, "main.py"
+        folder(tmp_path / "old", source), {"main.py": source.encode() + b"pass\n"}, "main.py"
     )
     assert proof.passed, details(proof)
     assert len({run.stdout.text for run in proof.runs.values()}) == 1
     assert "written.txt" not in proof.runs["after on cpu"].stdout.text
+
+
+def test_nothing_shows_that_it_computes_the_same(tmp_path: Path) -> None:
+    """A run that nothing of the change took part in, or that says nothing, proves nothing."""
+    device = "'cuda' if torch.cuda.is_available() else 'cpu'"
+    source = f"import torch\nx = torch.ones(2, device={device}) + 1\n"
+    old = folder(tmp_path / "old", source, other="x = 1\n")
+    proof = prove(old, {"other.py": b"x = 2\n"}, "main.py", settings=SEEDED)
+    rows = {check.name: check.detail for check in proof.checks if check.verdict == "inconclusive"}
+    assert proof.verdict == "inconclusive" and not proof.passed
+    assert rows.keys() == {"changed code ran", "something to compare"}
+    assert "other.py did not run" in rows["changed code ran"]
+
+
+def test_on_the_device_it_computes_something_else(tmp_path: Path) -> None:
+    scale = "* (3.0 if device.type == 'cuda' else 1.0)"
+    other = AFTER.replace(".pow(2).mean()", f".pow(2).mean() {scale}")
+    old = folder(tmp_path / "old", BEFORE)
+    proof = prove(old, {"main.py": other.encode()}, ENTRY, settings=SEEDED)
+    assert proof.verdict == "not proved"
+    failed = [name for name, verdict in verdicts(proof).items() if verdict == "failed"]
+    assert failed == [f"cuda {what} what cpu {what}" for what in ("says", "learns", "writes")]
+    told = prove(
+        old, {"main.py": other.encode()}, ENTRY, settings=SEEDED, ignored=["device"]
+    )
+    assert told.verdict == "proved" and verdicts(told)["cuda learns what cpu learns"] == "noted"
 
 
 def test_single_files(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ import importlib.util  # noqa: E402
 import json  # noqa: E402
 import linecache  # noqa: E402
 import signal  # noqa: E402
+import threading  # noqa: E402
 import traceback  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from dataclasses import asdict  # noqa: E402
@@ -30,7 +31,7 @@ from pathlib import Path  # noqa: E402
 from types import FrameType, ModuleType  # noqa: E402
 from typing import Any  # noqa: E402
 
-from samedevice.prove import failure, notebook  # noqa: E402
+from samedevice.prove import device, failure, lead, notebook, trail  # noqa: E402
 from samedevice.prove.clash import Frame  # noqa: E402
 from samedevice.prove.frames import is_users  # noqa: E402
 from samedevice.prove.job import Job  # noqa: E402
@@ -74,12 +75,19 @@ def main() -> None:
     atexit.register(report.write)  # the first one in is the last one out: after the program's own
     _limit(job)
     _listen(job, report)
+    _overhear(report)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # nothing lost at a kill
+    follow = lead.Lead.load(job.lead) if job.lead else None
     try:
+        if follow is not None:
+            lead.install(follow)
+            device.hook_children()
         code = _prepare(job)
         with _device(job, report) as lives:
             _seed(job.seed)
             report.write()  # the program may end in a way that leaves no time for it
+            if follow is not None:
+                trail.follow(follow)
             status = _run(code, report, lives)
             report.write()
     except Refused as refusal:
@@ -120,6 +128,29 @@ def _listen(job: Job, report: _Report) -> None:
     signal.signal(signal.SIGUSR1, last_word)
     # Python's handler waits for the interpreter; this one speaks from the middle of C code, too.
     faulthandler.register(signal.SIGUSR1, crash, all_threads=False, chain=True)
+
+
+def _overhear(report: _Report) -> None:
+    """Note the exceptions that end a thread or a callback, and leave the program running."""
+    of_threads, of_callbacks = threading.excepthook, sys.unraisablehook
+    told: list[str] = []
+    report.data["uncaught"] = told
+
+    def note(error: BaseException | None) -> None:
+        if error is not None and len(told) < 20:
+            told.append(f"{type(error).__qualname__}: {failure.text_of(error)[:400]}")
+
+    def thread(args: Any) -> None:
+        if args.exc_type is not SystemExit:
+            note(args.exc_value)
+        of_threads(args)
+
+    def callback(unraisable: Any) -> None:
+        if unraisable.exc_value and failure.is_about_places(unraisable.exc_value):
+            note(unraisable.exc_value)
+        of_callbacks(unraisable)
+
+    threading.excepthook, sys.unraisablehook = thread, callback
 
 
 def _stack(frame: FrameType | None) -> Iterator[Frame]:
@@ -288,10 +319,8 @@ def _device(job: Job, report: _Report) -> Iterator[Lives]:
         on = "cuda" if torch.cuda.is_available() else "virtual"
     report.data.update(on=on, device="cpu")
     if on == "virtual":
-        from samedevice.prove.device import bring_up
-
         try:
-            bring_up(job.device_type, job.devices)
+            device.bring_up(job.device_type, job.devices)
         except (RuntimeError, ValueError) as error:
             raise Refused(str(error)) from None
         report.data["device"] = job.device_type

@@ -5,7 +5,7 @@ The command line mounts them. Nothing but the standard library is imported until
 Exit codes of `run`: the program's own; 1 for an uncaught exception (a clash is one), 2 when the
 program cannot be started, 124 at the time limit, 125 at the output limit, 130 after Ctrl-C, 137 at
 the memory limit, and 128 plus the signal's number when a signal ended it. Of `prove`: 0 proved, 1
-not proved, 2 nothing could be run.
+not proved, 2 nothing could be run, 3 inconclusive: nothing failed, but what ran does not show it.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def prove(
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    return 0 if proof.passed else 1
+    return {"proved": 0, "not proved": 1, "inconclusive": 3}[proof.verdict]
 
 
 def show_proof(proof: Proof, to: Any) -> None:

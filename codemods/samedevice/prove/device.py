@@ -1,4 +1,4 @@
-"""Bring up the virtual accelerator for this process and those that it starts. Needs torch."""
+"""Bring up the virtual accelerator for this process and those that it starts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,17 @@ def bring_up(device_type: str, count: int) -> None:
     """
     virtual.install(device_type, count)
     os.environ[virtual.VARIABLE] = f"{device_type}:{count}"
+    hook_children()
+
+
+def hook_children() -> None:
+    """Have the processes that this one starts run our hook first. Needs no torch."""
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     hook = virtual.hook_directory()
     if hook not in paths:
         paths.insert(0, hook)
-    if PathFinder.find_spec("samedevice") is None:  # another interpreter, which has only torch
-        paths.append(str(Path(__file__).resolve().parents[2]))
+    package = str(Path(__file__).resolve().parents[2])
+    # another interpreter has only torch
+    if package not in paths and PathFinder.find_spec("samedevice") is None:
+        paths.append(package)
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)

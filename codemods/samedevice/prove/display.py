@@ -190,7 +190,8 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
 
 def render_proof(proof: Proof) -> RenderableType:
     """Return the one table that a proof comes to."""
-    verdict = Text("proved", "bold green") if proof.passed else Text("not proved", "bold red")
+    colour = {"proved": "green", "not proved": "red", "inconclusive": "yellow"}[proof.verdict]
+    verdict = Text(proof.verdict, f"bold {colour}")
     table = Table(
         title=Text.assemble(verdict, f"  {proof.program}   {proof.before} → {proof.after}"),
         title_justify="left",
@@ -199,7 +200,13 @@ def render_proof(proof: Proof) -> RenderableType:
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
-    styles = {"passed": "green", "failed": "bold red", "skipped": "dim", "noted": "yellow"}
+    styles = {
+        "passed": "green",
+        "failed": "bold red",
+        "inconclusive": "bold yellow",
+        "skipped": "dim",
+        "noted": "yellow",
+    }
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

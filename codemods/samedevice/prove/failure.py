@@ -25,6 +25,11 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
+def is_about_places(error: BaseException) -> bool:
+    """Tell whether an exception, or one that it was raised from, speaks of devices."""
+    return _told(error) is not None
+
+
 def find_clash(error: BaseException, lives: Lives) -> Clash | None:
     """Return the clash that ended a program, or None when the exception is about something else.
 

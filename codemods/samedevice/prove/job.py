@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 On = Literal["virtual", "cpu", "cuda", "auto"]
 
@@ -14,7 +14,8 @@ On = Literal["virtual", "cpu", "cuda", "auto"]
 class Job:
     """One program and how to run it. `report` and `stack` are files that the child writes.
 
-    `target` is a path or, for a module, its dotted name. `memory` is in bytes.
+    `target` is a path or, for a module, its dotted name. `memory` is in bytes. `lead` is a
+    `prove.lead.Lead` as a dict: where imports are led, and what is followed.
     """
 
     kind: Literal["script", "module", "notebook"]
@@ -28,6 +29,7 @@ class Job:
     seed: int | None = None
     memory: int | None = None
     record: bool = True
+    lead: dict[str, Any] | None = None
 
     def write(self, path: Path) -> None:
         """Write it where `read` finds it."""

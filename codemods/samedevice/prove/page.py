@@ -39,16 +39,18 @@ table { border-collapse: collapse } td, th { padding: .25rem .6rem; text-align: 
 .code .old b { background: var(--older); font-weight: inherit }
 .code .new b { background: var(--newer); font-weight: inherit }
 .code .gap td { background: var(--soft); color: var(--dim); text-align: center }
-.passed { color: var(--good) } .failed { color: var(--bad) } .dim { color: var(--dim) }
+.passed { color: var(--good) } .failed, .inconclusive { color: var(--bad) }
+.dim { color: var(--dim) }
 pre { background: var(--soft); padding: .7rem; overflow: auto; max-height: 30rem }
 summary { cursor: pointer; padding: .3rem 0 } .number { text-align: right }
 """
-_SIGNS = {"passed": "✓", "failed": "✗", "skipped": "–", "noted": "•"}
+_SIGNS = {"passed": "✓", "failed": "✗", "inconclusive": "?", "skipped": "–", "noted": "•"}
+_VERDICTS = {"proved": "passed", "not proved": "failed", "inconclusive": "inconclusive"}
 
 
 def render(proof: Proof, links: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the page; `links` lead to each file on the map of the change, "" to the map."""
-    verdict = "passed" if proof.passed else "failed"
+    verdict = _VERDICTS[proof.verdict]
     parts = [
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8">',

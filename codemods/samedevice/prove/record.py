@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 KEPT_LOSSES = 10_000
+KEPT_STEPS = 100  # of an optimizer, after which the values of its parameters are kept
 
 # What one transfer costs where it was not measured: a launch and a PCIe 3.0 x16 link.
 _SECONDS_PER_TRANSFER = 10e-6
@@ -65,11 +66,16 @@ class Transfer:
 
 @dataclass
 class Optimizer:
-    """One optimizer: its class, how often it stepped, and how many parameters on which device."""
+    """One optimizer: its class, how often it stepped, and how many parameters on which device.
+
+    `sums` are the sums of all parameters after each of the first 100 steps, None where one is not
+    finite.
+    """
 
     name: str
     steps: int = 0
     devices: dict[str, int] = field(default_factory=dict)
+    sums: list[float | None] = field(default_factory=list)
 
 
 @dataclass
@@ -86,13 +92,31 @@ class Losses:
 
 
 @dataclass
+class Refusal:
+    """An operation that places stopped; where the program went on, it caught the exception."""
+
+    message: str
+    file: str
+    line: int
+    text: str = ""
+
+
+@dataclass
 class Record:
-    """What a run did. `operations` are counts by device and torch's name of the operation."""
+    """What a run did. `operations` are counts by device and torch's name of the operation.
+
+    `refused` are the first operations that places stopped. `floats` are the floating types that
+    something was computed in, and `autocast` the types of devices for which the program asked for
+    lower precision.
+    """
 
     operations: dict[str, dict[str, int]] = field(default_factory=dict)
     transfers: list[Transfer] = field(default_factory=list)
     optimizers: list[Optimizer] = field(default_factory=list)
     losses: Losses = field(default_factory=Losses)
+    refused: list[Refusal] = field(default_factory=list)
+    floats: list[str] = field(default_factory=list)
+    autocast: list[str] = field(default_factory=list)
 
     def count(self, device: str) -> int:
         """Return how many operations ran on `device` ("cuda" counts "cuda:0" and "cuda:1")."""
@@ -114,4 +138,7 @@ class Record:
             [Transfer(**transfer) for transfer in data["transfers"]],
             [Optimizer(**optimizer) for optimizer in data["optimizers"]],
             Losses(**data["losses"]),
+            [Refusal(**refusal) for refusal in data["refused"]],
+            list(data["floats"]),
+            list(data["autocast"]),
         )

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from samedevice.prove.clash import Clash, Frame, Party, Step
 from samedevice.prove.frames import is_users, source_line
 from samedevice.prove.job import Job, On
+from samedevice.prove.lead import Lead
 from samedevice.prove.process import Captured, Ended, Limits, supervise
 from samedevice.prove.record import Record
 
@@ -100,6 +101,7 @@ class RunResult:
     program ("cuda", or "cpu"). `message` is one sentence for a user, empty when it passed.
     `exit_code` is the program's own, or the one that stands for `status` (docs/run.md). `frames`
     are the user's lines where it raised, or where it was when a limit ended it, the innermost last.
+    `uncaught` are exceptions that ended a thread, or a callback of Python's, and not the program.
     """
 
     program: str
@@ -117,6 +119,7 @@ class RunResult:
     record: Record | None = None
     torch: str = ""
     left_behind: int = 0
+    uncaught: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -135,7 +138,7 @@ class Settings:
     `on`: "virtual", "cpu", "cuda", or "auto" (CUDA if there is, else virtual). `device_type` and
     `devices` shape the virtual accelerator. `python` is the interpreter. `seed` seeds Python, NumPy
     and torch, and fixes the hash seed; without one nothing is seeded. `record` watches operations,
-    transfers, optimizer steps and losses.
+    transfers, optimizer steps and losses. `lead` is where imports are led.
     """
 
     on: On = "virtual"
@@ -146,6 +149,7 @@ class Settings:
     record: bool = True
     python: str = sys.executable
     env: Mapping[str, str] = field(default_factory=dict)
+    lead: Lead | None = None
 
 
 def run_program(
@@ -177,6 +181,7 @@ def run_program(
             seed=settings.seed,
             memory=settings.limits.memory,
             record=settings.record,
+            lead=asdict(settings.lead) if settings.lead else None,
         )
         job.write(Path(folder, "job.json"))
         env = {**os.environ, **settings.env}
@@ -294,6 +299,7 @@ def _result(
         record=Record.from_json(record) if record else None,
         torch=report.get("torch", ""),
         left_behind=ended.left_behind,
+        uncaught=tuple(report.get("uncaught", ())),
     )
 
 

@@ -15,17 +15,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samedevice.prove.clash import read_message
 from samedevice.prove.frames import source_line, user_line
 from samedevice.prove.lives import Lives
-from samedevice.prove.record import KEPT_LOSSES, Losses, Optimizer, Record, Transfer
+from samedevice.prove.record import (
+    KEPT_LOSSES,
+    KEPT_STEPS,
+    Losses,
+    Optimizer,
+    Record,
+    Refusal,
+    Transfer,
+)
 
 _aten = torch.ops.aten
 _NUMBERS = frozenset([bool, int, float, complex])
+_KEPT_REFUSALS = 20
 
 # What an operation does to places, where its schema does not tell.
 _DEEDS = {
@@ -102,6 +114,10 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         self._moved = WeakIdKeyDictionary()
         self._optimizers: dict[int, Optimizer] = {}
         self._losses = Losses()
+        self._refused: list[Refusal] = []
+        self._floats: set[Any] = set()
+        self._autocast: set[str] = set()
+        self._unscaled = WeakIdKeyDictionary()
         self._pause = False
 
     @classmethod
@@ -122,7 +138,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         transfers = sorted(list(self._transfers.values()), key=lambda one: -one.cost)
         for transfer in transfers:
             transfer.text = source_line(transfer.file, transfer.line)
-        return Record(operations, transfers, list(self._optimizers.values()), self._losses)
+        return Record(
+            operations,
+            transfers,
+            list(self._optimizers.values()),
+            self._losses,
+            self._refused,
+            sorted(str(dtype).removeprefix("torch.") for dtype in list(self._floats)),
+            sorted(self._autocast),
+        )
 
     def __torch_dispatch__(
         self,
@@ -142,6 +166,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             message = read_message(str(error))
             if message is not None and message.kind != "memory":  # that one wants tensors freed
                 self.lives.refused = list(_tensors((*args, *kwargs.values())))
+                self._refuse(str(error))
             raise
         known = self._deeds.get(id(func))
         if known is None:
@@ -161,7 +186,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
                         self.lives.made(tensor, "created", at)
                     else:
                         self.lives.computed(tensor, operands, at)
+                        if tensor.dtype not in self._floats and tensor.is_floating_point():
+                            self._floats.add(tensor.dtype)
         return result
+
+    def _refuse(self, message: str) -> None:
+        if len(self._refused) < _KEPT_REFUSALS:
+            file, line = user_line()
+            text = source_line(file, line)
+            self._refused.append(Refusal(message.split("\n", 1)[0], file, line, text))
 
     def _crossed(
         self,
@@ -254,9 +287,38 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             )
         )
 
+    def has_stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Note the values of the parameters after a step (called by torch)."""
+        seen = self._optimizers[id(optimizer)]
+        if len(seen.sums) >= KEPT_STEPS:
+            return
+        self._pause = True
+        try:
+            total = math.fsum(
+                float(parameter.detach().sum().real)
+                for group in optimizer.param_groups
+                for parameter in group["params"]
+            )
+        except (RuntimeError, ValueError, OverflowError):  # infinite ones, or not to be summed
+            total = math.nan
+        finally:
+            self._pause = False
+        seen.sums.append(total if math.isfinite(total) else None)
+
+    def scaled(self, loss: Any, result: Any) -> None:
+        """Note that `result` is `loss` times the scale of a GradScaler, which CPUs do without."""
+        for one, other in zip(_tensors((loss,)), _tensors((result,)), strict=False):
+            if one is not other:
+                self._unscaled[other] = one.detach()
+
+    def casts(self, device_type: str) -> None:
+        """Note that the program asks for lower precision on a type of devices."""
+        self._autocast.add(device_type)
+
     def lost(self, tensors: Any) -> None:
         """Note the values that `backward` starts from."""
-        for tensor in _tensors((tensors,)):
+        for given in _tensors((tensors,)):
+            tensor = self._unscaled.get(given, given)
             if tensor.numel() == 0:
                 continue
             device = str(tensor.device)
@@ -288,20 +350,39 @@ _skip()
 def watching(timed: bool) -> Iterator[Watch]:
     """Watch all that runs inside; the program's own modes work as ever."""
     watch = Watch(timed)
-    handle = register_optimizer_step_pre_hook(watch.stepped)
-    backward = torch.autograd.backward
+    hooks = (
+        register_optimizer_step_pre_hook(watch.stepped),
+        register_optimizer_step_post_hook(watch.has_stepped),
+    )
+    backward, scale = torch.autograd.backward, torch.amp.GradScaler.scale
+    enter = torch.autocast.__enter__
 
     def backward_of(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         watch.lost(tensors)
         return backward(tensors, *args, **kwargs)
 
+    def scale_of(scaler: Any, outputs: Any) -> Any:
+        result = scale(scaler, outputs)
+        watch.scaled(outputs, result)
+        return result
+
+    def enter_of(autocast: Any) -> Any:
+        if autocast._enabled:
+            watch.casts(autocast.device)
+        return enter(autocast)
+
     torch.autograd.backward = backward_of
+    torch.amp.GradScaler.scale = scale_of
+    torch.autocast.__enter__ = enter_of
     try:
         with watch:
             yield watch
     finally:
         torch.autograd.backward = backward
-        handle.remove()
+        torch.amp.GradScaler.scale = scale
+        torch.autocast.__enter__ = enter
+        for hook in hooks:
+            hook.remove()
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Any]:

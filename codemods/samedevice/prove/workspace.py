@@ -5,6 +5,7 @@ A copy comes from a folder, a file, a git revision, or a folder with some files 
 
 from __future__ import annotations
 
+import filecmp
 import fnmatch
 import os
 import shutil
@@ -50,12 +51,19 @@ class Origin:
     replaced: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
+    def root(self) -> Path:
+        """The user's folder or file that a copy stands for."""
+        if self.file is not None:
+            return self.file
+        assert self.folder is not None
+        return self.folder / self.prefix
+
+    @property
     def name(self) -> str:
         """A name for the folder of the copy."""
         if self.file is not None:
             return self.file.stem
-        assert self.folder is not None
-        return (self.folder / self.prefix).resolve().name or "project"
+        return self.root.resolve().name or "project"
 
 
 def find(what: str | Path, near: Path) -> Origin:
@@ -183,15 +191,30 @@ def _git(
         raise ProgramError(str(error)) from None
 
 
-def texts(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and text of every small text file under `folder`, by path."""
-    for path in sorted(files(folder)):
-        full = folder / path
-        if full.stat().st_size <= 1 << 20:
-            try:
-                yield path, full.read_bytes().decode("utf-8")
-            except UnicodeDecodeError:
-                continue
+def text(path: Path) -> str | None:
+    """Return a small text file's content; None for others, and for files that are not there."""
+    try:
+        if path.stat().st_size <= 1 << 20:
+            return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def differing(one: Path, two: Path) -> list[str]:
+    """Return the paths of the files in two folders that are not the same in both, in order."""
+    sides = [set(files(folder)) for folder in (one, two)]
+    found = sides[0] ^ sides[1]
+    found |= {path for path in sides[0] & sides[1] if not same(one / path, two / path)}
+    return sorted(found)
+
+
+def same(one: Path, two: Path) -> bool:
+    """Tell whether two files are there, with the same bytes."""
+    try:
+        return filecmp.cmp(one, two, shallow=False)
+    except OSError:
+        return False
 
 
 def files(folder: Path) -> Iterator[str]:

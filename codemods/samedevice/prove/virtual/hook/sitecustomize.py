@@ -56,10 +56,14 @@ def _other_sitecustomize(here: str) -> None:
 
 def _main() -> None:
     here = os.path.dirname(os.path.realpath(__file__))
+    wanted = {"SAMEDEVICE_VIRTUAL", "SAMEDEVICE_LEAD"} & os.environ.keys()
+    if wanted and importlib.util.find_spec("samedevice") is None:
+        sys.path.append(os.path.abspath(os.path.join(here, *[os.pardir] * 4)))
+    if os.environ.get("SAMEDEVICE_LEAD"):  # a proof's: imports come from its copy
+        from samedevice.prove.lead import install_from_environment
+
+        install_from_environment()
     if os.environ.get("SAMEDEVICE_VIRTUAL"):
-        root = os.path.abspath(os.path.join(here, *[os.pardir] * 4))
-        if importlib.util.find_spec("samedevice") is None:
-            sys.path.append(root)
         if "torch" in sys.modules:
             raise ImportError("torch was imported before samedevice's hook")
         sys.meta_path.insert(0, _Watch())
