@@ -151,9 +151,11 @@ def fix(
         write_report(report, changes_.dump(made, report))
     if paths == ["-"] and not diff:
         return to_stdout(outcome)
-    if prove and outcome.changes and not _passes(outcome, paths, prove, time_limit):
-        say("not proved: nothing was written")
-        return FOUND
+    if prove and outcome.changes:
+        verdict = _verdict(outcome, paths, prove, time_limit)
+        if verdict != "proved":
+            say(f"{verdict}: nothing was written")
+            return FOUND
     code = finish(outcome, ask=not (yes or interactive), diff=diff)
     if notes is not None:
         tell_notes(notes)
@@ -225,8 +227,8 @@ def _root(paths: Sequence[str]) -> Path:
     return first if first.is_dir() else first.parent
 
 
-def _passes(outcome: Outcome, paths: Sequence[str], program: str, limit: float | None) -> bool:
-    """Run a program before and after the changes and show what that proves."""
+def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float | None) -> str:
+    """Run a program before and after the changes, show what that proves, and return it."""
     from .. import repair
     from ..prove.commands import show_proof
     from ..prove.process import Limits
@@ -236,13 +238,13 @@ def _passes(outcome: Outcome, paths: Sequence[str], program: str, limit: float |
     try:
         with console.status("") as status:
             proof = repair.proved(
-                outcome, _root(paths), program, Settings(limits=Limits(seconds=limit)),
+                outcome, _root(paths), program, Settings(limits=Limits(seconds=limit), seed=0),
                 lambda what: status.update(f"{what} ..."),
             )  # fmt: skip
     except ProgramError as error:
         fail(str(error))
     show_proof(proof, console)
-    return proof.passed
+    return proof.verdict
 
 
 def _repaired(

@@ -95,7 +95,7 @@ def prove(
     ignore: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="timings|paths|addresses", help="What may differ between the outputs."
+            metavar="timings|paths|addresses|device", help="What may differ between the outputs."
         ),
     ] = None,
     exclude: Annotated[
@@ -113,7 +113,9 @@ def prove(
 ) -> int:
     """Execute the program in copies of BEFORE and AFTER, on the CPU and on an accelerator.
 
-    Proved: the outputs on the CPU are the same, and on the accelerator it runs to the end, there.
+    Proved: what was changed ran, outputs on the CPU are the same, and on the accelerator it runs
+    to the end, there, and computes what it computes on the CPU. Exit code: 0 proved, 1 not proved,
+    2 nothing could be run, 3 inconclusive.
     """
     from ..prove import commands
 

@@ -101,7 +101,7 @@ def _lines(text: str, ignored: Collection[Ignored], device_type: str) -> list[st
     text = _SPELLINGS.sub(_DEVICE, _LEGACY.sub("torch.", text))
     if device_type not in ("cpu", "cuda"):
         text = re.sub(rf"\b{re.escape(device_type)}(?::\d+(?![.\d]))?(?![a-z])", _DEVICE, text)
-    return [line.rstrip() for line in text.replace("\r", "\n").split("\n")]
+    return [line.rstrip() for line in text.splitlines()]
 
 
 def _has_value(line: str) -> bool:

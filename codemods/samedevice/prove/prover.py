@@ -155,7 +155,7 @@ class Prover:
                 told = f"two runs of BEFORE differ as well: {self._steadied()}"
                 return [Check(f"same output on {where}", "failed", told)]
         size = f"{after.stdout.size:,} bytes" if after.stdout.size else "it prints nothing"
-        shown = {"output": size, "losses": "", "parameters": ""}
+        shown = {"output": size, "losses": "", "parameters": "", "random numbers": ""}
         if before.record and after.record:
             if before.record.losses.count:
                 shown["losses"] = describe_losses(after.record)
@@ -185,11 +185,15 @@ class Prover:
         output = compare.differing_line(one.stdout, two.stdout, self._ignored)
         if not output and one.exit_code != two.exit_code:
             output = f"exit code {one.exit_code} before, {two.exit_code} after"
-        losses = parameters = ""
+        losses = parameters = drawn = ""
         if one.record is not None and two.record is not None:
             losses = compare.differing_loss(one.record, two.record)
             parameters = compare.differing_step(one.record, two.record)
-        return {"output": output, "losses": losses, "parameters": parameters}
+            if one.record.random != two.record.random:
+                drawn = "as many were not drawn: torch's generator ends in another state"
+        return {
+            "output": output, "losses": losses, "parameters": parameters, "random numbers": drawn,
+        }  # fmt: skip
 
     def _files(self, name: str, where: str) -> list[Check]:
         one, two = self._written[f"before on {where}"], self._written[f"after on {where}"]

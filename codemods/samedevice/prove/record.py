@@ -107,7 +107,8 @@ class Record:
 
     `refused` are the first operations that places stopped. `floats` are the floating types that
     something was computed in, and `autocast` the types of devices for which the program asked for
-    lower precision.
+    lower precision. `random` is a digest of the state of torch's generator: two runs that drew the
+    same numbers end in the same one.
     """
 
     operations: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -117,6 +118,7 @@ class Record:
     refused: list[Refusal] = field(default_factory=list)
     floats: list[str] = field(default_factory=list)
     autocast: list[str] = field(default_factory=list)
+    random: str = ""
 
     def count(self, device: str) -> int:
         """Return how many operations ran on `device` ("cuda" counts "cuda:0" and "cuda:1")."""
@@ -141,4 +143,5 @@ class Record:
             [Refusal(**refusal) for refusal in data["refused"]],
             list(data["floats"]),
             list(data["autocast"]),
+            data["random"],
         )

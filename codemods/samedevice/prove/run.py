@@ -329,6 +329,8 @@ def _status(
         return "clash", f"{report['exception']}: {_first_line(report['message'])}"
     if told == "raised":
         first = _first_line(report["message"])
+        if first == "Numpy is not available":  # torch does not bring it
+            first += " (pip install numpy)"
         return "raised", f"{report['exception']}: {first}" if first else report["exception"]
     if ended.code != 0 and told in ("passed", "exited"):
         return "exited", f"ended with exit code {ended.code}"

@@ -8,6 +8,7 @@ wrapping `torch.autograd.backward`. Threads of the program's own are not watched
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import time
 from collections import Counter, defaultdict
@@ -146,7 +147,16 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             self._refused,
             sorted(str(dtype).removeprefix("torch.") for dtype in list(self._floats)),
             sorted(self._autocast),
+            self._random(),
         )
+
+    def _random(self) -> str:
+        pause, self._pause = self._pause, True
+        try:
+            state = torch.default_generator.get_state().tolist()
+        finally:
+            self._pause = pause
+        return hashlib.sha256(bytes(state)).hexdigest()[:16]
 
     def __torch_dispatch__(
         self,

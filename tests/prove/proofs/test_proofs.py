@@ -73,6 +73,15 @@ def test_bad_rewrites_are_refused(case: bad.Bad, tmp_path: Path, python: str) ->
     assert case.words in rows[0].detail, told(proof)
 
 
+def test_the_page_has_every_case() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "proof" / "proofs.md").read_text("utf-8")
+    assert f"{len(bad.BAD)} deliberately bad ones" in page and f"{len(good.GOOD)} good ones" in page
+    for case in bad.BAD:
+        told = " (inconclusive)" if case.verdict == "inconclusive" else ""
+        assert f"| {case.name} | {case.row}{told} |" in page
+    assert ", ".join(case.name for case in good.GOOD) in page
+
+
 def test_there_are_enough() -> None:
     for suite in (good.GOOD, bad.BAD):
         assert len(suite) >= 40
