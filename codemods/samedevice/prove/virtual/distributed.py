@@ -83,7 +83,7 @@ def install_nccl(patches: Patches) -> None:
     class ProcessGroupNCCL(gloo):  # type: ignore[misc, valid-type]
         """NCCL in name."""
 
-        def __init__(self, store: Any, rank: int, size: int, options: Any) -> None:
+        def __init__(self, store: Any, rank: int, size: int, options: Any, *more: Any) -> None:
             super().__init__(store, rank, size, timeout=options._timeout)
 
     ProcessGroupNCCL.Options = Options
@@ -91,6 +91,8 @@ def install_nccl(patches: Patches) -> None:
         "ProcessGroupNCCL": ProcessGroupNCCL,
         "_DEFAULT_PG_NCCL_TIMEOUT": timedelta(minutes=10),
     }
+    if hasattr(core, "ProcessGroupNCCL2"):  # what builds for CUDA make since torch 2.15
+        changes["ProcessGroupNCCL2"] = ProcessGroupNCCL
     for name, value in changes.items():
         patches.set(core, name, value)
     if not hasattr(torch._C, "_nccl_version"):
@@ -99,5 +101,7 @@ def install_nccl(patches: Patches) -> None:
     loaded = sys.modules.get("torch.distributed.distributed_c10d")
     if loaded is not None:
         patches.set(loaded, "ProcessGroupNCCL", ProcessGroupNCCL)
+        if "ProcessGroupNCCL2" in changes:
+            patches.set(loaded, "ProcessGroupNCCL2", ProcessGroupNCCL)
         patches.set(loaded, "_NCCL_AVAILABLE", True)
         patches.set(loaded, "default_pg_nccl_timeout", timedelta(minutes=10))

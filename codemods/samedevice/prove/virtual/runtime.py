@@ -455,8 +455,11 @@ def _profile_on_host(patches: Patches) -> None:
 
 
 def _install_mps(patches: Patches, generator: Any) -> None:
+    def available() -> bool:
+        return STATE.visible() > 0
+
     functions: dict[str, Callable[..., Any]] = {
-        "is_available": lambda: STATE.visible() > 0,
+        "is_available": available,
         "is_on_macos_or_newer": lambda *version: True,
         "is_in_bad_fork": _in_bad_fork,
         "get_default_generator": lambda: generator,
@@ -472,7 +475,9 @@ def _install_mps(patches: Patches, generator: Any) -> None:
         patches.set(torch._C, f"_mps_{name}", function)
     patches.set(torch._C, "_has_mps", True)
     patches.set(torch.mps, "_is_in_bad_fork", _in_bad_fork)
-    patches.set(torch.backends.mps, "is_available", functions["is_available"])
+    # Wrapped as torch's own is: torch 2.15 asks for what is inside.
+    wrapped = functools.wraps(available)(lambda: available())
+    patches.set(torch.backends.mps, "is_available", wrapped)
 
 
 def _install_accelerator(patches: Patches) -> None:
