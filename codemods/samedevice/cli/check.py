@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..config import Config
     from ..finding import Finding
     from ..project import Project
+    from ..report.edits import Edits
     from ..rules import Rule
 
 
@@ -216,6 +217,13 @@ class _Checked:
         """What of the findings is new."""
         return self._old.compare(self.findings, self.project, self.paths, self.config)
 
+    @cached_property
+    def edits(self) -> Edits:
+        """What the fixes change, one by one."""
+        from ..report.edits import Edits
+
+        return Edits(self.project, self.config)
+
     @property
     def wrong(self) -> bool:
         """Whether a new finding asks for action."""
@@ -262,15 +270,14 @@ def _named_report(given: str) -> tuple[Format, str]:
 def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str:
     """Return a report for a program, with a newline at its end if it has any line."""
     from ..report import findings_page, github, gitlab, json, junit, sarif, text
-    from ..report.edits import Edits
 
     project, rules = checked.project, checked.rules
     errors, sources = project.errors, project.sources
     match format:
         case Format.json:
-            dumped = json.dump(findings, errors, sources, Edits(project, checked.config))
+            dumped = json.dump(findings, errors, sources, checked.edits)
         case Format.sarif:
-            dumped = sarif.dump(findings, errors, rules, Edits(project, checked.config))
+            dumped = sarif.dump(findings, errors, rules, checked.edits)
         case Format.gitlab:
             dumped = gitlab.dump(findings, errors, sources)
         case Format.junit:

@@ -28,6 +28,7 @@ class Edits:
 
     def __init__(self, project: Project, config: Config) -> None:
         self._project, self._config = project, config
+        self._made: dict[Finding, tuple[TextEdit, ...]] = {}
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -36,6 +37,11 @@ class Edits:
 
     def of(self, finding: Finding) -> tuple[TextEdit, ...]:
         """Return what the fix of a finding changes; nothing where it cannot be made alone."""
+        if finding not in self._made:
+            self._made[finding] = self._make(finding)
+        return self._made[finding]
+
+    def _make(self, finding: Finding) -> tuple[TextEdit, ...]:
         if finding.fix is None:
             return ()
         changed, _ = migrate.once(self._project, [finding], self._config)

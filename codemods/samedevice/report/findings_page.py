@@ -108,7 +108,8 @@ def _code(path: str, span: Span, sources: Mapping[str, Source]) -> Iterator[str]
     cell = cell_of(path, span, sources)
     shift = 0 if cell is None else span.line - cell[1]  # a notebook counts lines in the cell
     first = max(1 + shift, span.line - _CONTEXT)
-    last = min(len(source.starts), span.end_line + _CONTEXT)
+    end = len(source.starts) - (not source.line(len(source.starts)))  # the text ends with a newline
+    last = min(max(end, span.end_line), span.end_line + _CONTEXT)
     rows = []
     for number in range(first, last + 1):
         line = source.line(number)

@@ -19,7 +19,7 @@ _STYLE = """
   :root { --removed: #67060c66; --added: #04426099; --quiet: #9198a1; }
 }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h2, td:first-child { overflow-wrap: anywhere; }
+h2, p, td { overflow-wrap: anywhere; }
 pre { overflow-x: auto; margin: .5rem 0 1.5rem; }
 del, ins { display: block; text-decoration: none; padding: 0 .5rem; min-width: max-content; }
 del { background: var(--removed); }
