@@ -380,7 +380,7 @@ def test_helix_and_the_real_server(tmp_path: Path) -> None:
         until("is created on the CPU")
         terminal("send-keys", "/torch.ones", "Enter")
         terminal("send-keys", "Space", "k")
-        until("created on the host (the CPU), data.py:5")
+        until("created on the CPU, data.py:5")
         terminal("send-keys", "Escape")
         terminal("send-keys", "Space", "a")
         until("Fix tensor-without-device")

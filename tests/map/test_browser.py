@@ -67,7 +67,7 @@ def test_hovering_a_value_tells_its_place_and_the_sites_behind_it(browser: Brows
     assert browser.js(f"{CARD}.hidden")
     browser.hover("#it")
     text = browser.js(f"{CARD}.innerText")
-    assert text.startswith("central self.model module, on the project's device")
+    assert text.startswith("device self.model module, on the project's device")
     assert [text.index(site) for site in ("main.py:13", "trainer.py:12")]
     assert browser.js("document.getElementById('it').getAttribute('aria-describedby')") == "card"
     link = f"[...{CARD}.querySelectorAll('a')].find(a => a.textContent === 'main.py:13')"
@@ -138,7 +138,7 @@ def test_places_differ_by_more_than_their_colour(browser: Browser) -> None:
     assert len(set(styles)) == 5
     browser.js("document.getElementById('letters').click()")
     letter = f"getComputedStyle({mark('trainer.py:47', 'x')}, '::after').content"
-    assert browser.js(letter) == '"H"'
+    assert browser.js(letter) == '"C"'
 
 
 def test_light_and_dark(browser: Browser, file: Path) -> None:
@@ -193,7 +193,7 @@ def test_print_shows_all_code_and_no_tools(browser: Browser) -> None:
         browser.js("getComputedStyle(document.querySelector('.l code')).whiteSpace") == "pre-wrap"
     )
     letter = f"getComputedStyle({mark('trainer.py:47', 'x')}, '::after').content"
-    assert browser.js(letter) == '"H"'
+    assert browser.js(letter) == '"C"'
 
 
 def test_narrow_windows_need_no_sideways_scrolling(browser: Browser) -> None:

@@ -220,7 +220,7 @@ async def test_a_diagnostic_links_to_its_rule_and_to_the_other_file(
     net = (folders[0] / "net.py").as_uri()
     told = hover.contents.value.split("\n")
     assert told[0] == "`model`: module, on the project's device"
-    assert told[2].startswith("1. built on the host (the CPU), [net.py:3]") and net in told[2]
+    assert told[2].startswith("1. built on the CPU, [net.py:3]") and net in told[2]
     assert told[3].startswith("2. moved to the project's device, [net.py:3]")
 
 
@@ -289,12 +289,12 @@ async def test_hints_follow_the_settings(client: LanguageClient, folders: list[P
         }
 
     assert await hints("off") == {}
-    clash = ": host \N{RIGHTWARDS ARROW} central"
+    clash = ": CPU \N{RIGHTWARDS ARROW} device"
     clashes = {(3, 1): clash, (4, 1): clash, (5, 7): clash, (6, 7): clash}
     assert await hints("clashes") == clashes
     more = "\n\ndef half(z):\n    return z / 2\n\n\nfor w in half(model(x.cuda())):\n    v = -w\n"
     session.change(uri, USER + more, 4)
-    names = {(9, 10): ": central", (13, 5): ": central", (14, 5): ": central"}
+    names = {(9, 10): ": device", (13, 5): ": device", (14, 5): ": device"}
     assert await hints("all") == {**clashes, (13, 21): clash, **names}
     session.change(uri, USER, 5)
     session.change(uri, "import os\n" + USER + "print(", 6)

@@ -325,8 +325,8 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
             )
             assert answer is not None and isinstance(answer.contents, lsp.MarkupContent)
             told = answer.contents.value
-            assert told.startswith("`x`: tensor, on the host (the CPU), but it has to be on the ")
-            assert f"1. created on the host (the CPU), [program.py:5]({uri}#L5)" in told
+            assert told.startswith("`x`: tensor, on the CPU, but it has to be on the ")
+            assert f"1. created on the CPU, [program.py:5]({uri}#L5)" in told
             nothing = await editor.text_document_hover_async(
                 lsp.HoverParams(document, lsp.Position(0, 3))
             )

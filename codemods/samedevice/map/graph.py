@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
 from ..places.graph import Place
-from ..places.trace import Life
+from ..places.trace import NAMES, Life
 from .model import File, layers
 
 #: A box, the room between boxes across and down, at the edge for counts, and between programs.
@@ -173,7 +173,7 @@ def _bar(file: File, top: int, height: int) -> Iterator[str]:
             length = room * counts[place] / total
             yield (
                 f'<rect class="share {css}" x="{at:.1f}" y="{top}" width="{max(length - 1, 1):.1f}"'
-                f' height="{height}" rx="2"><title>{counts[place]} {place.value}</title></rect>'
+                f' height="{height}" rx="2"><title>{counts[place]} {NAMES[place]}</title></rect>'
             )
             at += length
 

@@ -38,10 +38,10 @@ CLASSES = {
     Place.HOST: "h", Place.CENTRAL: "c", Place.FIXED: "x", Place.FOLLOWS: "f", Place.UNKNOWN: "u",
 }  # fmt: skip
 _LEGEND = {
-    Place.HOST: ("host", "H", "on the CPU"),
-    Place.CENTRAL: ("central", "C", "on the project\u2019s device"),
-    Place.FIXED: ("fixed", "X", "on a second device, by name"),
-    Place.FOLLOWS: ("follows", "F", "where its input or its module is"),
+    Place.HOST: ("CPU", "C", "on the CPU"),
+    Place.CENTRAL: ("device", "D", "on the project\u2019s device"),
+    Place.FIXED: ("pinned", "P", "on a second device, by name"),
+    Place.FOLLOWS: ("as input", "I", "where its input or its module is"),
     Place.UNKNOWN: ("unknown", "?", "not decided by what can be read"),
 }
 

@@ -11,7 +11,7 @@
   const recall = (key) => { try { return localStorage.getItem("samedevice-" + key); } catch { return null; } };
 
   const WORDS = data.words;
-  const NAMES = { h: "host", c: "central", x: "fixed", f: "follows", u: "unknown" };
+  const NAMES = { h: "CPU", c: "device", x: "pinned", f: "as input", u: "unknown" };
   const path = (file) => data.files[file][0];
   const id = (file, line) => data.files[file][1] + ":" + line;
   const lineOf = (file, line) => $(id(file, line));
@@ -29,7 +29,7 @@
 
   function sentence(kind, place, device, varies, before) {
     if (kind === "device") return ["device", varies ? "which one depends on the caller" : place === "c" ? "the project’s device" : place === "h" ? "the CPU" : device || WORDS[place]];
-    if (kind === "read") return ["read", "a value that is " + WORDS[before] + " is copied to the host: Python waits for it"];
+    if (kind === "read") return ["read", "a value that is " + WORDS[before] + " is copied to the CPU: Python waits for it"];
     if (varies) return [kind, "its callers differ: it is where what they hand in is"];
     const where = device ? "on " + device : WORDS[place];
     if (kind === "moved") return ["moved", (before && before !== place ? "from " + NAMES[before] + " " : "") + "to " + NAMES[place] + (device ? " (" + device + ")" : "")];

@@ -39,12 +39,18 @@ _LONGEST = 8
 
 #: How a place is told to people, after "is" and "moved".
 WORDS = {
-    Place.HOST: "on the host (the CPU)",
+    Place.HOST: "on the CPU",
     Place.CENTRAL: "on the project's device",
-    Place.FIXED: "on a device of its own",
+    Place.FIXED: "on a device that the code names",
     Place.FOLLOWS: "where its input is",
     Place.UNKNOWN: "in a place that is not known",
 }
+
+#: The same in a word or two, for labels.
+NAMES = {
+    Place.HOST: "CPU", Place.CENTRAL: "device", Place.FIXED: "pinned", Place.FOLLOWS: "as input",
+    Place.UNKNOWN: "unknown",
+}  # fmt: skip
 
 _MADE = {
     "create": "created", "share": "created", "legacy": "created", "placed": "created",

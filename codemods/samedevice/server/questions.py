@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from ..places.graph import Place
-from ..places.trace import WORDS, Event, Life
+from ..places.trace import NAMES, WORDS, Event, Life
 from .analysis import Analysis
 from .protocol import NAME, Server
 
@@ -145,8 +145,8 @@ def _label(life: Life) -> str:
     """Return the place of a value in a word, and where it has to be; empty if it is not known."""
     if life.place is Place.UNKNOWN:
         return ""
-    label = f": {life.device or life.place.value}"
-    return label if life.wanted is None else f"{label} \N{RIGHTWARDS ARROW} {life.wanted.value}"
+    label = f": {life.device or NAMES[life.place]}"
+    return label if life.wanted is None else f"{label} \N{RIGHTWARDS ARROW} {NAMES[life.wanted]}"
 
 
 def _hint(
