@@ -109,6 +109,17 @@ def test_arrows_lead_from_both_origins_to_where_they_meet(browser: Browser) -> N
     assert browser.js(count) == 1  # and no others, far from view
 
 
+def test_only_findings_shows_the_same_rows_before_and_after(browser: Browser) -> None:
+    shown = (
+        "['b', 'a'].map(side => [...document.querySelectorAll('.pane.' + side + ' .l')]"
+        ".filter(row => row.getClientRects().length).map(row => Math.round(row.offsetTop)))"
+    )
+    browser.js("document.getElementById('only').click()")
+    before, after = browser.js(shown)
+    assert before and before == after
+    browser.js("document.getElementById('only').click()")
+
+
 def test_only_findings(browser: Browser) -> None:
     shown = "[...document.querySelectorAll('.l')].filter(l => l.offsetParent).length"
     everything = browser.js(shown)

@@ -347,15 +347,20 @@ class _Page:
         yield '<div class="panes">'
         if self.after is None:
             assert old is not None
-            yield from self._pane(old, "b", about, range(len(_lines(old.source))), clashes)
+            whole = range(len(_lines(old.source)))
+            near = _near(whole, self._ends_in(path, about, clashes)[1])
+            yield from self._pane(old, "b", about, whole, clashes, near)
         else:
             assert pairs is not None
+            key = self._ends_in(path, about, clashes)[1]
+            near = _near(pairs[0], key)
             for file, side, rows in ((old, "b", pairs[0]), (new, "a", pairs[1])):
                 if file is None:
                     label = "before" if side == "b" else "after"
                     yield f'<div class="pane {side}"><p class="empty">not there {label}</p></div>'
                 else:
-                    yield from self._pane(file, side, about if side == "b" else [], rows, clashes)
+                    ours = about if side == "b" else []
+                    yield from self._pane(file, side, ours, rows, clashes, near)
         yield "</div></article>"
 
     def _tally(self, file: File) -> Iterator[str]:
@@ -369,9 +374,12 @@ class _Page:
 
     def _pane(
         self, file: File, side: str, about: Sequence[Clash], rows: Sequence[int],
-        clashes: Sequence[Clash],
+        clashes: Sequence[Clash], near: Collection[int],
     ) -> Iterator[str]:  # fmt: skip
-        """Yield the code of one file; `rows` are its lines from 0, and -1 for an empty one."""
+        """Yield the code of one file; `rows` are its lines from 0, and -1 for an empty one.
+
+        Of these the ones at `near` stay when only findings are shown.
+        """
         source = file.source
         lines = _lines(source)
         tokens = _tokens(source)
@@ -379,7 +387,6 @@ class _Page:
         for life in file.lives:
             marks.setdefault(life.span.line, []).append(life)
         ends, key = self._ends_in(file.path, about, clashes)
-        near = {row for line in key for row in range(line - _AROUND, line + _AROUND + 1)}
         width = max((_width(line) for line in lines), default=0)
         changed = set()
         if rows is not None and isinstance(rows, _Rows):
@@ -393,18 +400,16 @@ class _Page:
         for start in range(0, len(rows), _CHUNK):
             part = rows[start : start + _CHUNK]
             yield f'<div class="chunk" style="--n:{len(part)}">'
-            for row in part:
+            for at, row in enumerate(part, start):
                 number = row + 1
+                stays = " nr" * (at in near) + " sk" * (at in near and at - 1 not in near)
                 if row < 0:
-                    yield '<div class="l gap"></div>'
+                    yield f'<div class="l gap{stays}"></div>'
                     continue
                 classes = "l"
                 if row in changed:
                     classes += " ch"
-                if number in key:
-                    classes += " k"
-                elif number in near:
-                    classes += " nr"
+                classes += " k" * (number in key) + stays
                 line = lines[row]
                 cell = source.cell_of(number)
                 if cell is not None and cell[1] == 0:
@@ -627,6 +632,12 @@ class _Rows(list[int]):
     """Lines of one side, -1 where only the other side has one, and which of them differ."""
 
     changed: set[int]
+
+
+def _near(rows: Sequence[int], key: Collection[int]) -> set[int]:
+    """Return which rows are lines of findings or around them, counted as they stand."""
+    found = [at for at, row in enumerate(rows) if row + 1 in key]
+    return {row for at in found for row in range(at - _AROUND, at + _AROUND + 1)}
 
 
 def _aligned(old: File | None, new: File | None) -> tuple[_Rows, _Rows]:
