@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Any
 
 from samedevice import torchfacts
+from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, State
 from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
@@ -53,6 +54,7 @@ class Calls(Library):
     """Values of calls."""
 
     def __init__(self) -> None:
+        self.function_attributes = {}
         self.unit: Unit = "", ""  # what is being evaluated
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
@@ -564,16 +566,18 @@ class Calls(Library):
                 self.graph.pin(made.node, Place.CENTRAL, spot)
             self.snapshot(made.site, scope)
         init = klass.lookup("__init__")
+        own = classes.made_by_new(self, klass, args, kwargs, spot)
+        if own is not None:
+            if not isinstance(own, Obj) or own.cls is None or klass not in own.cls.mro():
+                return own
+            made = own
         if isinstance(init, Func):
             constructing = self.constructing
             self.constructing = constructing + 1 if klass.family == "module" else constructing
             self.call_func(Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
             self.constructing = constructing
-        else:
-            for name, (value, _) in zip(self.fields_of(klass), args, strict=False):
-                made.attrs[name] = value
-            for name, (value, _) in kwargs.items():
-                made.attrs[name] = value
+        elif own is None:
+            classes.fill(self, made, args, kwargs, spot, scope)
             if klass.fact is not None and made.node is not None:
                 self.module_arguments(made, args, kwargs)
         if klass.family == "dataset" and not isinstance(init, Func):
@@ -585,14 +589,7 @@ class Calls(Library):
         given = klass.lookup("__match_args__")
         if isinstance(given, Seq) and given.items is not None:
             return [str(item.value) for item in given.items if isinstance(item, Const)]
-        return list(
-            dict.fromkeys(
-                statement.target.id
-                for k in reversed(klass.mro())
-                for statement in k.node.body
-                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-            )
-        )
+        return [field.name for field in classes.fields(klass) if field.positional]
 
     def call_object(
         self, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
@@ -642,6 +639,9 @@ class Calls(Library):
             case Obj(family="module") | Obj(family="owned"):
                 return self.module_method(receiver, name, args, kwargs, spot, scope)
             case Obj():
+                own = classes.tuple_method(self, receiver, name, kwargs)
+                if own is not None:
+                    return own
                 return self.library_method(receiver, name, args, kwargs, spot, scope)
             case Super(obj=obj):
                 if isinstance(obj, Obj) and obj.family == "module":
@@ -651,6 +651,11 @@ class Calls(Library):
                     if name == "forward":
                         return self.call_module(obj, args, kwargs, spot, scope)
                     return self.module_method(obj, name, args, kwargs, spot, scope)
+                if name == "__new__" and args and isinstance(args[0][0], Klass):
+                    made = self.new_object(args[0][0], spot, scope)
+                    if made.cls is not None and made.cls.lookup("__init__") is None:
+                        classes.fill(self, made, args[1:], kwargs, spot, scope)
+                    return made
                 if isinstance(obj, Obj) and name == "__init__":
                     for key, (value, _) in kwargs.items():
                         obj.attrs.setdefault(key, value)
@@ -783,6 +788,9 @@ class Calls(Library):
         first = values[0] if values else UNKNOWN
         match name:
             case "len" | "int" | "float" | "str" | "bool" | "hash" | "id" | "ord" | "repr":
+                own = operators.called(self, first, f"__{name}__", [], spot, scope)
+                if own is not None:
+                    return SCALAR
                 if name == "str" and isinstance(first, Device):
                     return Device(
                         first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank
@@ -813,7 +821,11 @@ class Calls(Library):
             case "next":
                 if isinstance(first, Obj):
                     return self.method(first, "__next__", scope, spot.node)
-                return self.iterate(first, args[0][1], scope) if args else UNKNOWN
+                if len(values) > 1 and isinstance(first, Iter) and first.element is UNKNOWN:
+                    if isinstance(first.source, Seq) and first.source.items == []:
+                        return values[1]
+                found = self.iterate(first, args[0][1], scope) if args else UNKNOWN
+                return self.join(found, values[1]) if len(values) > 1 else found
             case "list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed":
                 kind = name if name in ("list", "tuple", "set") else "list"
                 if isinstance(first, Seq):
@@ -842,15 +854,10 @@ class Calls(Library):
             case "isinstance":
                 return self.is_instance(first, values[1]) if len(values) == 2 else SCALAR
             case "getattr":
-                if len(values) > 1 and isinstance(values[1], Const):
-                    if isinstance(values[1].value, str):
-                        found = self.attribute(first, values[1].value, spot, scope)
-                        return found
-                return self.join(values[2], UNKNOWN) if len(values) > 2 else UNKNOWN
+                return classes.got(self, args, spot, scope)
             case "setattr":
                 if len(values) == 3:
-                    key = values[1].value if isinstance(values[1], Const) else "*"
-                    self.set_attribute(first, str(key), values[2], scope, _statement(spot))
+                    classes.put(self, first, args[1], values[2], spot, scope)
                 return NONE
             case "open" | "input" | "type" | "callable" | "hasattr" | "any" | "all" | "chr":
                 return SCALAR
@@ -858,8 +865,28 @@ class Calls(Library):
                 return NONE
             case "vars":
                 if isinstance(first, Obj):
-                    return Dict(dict(first.attrs))
+                    return Dict(first.attrs)
+            case "staticmethod" | "classmethod" if isinstance(first, Func):
+                return Func(first.node, first.scope, None, first.cls, name)
+            case "property":
+                return made_property(args, kwargs)
+            case "object.__new__" if isinstance(first, Klass):
+                return self.new_object(first, spot, scope)
         return UNKNOWN
+
+
+def made_property(args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+    """Return what `property(get, set)` makes."""
+    get = args[0] if args else kwargs.get("fget")
+    put = args[1] if len(args) > 1 else kwargs.get("fset")
+    if get is None or not isinstance(get[0], Func):
+        return UNKNOWN
+    getter = Func(get[0].node, get[0].scope, None, get[0].cls, "property")
+    if put is None or not isinstance(put[0], Func):
+        return getter
+    setter = Func(put[0].node, put[0].scope, None, put[0].cls, "setter")
+    setter.getter = getter
+    return setter
 
 
 def _columns(row: Value) -> Seq | None:

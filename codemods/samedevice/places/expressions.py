@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from samedevice import syntax, torchfacts
+from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, Loop, State, Trail
 from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
@@ -67,6 +69,7 @@ RANKS = frozenset(
     ["LOCAL_RANK", "RANK", "SLURM_LOCALID", "SLURM_PROCID", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "PMI_RANK"]
 )  # fmt: skip
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
@@ -111,6 +114,7 @@ class Expressions:
     seeds: list[tuple[Node, Spot, Scope]]
     host_work: set[ast.AST]
     trail: Trail
+    function_attributes: dict[FunctionNode, dict[str, Value]]
     exits: list[Exits]
     loops: list[Loop]
     caught: list[tuple[int, list[State]]]  # of each `try`: where it began, what it was left with
@@ -304,7 +308,11 @@ class Expressions:
 
     def eval_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.eval(node.value, scope)
-        self.bind(node.target.id, value, scope)
+        name, inner = node.target.id, scope
+        while isinstance(scope.node, COMPREHENSIONS) and scope.outer is not None:
+            scope = scope.outer  # a comprehension's targets are its own, this is not one of them
+        old = scope.names.get(name) if scope is not inner else None
+        self.bind(name, value if old is None else self.join(old, value), scope)
         return value
 
     def eval_Starred(self, node: ast.Starred, scope: Scope) -> Value:
@@ -441,6 +449,9 @@ class Expressions:
                 return joined if joined is not None else UNKNOWN
             case Iter():
                 return value.element
+            case Either(options=[Obj(family=""), *_]):
+                members = [self.iterate(option, spot, scope) for option in value.options]
+                return reduce(self.join, members)
             case Dict():
                 return value.keys
             case Tensor():
@@ -456,6 +467,8 @@ class Expressions:
             case Obj(family="module"):
                 children = [v for v in value.attrs.values() if isinstance(v, Obj)]
                 return children[0] if children else self.any_module(value, spot)
+            case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
+                return self.iterate(classes.members(value) or UNKNOWN, spot, scope)
             case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
                 found = self.method(value, "__iter__", scope, spot.node)
                 if isinstance(found, (Iter, Seq)):
@@ -603,6 +616,9 @@ class Expressions:
                 return Flag(not value.positive, asks=value.asks, choice=value.choice)
             known = self.truth(value)
             return SCALAR if known is None else Const(not known)
+        own = operators.unary(self, node.op, value, Spot(scope.path, node), scope)
+        if own is not None:
+            return own
         if isinstance(value, Tensor):
             return Tensor(value.node, scalar=value.scalar)
         if isinstance(value, Const) and isinstance(value.value, (int, float)):
@@ -621,6 +637,9 @@ class Expressions:
             counted.detail.update(args=[], kwargs={})
             self.snapshot(counted, scope)
             return left  # among the devices of its machine
+        own = operators.binary(self, node.op, left, right, Spot(scope.path, node), scope)
+        if own is not None:
+            return own
         value = self.binary(
             left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
             Spot(scope.path, node), False,
@@ -674,6 +693,11 @@ class Expressions:
             for member in left.members():
                 element = self.join(element, member)
             return Seq(left.kind, None, element)
+        if isinstance(left, Dict) and isinstance(right, Dict):
+            merged = Dict({**left.items, **right.items}, left.element, spot)
+            if right.element is not None:
+                merged.element = self.join(left.element, right.element)
+            return merged
         if left is UNKNOWN and right is UNKNOWN:
             return UNKNOWN
         return SCALAR if right is not UNKNOWN else UNKNOWN
@@ -730,6 +754,10 @@ class Expressions:
         result: Value = SCALAR
         if len(values) == 1:
             right = values[0]
+            spot = Spot(scope.path, node)
+            own = operators.compared(self, node.ops[0], left, right, spot, scope)
+            if own is not None:
+                return own
             if isinstance(left, Option) or isinstance(right, Option):
                 return self.compare_option(node, left, right, scope)
             if isinstance(right, Const) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
@@ -919,17 +947,25 @@ class Expressions:
                 return self.object_attribute(owner, attr, spot, scope)
             case Klass():
                 found = owner.lookup(attr)
+                if found is None and owner.meta is not None:
+                    found = owner.meta.lookup(attr)
+                    if isinstance(found, Func):
+                        return self.bound(found, owner, owner.meta, spot)
                 if found is None:
                     return Method(owner, attr, spot)
                 if isinstance(found, Func) and found.static == "classmethod":
                     return Func(found.node, found.scope, owner, found.cls, found.static)
                 return found
             case Super(cls=cls, obj=obj):
-                for base in cls.mro()[1:]:
+                for base in _behind(cls, obj):
                     found = base.names.get(attr)
                     if isinstance(found, Func):
-                        return Func(found.node, found.scope, obj, found.cls, found.static)
+                        if isinstance(obj, Klass):
+                            return Func(found.node, found.scope, obj, found.cls, found.static)
+                        return self.bound(found, obj, base, spot)
                 return Method(owner, attr, spot)
+            case Func() if attr in self.function_attributes.get(owner.node, ()):
+                return self.function_attributes[owner.node][attr]
             case Device():
                 if attr == "type":
                     return Device(owner.node, owner.spot, text=True, resolved=owner.resolved)
@@ -982,21 +1018,22 @@ class Expressions:
         if owner.cls is not None:
             value = owner.cls.lookup(attr)
             if isinstance(value, Func):
-                if value.static == "staticmethod":
-                    return value
-                if value.static == "classmethod":
-                    return Func(value.node, value.scope, owner.cls, value.cls)
-                bound = Func(value.node, value.scope, owner, value.cls, value.static)
-                if value.static in ("property", "cached_property"):
-                    return self.call_func(bound, [], {}, spot)
-                return bound
+                return self.bound(value, owner, owner.cls, spot)
+            if isinstance(value, Obj) and value.family == "field":
+                return value.kwargs.get("default", UNKNOWN)
             if value is not None:
-                return value
+                got = operators.called(self, value, "__get__", [owner, owner.cls], spot, scope)
+                return value if got is None else got
             getter = owner.cls.lookup("__getattr__")
             if isinstance(getter, Func) and owner.family != "module":
                 return self.call_func(
                     Func(getter.node, getter.scope, owner, getter.cls), [(SCALAR, spot)], {}, spot
                 )
+        computed = classes.by_pattern(owner, attr)
+        if computed is not None:
+            return computed
+        if attr == "__dict__" and owner.family != "module":
+            return Dict(owner.attrs)
         if owner.family == "module":
             if attr == "_modules":
                 parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
@@ -1020,6 +1057,20 @@ class Expressions:
         if owner.family == "dataset" and attr in _DATASET_TENSORS:
             return self.host_tensor(spot, scope, attr)
         return Method(owner, attr, spot)
+
+    def bound(self, member: Func, owner: Value, klass: Klass, spot: Spot) -> Value:
+        """Return what a function of a class is, as an attribute of an instance."""
+        if member.static == "staticmethod":
+            return member
+        if member.static == "classmethod":
+            kind = owner.cls if isinstance(owner, Obj) and owner.cls is not None else klass
+            return Func(member.node, member.scope, kind, member.cls)
+        if member.static == "setter" and member.getter is not None:
+            member = member.getter
+        found = Func(member.node, member.scope, owner, member.cls, member.static)
+        if member.static in ("property", "cached_property"):
+            return self.call_func(found, [], {}, spot)
+        return found
 
     def eval_Slice(self, node: ast.Slice, scope: Scope) -> Value:
         for part in (node.lower, node.upper, node.step):
@@ -1075,6 +1126,10 @@ class Expressions:
                 if owner.cls is not None and owner.cls.lookup("__getitem__") is not None:
                     return self.method(owner, "__getitem__", scope, spot.node, key)
                 return self.iterate(owner, spot, scope)
+            case Klass():
+                return self._item_of_class(owner, key, spot)
+            case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
+                return self.subscript(classes.members(owner) or UNKNOWN, key, spot, scope)
             case Obj(family="dataset"):
                 return self.item_of(owner, spot, scope)
             case Obj(family="namespace"):
@@ -1090,6 +1145,18 @@ class Expressions:
         if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
             return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
         return UNKNOWN
+
+    def _item_of_class(self, klass: Klass, key: Value, spot: Spot) -> Value:
+        """Return the member of an enum by its name, or the class itself, of whatever it is."""
+        own = klass.lookup("__class_getitem__")
+        if isinstance(own, Func):
+            bound = Func(own.node, own.scope, klass, own.cls, "classmethod")
+            return self.call_func(bound, [(key, spot)], {}, spot)
+        if isinstance(key, Const) and isinstance(key.value, str):
+            named = klass.lookup(key.value)
+            if named is not None:
+                return named
+        return klass
 
     def keyed_by(self, key: ast.expr, scope: Scope) -> Tensor | None:
         """Return the tensor whose device is part of a key: a cache has a value for each device."""
@@ -1162,6 +1229,13 @@ def outcome(awaited: Value) -> Value:
     if isinstance(awaited, Obj) and awaited.family == "future":
         return awaited.attrs.get("result", UNKNOWN)
     return awaited
+
+
+def _behind(klass: Klass, owner: Value) -> list[Klass]:
+    """Return where `super()` looks, in a method of a class that is called for an owner."""
+    own = owner.cls if isinstance(owner, Obj) else owner
+    order = own.mro() if isinstance(own, Klass) else []
+    return order[order.index(klass) + 1 :] if klass in order else klass.mro()[1:]
 
 
 def undressed(node: ast.expr) -> ast.expr | None:

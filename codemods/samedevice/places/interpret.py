@@ -11,8 +11,9 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, reduce
 
+from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, Loop, State, Trail
 from samedevice.places.expressions import parameters
 from samedevice.places.focus import Definitions, Focus, Unit
@@ -25,6 +26,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Either,
     Ext,
     Func,
     FunctionNode,
@@ -370,8 +372,12 @@ class Interpreter(Statements):
                 middle = items[starred : len(items) - tail]
                 end = items[len(items) - tail :] if tail else []
                 return [*items[:starred], Seq("list", list(middle)), *end]
-        if isinstance(value, Obj) and len(value.attrs) == count and not value.family:
-            return list(value.attrs.values())  # a named tuple
+        if isinstance(value, Either):
+            rows = [self.unpack(option, targets, scope) for option in value.options]
+            return [reduce(self.join, column) for column in zip(*rows, strict=True)]
+        whole = classes.members(value) if isinstance(value, Obj) else None
+        if whole is not None:
+            return self.unpack(whole, targets, scope)
         if isinstance(value, Tensor) and value.packed:
             return [self.part(value, i) for i in range(count)]
         if isinstance(value, Tensor):
@@ -395,6 +401,13 @@ class Interpreter(Statements):
                     Spot(scope.path, statement),
                 )
                 return
+            spot = Spot(scope.path, statement)
+            if operators.called(self, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
+                return
+            if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
+                for name, member in value.items.items():
+                    self.trail.put(owner.attrs, name, member)
+                return
             if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
                 held = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
                 held.detail["object"] = value
@@ -411,6 +424,8 @@ class Interpreter(Statements):
                         self.set_later.add((owner.cls.node, attr))
             kept = value if old is None or len(self.stack) <= 1 else self.replace(old, value)
             self.trail.put(owner.attrs, attr, kept)
+        elif isinstance(owner, Func):
+            self.trail.put(self.function_attributes.setdefault(owner.node, {}), attr, value)
         elif isinstance(owner, Klass):
             self.trail.put(owner.names, attr, value)
             self.class_devices = self.class_devices or isinstance(value, Device)

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.places import models
+from samedevice.places import classes, models
 from samedevice.places.expressions import DEVICE, PARTS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.models import options
@@ -917,8 +917,12 @@ class Library(Expressions):
             case "add_module" | "register_module":
                 if len(args) == 2 and isinstance(args[1][0], Obj):
                     self.join_in(owner, args[1][0])
-                    if isinstance(args[0][0], Const):
-                        self.trail.put(owner.attrs, str(args[0][0].value), args[1][0])
+                    part, where = args[0]
+                    computed = classes.pattern(where.node)
+                    if isinstance(part, Const):
+                        computed = str(part.value)
+                    if computed.strip("*"):
+                        self.trail.put(owner.attrs, computed, args[1][0])
                 return NONE
             case "append" | "extend" | "insert" | "update":
                 self.module_arguments(owner, args, kwargs)

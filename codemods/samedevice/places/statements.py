@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from samedevice.places import classes, operators
 from samedevice.places.flow import Flow
 from samedevice.places.graph import Spot
 from samedevice.places.models.functional import DISPATCHED
@@ -95,8 +96,15 @@ class Statements(Flow):
         old = self.eval(node.target, scope)
         new = self.eval(node.value, scope)
         spot = Spot(scope.path, node)
+        own = operators.binary(self, node.op, old, new, spot, scope, in_place=True)
+        if own is not None:
+            self.assign(node.target, own, scope, node)
+            return False
         if isinstance(old, Seq):
             self.extend(old, new)
+            return False
+        if isinstance(old, Dict) and isinstance(new, Dict):
+            self.dict_method(old, "update", [(new, spot)], {}, spot, scope)
             return False
         value = self.binary(
             old, Spot(scope.path, node.target), new, Spot(scope.path, node.value), spot, True
@@ -185,7 +193,13 @@ class Statements(Flow):
         for decorator in node.decorator_list:
             name = self.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
             last = name.rpartition(".")[2]
-            if last in ("staticmethod", "classmethod", "property", "cached_property", "setter"):
+            if last in ("setter", "deleter") and name.partition(".")[0] == node.name:
+                known = scope.names.get(node.name)
+                if last == "deleter" and known is not None:
+                    value = known
+                elif isinstance(known, Func):
+                    func.static, func.getter = last, known.getter or known
+            elif last in ("staticmethod", "classmethod", "property", "cached_property", "setter"):
                 func.static = last
             else:
                 value = self.decorated(value, decorator, scope)
@@ -225,6 +239,7 @@ class Statements(Flow):
         body.names = klass.names
         self.block(node.body, body)
         klass.names = body.names
+        classes.declare(self, klass, scope)
         if any(isinstance(value, Device) for value in klass.names.values()):
             self.class_devices = True
         if id(node) not in self._known:

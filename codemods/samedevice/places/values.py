@@ -351,7 +351,7 @@ class Scope:
 class Func(Value):
     """A function or method of the project; `bound` is its `self`."""
 
-    __slots__ = ("bound", "cls", "node", "scope", "static")
+    __slots__ = ("bound", "cls", "getter", "node", "scope", "static")
 
     def __init__(
         self,
@@ -366,13 +366,15 @@ class Func(Value):
         self.bound = bound
         self.cls = cls
         self.static = static
+        self.getter: Func | None = None  # of a property's setter
 
 
 class Klass(Value):
-    """A class of the project."""
+    """A class of the project; `kind` is "tuple" for a named tuple; `meta` is its metaclass."""
 
     __slots__ = (
-        "bases", "context", "family", "fact", "names", "node", "scope", "symbolic", "stateful",
+        "bases", "context", "family", "fact", "kind", "meta", "names", "node", "order", "scope",
+        "symbolic", "stateful",
     )  # fmt: skip
 
     def __init__(self, node: ast.ClassDef, scope: Scope, bases: list[Value]) -> None:
@@ -385,14 +387,20 @@ class Klass(Value):
         self.symbolic: Obj | None = None
         self.context: Obj | None = None  # what the forward of an autograd function saves
         self.stateful: bool | None = None
+        self.kind = ""
+        self.meta: Klass | None = None
+        self.order: list[Klass] | None = None
 
     def mro(self) -> list[Klass]:
-        """Return this class and the project's classes that it inherits from, nearest first."""
-        found: list[Klass] = [self]
-        for base in self.bases:
-            if isinstance(base, Klass):
-                found.extend(k for k in base.mro() if k not in found)
-        return found
+        """Return this class and the project's classes that it inherits from, as Python orders them.
+
+        Where the bases have no such order, which is an error, they are taken one by one.
+        """
+        if self.order is None:
+            self.order = [self]  # of a class that is its own base, as good as any
+            bases = [base for base in self.bases if isinstance(base, Klass)]
+            self.order = [self, *_merged([*(base.mro() for base in bases), bases])]
+        return self.order
 
     def lookup(self, name: str) -> Value | None:
         """Return what the name means in the class or the project's classes above it."""
@@ -400,6 +408,18 @@ class Klass(Value):
             if name in klass.names:
                 return klass.names[name]
         return None
+
+
+def _merged(lists: list[list[Klass]]) -> list[Klass]:
+    """Return the classes of several orders in one that keeps each (C3)."""
+    left = [list(order) for order in lists if order]
+    found: list[Klass] = []
+    while left:
+        tails = {klass for order in left for klass in order[1:]}
+        best = next((order[0] for order in left if order[0] not in tails), left[0][0])
+        found.append(best)
+        left = [rest for order in left if (rest := [k for k in order if k is not best])]
+    return found
 
 
 class Obj(Value):

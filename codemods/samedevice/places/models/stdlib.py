@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from samedevice.places import classes
 from samedevice.places.models import Call, model
 from samedevice.places.values import (
     SCALAR,
@@ -134,4 +135,41 @@ def named_tuple(run: Library, call: Call) -> Value:
         for field in fields
     ]
     node = ast.ClassDef("namedtuple", [], [], body, [])
-    return Klass(node, call.scope, [])
+    made = Klass(node, call.scope, [])
+    made.kind = classes.TUPLE
+    defaults = call.kwargs.get("defaults")
+    if defaults is not None and isinstance(defaults[0], Seq) and defaults[0].items is not None:
+        for name, value in zip(reversed(fields), reversed(defaults[0].items), strict=False):
+            made.names[name] = value
+    return made
+
+
+@model("typing.NamedTuple")
+def typed_tuple(run: Library, call: Call) -> Value:
+    """A named tuple's class, of pairs of names and types."""
+    given = call.args[1][0] if len(call.args) > 1 else None
+    names = [
+        pair.items[0]
+        for pair in (given.items or [] if isinstance(given, Seq) else [])
+        if isinstance(pair, Seq) and pair.items
+    ]
+    first = call.args[0] if call.args else (UNKNOWN, call.spot)
+    args = [first, (Seq("list", list(names)), call.spot)]
+    return named_tuple(run, Call(args, {}, call.spot, call.scope))
+
+
+@model("dataclasses.field", "attr.ib", "attr.field", "attrs.field")
+def field(run: Library, call: Call) -> Value:
+    """A field of a dataclass: what it is by default, and whether its constructor takes it."""
+    made = Obj(classes.FIELD)
+    made.kwargs = {name: value for name, (value, _) in call.kwargs.items()}
+    return made
+
+
+@model("dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace")
+def replaced(run: Library, call: Call) -> Value:
+    """A copy of an instance with some of its fields replaced."""
+    owner = call.args[0][0] if call.args else UNKNOWN
+    if not isinstance(owner, Obj) or owner.cls is None or owner.node is not None:
+        return UNKNOWN
+    return classes.replaced(run, owner, call.kwargs, call.spot)  # type: ignore[arg-type]

@@ -1,0 +1,261 @@
+"""How classes and instances are made, and how attributes are found by computed names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from samedevice.places.graph import Spot
+from samedevice.places.values import (
+    UNKNOWN,
+    Const,
+    Dict,
+    Ext,
+    Func,
+    Klass,
+    Method,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.calls import Calls
+    from samedevice.places.expressions import Arg
+
+#: The kind of a class whose instances are tuples.
+TUPLE = "tuple"
+#: The family of what `dataclasses.field` gives.
+FIELD = "field"
+_TUPLES = ("typing.NamedTuple", "typing_extensions.NamedTuple")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a dataclass or a named tuple, and where its constructor takes it."""
+
+    name: str
+    positional: bool
+    init_only: bool  # it is handed to `__post_init__`, and not kept
+
+
+def fields(klass: Klass) -> list[Field]:
+    """Return the fields that a class declares, those of its bases first."""
+    found: dict[str, Field] = {}
+    for each in reversed(klass.mro()):
+        for statement in each.node.body:
+            match statement:
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                    said = ast.unparse(annotation).strip("'\"").rpartition("[")[0] or (
+                        ast.unparse(annotation).strip("'\"")
+                    )
+                    last = said.split("[")[0].rpartition(".")[2]
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call()):
+                    last = ""
+                    if not _is_field(each.names.get(name)):
+                        continue
+                case _:
+                    continue
+            if last not in ("ClassVar", "KW_ONLY"):
+                found[name] = Field(name, _positional(each.names.get(name)), last == "InitVar")
+    return list(found.values())
+
+
+def _is_field(value: Value | None) -> bool:
+    return isinstance(value, Obj) and value.family == FIELD
+
+
+def _positional(value: Value | None) -> bool:
+    """Tell whether the constructor takes a field by position."""
+    if not isinstance(value, Obj) or value.family != FIELD:
+        return True
+    init, only = value.kwargs.get("init"), value.kwargs.get("kw_only")
+    return not (isinstance(init, Const) and not init.value) and not (
+        isinstance(only, Const) and only.value
+    )
+
+
+def declare(run: Calls, klass: Klass, scope: Scope) -> None:
+    """Do what Python does when a class has been made: its metaclass, its bases, its kind."""
+    for base in klass.bases:
+        if isinstance(base, Klass):
+            klass.kind = klass.kind or base.kind
+            klass.meta = klass.meta or base.meta
+        elif isinstance(base, Ext) and base.name in _TUPLES:
+            klass.kind = TUPLE
+    given: dict[str, Arg] = {}
+    for keyword in klass.node.keywords:
+        value = run.eval(keyword.value, scope)
+        if keyword.arg == "metaclass":
+            klass.meta = value if isinstance(value, Klass) else klass.meta
+        elif keyword.arg is not None:
+            given[keyword.arg] = value, Spot(scope.path, keyword.value)
+    for base in klass.mro()[1:]:
+        hook = base.names.get("__init_subclass__")
+        if isinstance(hook, Func):
+            bound = Func(hook.node, hook.scope, klass, hook.cls, "classmethod")
+            run.call_func(bound, [], given, Spot(scope.path, klass.node))
+            break
+
+
+def made_by_new(
+    run: Calls, klass: Klass, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+) -> Value | None:
+    """Return what the class's own `__new__` gives, if it has one whose result is known."""
+    new = klass.lookup("__new__")
+    if klass.family or not isinstance(new, Func):
+        return None
+    found = run.call_func(Func(new.node, new.scope, klass, new.cls), args, kwargs, spot)
+    return found if isinstance(found, (Obj, Tensor)) else None
+
+
+def fill(
+    run: Calls, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+) -> None:
+    """Give an instance the attributes that a constructor makes which nobody wrote."""
+    assert made.cls is not None
+    declared = fields(made.cls)
+    positional = [field.name for field in declared if field.positional]
+    given = {name: value for name, (value, _) in zip(positional, args, strict=False)}
+    given.update((name, value) for name, (value, _) in kwargs.items())
+    init_only = [field.name for field in declared if field.init_only]
+    for name, value in given.items():
+        if name not in init_only:
+            made.attrs[name] = value
+    for field in declared:
+        if field.name not in given:
+            default = _default(run, made.cls.lookup(field.name), spot, scope)
+            if default is not None:
+                if field.init_only:
+                    given[field.name] = default
+                else:
+                    made.attrs[field.name] = default
+    after_init(run, made, [(given.get(name, UNKNOWN), spot) for name in init_only], spot)
+
+
+def after_init(run: Calls, made: Obj, args: list[Arg], spot: Spot) -> None:
+    """Call what a dataclass does behind its constructor."""
+    assert made.cls is not None
+    for name in ("__post_init__", "__attrs_post_init__"):
+        hook = made.cls.lookup(name)
+        if isinstance(hook, Func):
+            run.call_func(Func(hook.node, hook.scope, made, hook.cls), args, {}, spot)
+
+
+def _default(run: Calls, value: Value | None, spot: Spot, scope: Scope) -> Value | None:
+    """Return what a field is that was not given, as far as a call of `field` says so."""
+    if not isinstance(value, Obj) or value.family != FIELD:
+        return None
+    factory = value.kwargs.get("default_factory") or value.kwargs.get("factory")
+    if factory is not None:
+        return run.apply(factory, [], {}, spot, scope)
+    return value.kwargs.get("default")
+
+
+def replaced(run: Calls, owner: Obj, kwargs: dict[str, Arg], spot: Spot | None) -> Obj:
+    """Return a copy of an instance with some attributes replaced."""
+    made = Obj(owner.family, owner.name, owner.cls, owner.fact)
+    made.attrs = {**owner.attrs, **{name: value for name, (value, _) in kwargs.items()}}
+    if spot is not None and made.cls is not None:
+        after_init(run, made, [], spot)
+    return made
+
+
+def tuple_items(owner: Value) -> list[Value] | None:
+    """Return the members of a named tuple, or None of anything else."""
+    if not isinstance(owner, Obj) or owner.cls is None or owner.cls.kind != TUPLE:
+        return None
+    return [
+        owner.attrs.get(field.name) or owner.cls.lookup(field.name) or UNKNOWN
+        for field in fields(owner.cls)
+    ]
+
+
+def tuple_method(
+    run: Calls, owner: Obj, name: str, kwargs: dict[str, Arg]
+) -> Value | None:
+    """Return what the methods of named tuples give, or None."""
+    items = tuple_items(owner)
+    if items is None or owner.cls is None:
+        return None
+    if name == "_replace":
+        return replaced(run, owner, kwargs, None)
+    if name == "_asdict":
+        return Dict(dict(zip((f.name for f in fields(owner.cls)), items, strict=True)))
+    return None
+
+
+# -- attributes by computed names -----------------------------------------------------------
+
+
+def pattern(name: ast.AST) -> str:
+    """Return what an expression for a name gives, "*" for what is not known (`f"layer{i}"`)."""
+    match name:
+        case ast.JoinedStr(values=parts):
+            return "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts
+            )
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return pattern(left) + pattern(right)
+        case ast.Constant(value=str() as text):
+            return text
+    return "*"
+
+
+def got(run: Calls, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+    """Return what `getattr(owner, name, default)` gives."""
+    if len(args) < 2:
+        return UNKNOWN
+    owner, (key, where) = args[0][0], args[1]
+    default = args[2][0] if len(args) > 2 else None
+    if isinstance(key, Const) and isinstance(key.value, str):
+        found = run.attribute(owner, key.value, spot, scope)
+        lacks = isinstance(found, Method) and isinstance(owner, Obj) and not owner.family
+        return default if default is not None and lacks else found
+    joined = default
+    if isinstance(owner, Obj):
+        asked = pattern(where.node)
+        for value in matching(owner, asked) if asked.strip("*") else ():
+            joined = run.join(joined, value)
+    if joined is None:
+        return UNKNOWN
+    return run.join(joined, UNKNOWN) if joined is default else joined
+
+
+def matching(owner: Obj, asked: str) -> Iterator[Value]:
+    """Return the attributes that a name with unknown parts may mean."""
+    for name, value in owner.attrs.items():
+        if name == asked or fnmatchcase(name, asked):
+            yield value
+
+
+def by_pattern(owner: Obj, attr: str) -> Value | None:
+    """Return the attribute that was set by a name that was computed, perhaps this one."""
+    for name, value in owner.attrs.items():
+        if isinstance(name, str) and "*" in name and name.strip("*") and fnmatchcase(attr, name):
+            return value
+    return None
+
+
+def put(run: Calls, owner: Value, key: Arg, value: Value, spot: Spot, scope: Scope) -> None:
+    """Do what `setattr(owner, key, value)` does."""
+    if isinstance(key[0], Const):
+        name = str(key[0].value)
+    else:
+        name = pattern(key[1].node)
+        if isinstance(owner, Obj) and name in owner.attrs and name.strip("*"):
+            value = run.join(owner.attrs[name], value)
+    statement = spot.node
+    assert isinstance(statement, ast.AST)
+    run.set_attribute(owner, name, value, scope, statement)  # type: ignore[arg-type]
+
+
+def members(owner: Obj) -> Seq | None:
+    """Return a named tuple as a tuple, or None."""
+    items = tuple_items(owner)
+    return Seq("tuple", items) if items is not None else None
