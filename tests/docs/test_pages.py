@@ -163,6 +163,8 @@ def test_every_rule_has_its_example_as_a_diff(generated: dict[str, str]) -> None
     sections = generated["reference/rules.md"].split("\n## ")[1:]
     assert [section.partition("\n")[0] for section in sections] == list(rules.load())
     for section in sections:
+        if "```diff\n" not in section and "there is no fix" in section:
+            continue  # nothing becomes of its example
         diff = section.split("```diff\n")[1].split("```")[0]
         assert re.search("^[-+]", diff, re.M), section
 
