@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from samedevice.prove import commands
 from samedevice.prove.lead import Lead
 from samedevice.prove.prove import Proof, prove
 from samedevice.prove.run import Settings, run_program
@@ -290,6 +291,18 @@ def test_single_files(tmp_path: Path) -> None:
     assert prove("a.py", "b.py", settings=QUICK, near=tmp_path).verdict == "proved"
     same = prove("a.py", "a.py", settings=QUICK, near=tmp_path)
     assert inconclusive(same) == "no file differs"
+
+
+def test_an_interpreter_is_seen_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runs have another working directory."""
+    monkeypatch.chdir(tmp_path)
+    python = os.path.join("env", "bin", "python")
+    settings = commands._settings("cpu", "cuda", 1, None, None, None, None, python)
+    assert settings.python == str(tmp_path / python)
+    settings = commands._settings("cpu", "cuda", 1, None, None, None, None, "python3")
+    assert settings.python == "python3"
 
 
 def test_a_run_alone_is_not_led(tmp_path: Path) -> None:

@@ -177,6 +177,8 @@ def _settings(
         raise ProgramError(f"--time-limit {time_limit:g}: expected more than 0 seconds")
     if seed is not None and not 0 <= seed < 2**32:
         raise ProgramError(f"--seed {seed}: expected 0 to 4294967295")
+    if python and os.path.dirname(python):  # seen from here, while programs run in copies
+        python = os.path.abspath(python)
     memory = _size("--memory-limit", memory_limit) if memory_limit else _most_memory(on)
     limits = Limits(
         time_limit, memory, _size("--output-limit", output_limit) if output_limit else None
