@@ -62,9 +62,10 @@ ROOMS: dict[str, set[str]] = {
     "interactive": {"finding", "migrate", "notebook", "report", "source"},
     "live": {"config", "files", "migrate", "project", "prove", "repair", "report", "source"},
     "map": _CHECKED | {"migrate", "report", "write"},
-    "doctor": {"cache", "config", "outside", "prove"},
+    "doctor": {"batch", "cache", "config", "outside", "prove"},
     "batch": _FIXED
-    | {"map", "migrate", "modernize", "outside", "patterns", "prove", "report", "__init__"},
+    | {"map", "migrate", "modernize", "outside", "patterns", "prove", "report", "requirements"}
+    | {"__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
     | {"doctor", "initial", "map", "server"},

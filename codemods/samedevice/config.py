@@ -214,15 +214,14 @@ def _common_folder(paths: Sequence[str]) -> str:
 def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
     """Return a document; one that is no TOML is somebody else's, unless it speaks of us."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = requirements.contents(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         document: dict[str, Any] = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers of many digits
         if ours or b"tool.samedevice" in data:
             raise ConfigError(f"{path}: not a TOML file: {error}") from None
         return {}  # somebody else's, such as a template's

@@ -92,6 +92,7 @@ def examine(path: str = ".") -> list[Check]:
         *_extras(),
         *_editors(),
         _git(path),
+        _sandbox(),
         _cache(),
         _settings(path),
     ]
@@ -301,6 +302,17 @@ def _git(path: str) -> Check:
     except ValueError:
         where = "not in a repository"
     return Check("git", "ok", f"{version}, {where}")
+
+
+def _sandbox() -> Check:
+    """Tell what shuts in the programs that are executed."""
+    from .batch.sandbox import sandbox
+
+    own = "run, prove and fix --run execute programs with your rights"
+    if sandbox() == "bwrap":
+        return Check("sandbox", "ok", f"bubblewrap shuts in the proofs of a batch; {own}")
+    proofs = "proofs of a batch can write outside of their folder"
+    return Check("sandbox", "note", f"no bubblewrap that works: {proofs}; {own}")
 
 
 def _cache() -> Check:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 MARKER = "# %% samedevice cell "  # starts the comment line above each cell
 _MARKER_LINE = re.compile(rf"^{MARKER}(\d+)(?: indented (\d+))?\n", re.MULTILINE)
 _KEPT = "#%samedevice%"  # what follows in the line is the notebook's own
-_KEPT_LINE = re.compile(rf"^(?P<indent>[ \t]*)(?P<statement>[^#\n]*?){_KEPT}", re.MULTILINE)
+# None of these has two repetitions side by side that could share a letter: a line may be long.
+_KEPT_LINE = re.compile(rf"^(?P<indent>[ \t]*)(?:[^#\n \t][^#\n]*)?{_KEPT}", re.MULTILINE)
 
 # Cell magics whose body is Python that runs in the notebook's own namespace.
 _PYTHON_MAGICS = frozenset(
@@ -26,8 +27,9 @@ _PYTHON_MAGICS = frozenset(
 )
 _CELL_MAGIC = re.compile(r"\s*%%(\w*)")
 _ESCAPED = re.compile(r"[ \t]*[%!?](?!=)")
-_HELP = re.compile(r"[ \t]*%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*;?[ \t]*(?:#.*)?$")
-_ASSIGNED = re.compile(r"[ \t]*(?P<target>[\w.,\[\]'\" \t*]+?)[ \t]*=[ \t]*(?:!|%(?=\w))")
+_HELP = re.compile(r"[ \t]*%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*(?:;[ \t]*)?(?:#.*)?$")
+_TARGET = re.compile(r"[\w.,\[\]'\" \t*]+")
+_OF_IPYTHON = re.compile(r"[ \t]*(?:!|%(?=\w))")
 
 _TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*)
@@ -162,6 +164,8 @@ def _decode(text: str, at: int) -> tuple[object, int]:
         return _decoder.raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise NotebookError(f"not valid JSON at line {error.lineno}: {error.msg}") from None
+    except ValueError:  # Python's limit for the digits of a number
+        raise NotebookError("not a Jupyter notebook: it has a number of many digits") from None
 
 
 def _items(text: str, at: int) -> Iterator[tuple[str, int, int]]:
@@ -272,8 +276,8 @@ def _to_python(source: str) -> tuple[str, int]:
             continue
         code = line.lstrip(" \t")
         space = line[: len(line) - len(code)]
-        assigned = _ASSIGNED.match(line)
-        statement = f"{assigned['target']} = None" if assigned else "pass"
+        target = _assigned(line)
+        statement = f"{target} = None" if target else "pass"
         lines[number] = f"{space}{statement}  {_KEPT}{code}"
     return "\n".join(lines), indent
 
@@ -321,4 +325,12 @@ def _escaped_lines(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _is_escaped(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_ESCAPED, _HELP, _ASSIGNED))
+    return bool(_ESCAPED.match(line) or _HELP.match(line) or _assigned(line))
+
+
+def _assigned(line: str) -> str:
+    """Return what a line gives the output of a command to (`files = !ls`), "" for others."""
+    target, _, value = line.partition("=")
+    if not _OF_IPYTHON.match(value) or not _TARGET.fullmatch(target):
+        return ""
+    return target.strip(" \t")

@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import configparser
 import contextlib
+import errno
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,6 +22,7 @@ from typing import Any
 Release = tuple[int, int]
 
 UNKNOWN: Release = (0, 0)
+LARGEST = 2_000_000  # bytes of one file of settings
 
 _NAME = re.compile(
     r"\s*(?:[\w-]+::)?(?:torch|pytorch(?:-cpu|-gpu)?)\s*(?:\[[^\]]*\])?\s*(?![\w.-])([^;#]*)",
@@ -109,10 +112,23 @@ def _of_setup(text: str) -> Iterator[str]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return contents(path).decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def contents(path: str) -> bytes:
+    """Return the bytes of a file of settings; raises `OSError` when it cannot be one.
+
+    A repository may have a link to a device in its place, or a FIFO, which would never end.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", path)
+    if status.st_size > LARGEST:
+        raise OSError(errno.EFBIG, f"more than {LARGEST // 1_000_000} MB of settings", path)
+    with open(path, "rb") as file:
+        return file.read(LARGEST)
 
 
 def _texts(listed: object) -> Iterable[str]:

@@ -336,7 +336,18 @@ def _go(state: State) -> int:
     from . import run as run_
 
     settings = run_.Settings.of(state)
+    _warn(state, settings)
     return _work(state, lambda tell: run_.go(state, settings, tell))
+
+
+def _warn(state: State, settings: Settings) -> None:
+    """Tell that proofs, which execute code of the repositories, can reach out on this machine."""
+    from .sandbox import sandbox
+
+    proofs = {settings.policy_for(one).proof.strip() for one, _ in state.repositories()}
+    if proofs - {"", "none"} and sandbox() != "bwrap":
+        said = "no bubblewrap here: proofs can write outside of their folder"
+        typer.echo(f"{said} (see samedevice doctor)", err=True)
 
 
 def _work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int:

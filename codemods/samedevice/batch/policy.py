@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .. import requirements
 from ..config import RESOLVER, Config, ConfigError, Exclude
 from ..outside import git
 
@@ -195,11 +196,10 @@ def of_repository(root: Path) -> dict[str, Any]:
 def read_toml(path: str) -> dict[str, Any]:
     """Read a TOML file that the user named; raises `ConfigError`."""
     try:
-        with open(path, "rb") as file:
-            table: dict[str, Any] = tomllib.load(file)
+        table: dict[str, Any] = tomllib.loads(requirements.contents(path).decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
     return table
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .. import write as write_
+from ..source import printable
 from . import report_markdown, report_page
 from .record import Outcome, Record
 from .report_data import Totals, proof_word, seconds
@@ -97,6 +98,8 @@ def _csv(records: Iterable[Record]) -> str:
 
 def _cell(value: object) -> object:
     """Return a value that a spreadsheet takes for text where it is text, and for no formula."""
+    if isinstance(value, str):
+        value = printable(value)
     if isinstance(value, str) and value.lstrip()[:1] in tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"):
         return f"'{value}"
     return value

@@ -90,8 +90,10 @@ def fail(message: str) -> NoReturn:
 
 
 def tell_error(message: str) -> None:
-    """Print an error."""
+    """Print an error; what it names of somebody's files steers no terminal."""
     from rich.text import Text
 
-    line = Text.assemble(("error: ", "bold red"), message)
+    from ..source import printable
+
+    line = Text.assemble(("error: ", "bold red"), "\n".join(map(printable, message.split("\n"))))
     make_console(stderr=True).print(line, soft_wrap=True)

@@ -98,12 +98,14 @@ def working(title: str, project: Project) -> Iterator[Step]:
 
 def tell_errors(errors: Sequence[SourceError]) -> None:
     """Print what could not be worked on, and what helps."""
+    from ..report.place import printable
     from ..report.text import show_errors
 
     show_errors(make_console(stderr=True), errors)
     old = [error.path for error in errors if error.message.startswith(_PYTHON_2)]
     if old:
-        typer.echo(f"Python 2? `samedevice modernize {old[0]}` turns it into Python 3", err=True)
+        name = printable(old[0])
+        typer.echo(f"Python 2? `samedevice modernize {name}` turns it into Python 3", err=True)
 
 
 #: What Python 3 says to code that was written for Python 2.

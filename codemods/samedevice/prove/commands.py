@@ -59,13 +59,21 @@ def run(
             python,
             record=record,
         )
-        result = run_program(Program.parse(program), settings=settings, interactive=True)
+        parsed = Program.parse(program)
+        _warn(f"{parsed} runs with your rights, in no sandbox")
+        result = run_program(parsed, settings=settings, interactive=True)
         sys.stdout.flush()
         show_run(result, console(stderr=True), transfers)
         _write(report, result.to_json())
     except ProgramError as error:
         return _refuse(error)
     return result.exit_code
+
+
+def _warn(what: str) -> None:
+    """Tell whoever sits there what is going to be executed; a log has no use for it."""
+    if sys.stderr.isatty():
+        print(f"note: {what}: it can write wherever you can", file=sys.stderr, flush=True)
 
 
 def prove(
@@ -115,6 +123,7 @@ def prove(
             if html is not None and str(html) != "-":
                 links.update(beside(old, new, html))
 
+        _warn("the program runs in copies, but with your rights and in no sandbox")
         with console(stderr=True).status("") as status:
             proof = prove_change(
                 before,

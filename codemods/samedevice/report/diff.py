@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -21,15 +22,29 @@ _ALIKE = 0.6  # from here two lines are versions of one
 def unified(change: Change, context: int = 3) -> bytes:
     """Return the unified diff of `change`, in the file's own encoding and newlines."""
     path = change.path.encode("utf-8", "surrogateescape").removeprefix(b"/")
+    old, new = _quoted(b"a/" + path), _quoted(b"b/" + path)
     lines = difflib.diff_bytes(
         difflib.unified_diff,
         _lines(change.before or b""),
         _lines(change.after),
-        b"/dev/null" if change.before is None else b"a/" + path,
-        b"b/" + path,
+        b"/dev/null" if change.before is None else old,
+        new,
         n=context,
     )
     return b"".join(_terminated(lines))
+
+
+def _quoted(name: bytes) -> bytes:
+    """Return a name as git writes it: one with a newline could begin the diff of another file."""
+    if not re.search(rb'[\x00-\x1f\x7f"\\]', name):
+        return name
+    quoted = (
+        b"\\%c" % byte if byte in b'"\\'
+        else b"\\%03o" % byte if byte < 32 or byte == 127
+        else bytes([byte])
+        for byte in name
+    )  # fmt: skip
+    return b'"' + b"".join(quoted) + b'"'
 
 
 def _lines(data: bytes) -> list[bytes]:

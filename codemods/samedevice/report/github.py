@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..finding import Finding
 from ..source import Source, SourceError
-from .place import in_cell, short_place
+from .place import in_cell, printable, short_place
 from .text import fix_note
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -56,4 +56,5 @@ def _command(name: str, properties: dict[str, object], message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = "\n".join(map(printable, text.split("\n")))
+    return lines.replace("%", "%25").replace("\n", "%0A")

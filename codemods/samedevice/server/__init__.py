@@ -13,6 +13,7 @@ import os
 import sys
 
 from . import actions, questions, sessions
+from .messages import Bounded
 from .protocol import Server
 
 __all__ = ["Server", "serve"]
@@ -27,6 +28,6 @@ def serve(port: int | None = None) -> None:
     if port is None:
         messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
         with contextlib.redirect_stdout(sys.stderr):  # only messages go out there
-            server.start_io(stdout=messages)
+            server.start_io(Bounded(sys.stdin.buffer), messages)  # type: ignore[arg-type]
     else:
         server.start_tcp("127.0.0.1", port)

@@ -33,6 +33,7 @@ from ..finding import Finding, Span
 from ..source import Source
 from .analysis import Analysis, Folder, Settings
 from .edits import range_of, replaced, text_edits
+from .messages import BoundedReader
 
 T = TypeVar("T")
 Look = Callable[[Mapping[str, str], Settings, Step], Analysis | None]
@@ -623,7 +624,10 @@ class Server(LanguageServer):
             self.protocol.set_writer(writer)
             try:
                 await run_async(
-                    stopped, reader, self.protocol, error_handler=self.report_server_error
+                    stopped,
+                    BoundedReader(reader),
+                    self.protocol,
+                    error_handler=self.report_server_error,
                 )
             except (OSError, EOFError, ValueError) as error:  # ValueError: a line without an end
                 logging.getLogger(NAME).error("the connection is lost: %s", error)

@@ -1,0 +1,104 @@
+"""What is announced or found in great number is bounded, or takes time that grows with it alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from samedevice import files, reading
+from samedevice.check import check
+from samedevice.config import Config
+from samedevice.finding import Finding
+from samedevice.migrate import migrate
+from samedevice.report import changes, github, gitlab, sarif
+from samedevice.report import json as json_
+from samedevice.rules import load
+
+from .hostile import environment, run, samedevice
+
+
+@pytest.mark.parametrize("head", [
+    "Content-Length: 99999999999\r\n\r\n{}",
+    "Content-Length: 999999999999999999999999999999\r\n\r\n{}",
+    "Content-Length: " + "9" * 10_000 + "\r\n\r\n",
+    "x" * 1_000_000,
+], ids=["99999999999", "more", "digits", "line"])  # fmt: skip
+def test_messages_to_the_server(head: str, tmp_path: Path) -> None:
+    pytest.importorskip("pygls")
+    done = run(samedevice("server"), tmp_path, environment(tmp_path / "home"), head)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+    assert len(done.stderr) < 300
+
+
+def _many(count: int) -> str:
+    lines = [f"x{number} = torch.zeros({number}).cuda()" for number in range(count)]
+    return "import torch\n" + "\n".join(lines) + "\n"
+
+
+def _seconds(folder: Path, count: int) -> tuple[float, list[Finding]]:
+    folder.mkdir()
+    (folder / "main.py").write_text(_many(count))
+    started = time.process_time()
+    project = reading.read([str(folder)], Config())
+    found = check(project, Config())
+    for dump in (github, gitlab, json_):
+        words = (found, project.errors) if dump is github else (
+            found, project.errors, project.sources)  # fmt: skip
+        dump.dump(*words)
+    sarif.dump(found, project.errors, load())
+    outcome = migrate(reading.read([str(folder)], Config()), Config())
+    for name in ("a.json", "a.md", "a.html"):
+        changes.dump(changes.change_list(outcome), name)
+    return time.process_time() - started, found
+
+
+@pytest.mark.slow
+def test_findings_cost_as_much_as_they_are_many(tmp_path: Path) -> None:
+    """Eight times as many may take twelve times as long, and not sixty-four."""
+    few, _ = _seconds(tmp_path / "few", 500)
+    many, found = _seconds(tmp_path / "many", 4000)
+    assert len(found) >= 4000
+    assert many < 12 * few + 2, (few, many)
+
+
+def test_a_notebook_of_pictures(tmp_path: Path) -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "a" * 6_000_000}}
+    code = {"cell_type": "code", "metadata": {}, "source": ["import torch\n", "x = 1"]}
+    cells = [{**code, "outputs": [picture]} for _ in range(10)]
+    path = tmp_path / "main.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert path.stat().st_size > 60_000_000
+    started = time.process_time()
+    project = reading.read([str(path)], Config())
+    assert not project.errors and check(project, Config()) == []
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize("name", ["main.py", "pyproject.toml", "requirements.txt", ".gitignore",
+                                  "setup.py", "setup.cfg", "environment.yml"])  # fmt: skip
+def test_files_that_never_end(name: str, tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("import torch\n")
+    os.mkfifo(tmp_path / name)
+    done = run(samedevice("check", "."), tmp_path, environment(tmp_path / "home"), seconds=20)
+    assert done.returncode in (0, 2)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    done = run(samedevice("check", "."), tmp_path, environment(tmp_path / "home"), seconds=20)
+    assert done.returncode in (0, 2)
+
+
+def test_what_is_walked_is_below_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.py").touch()
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "outside")
+    (folder / "link.py").symlink_to(tmp_path / "outside" / "secret.py")
+    (folder / "loop").symlink_to(folder)
+    assert files.find([str(folder)]).paths == []
