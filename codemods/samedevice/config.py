@@ -211,6 +211,9 @@ def _common_folder(paths: Sequence[str]) -> str:
         return os.getcwd()
 
 
+_DOTS = 1_000  # in one line; a key of many parts takes their square in time
+
+
 def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
     """Return a document; one that is no TOML is somebody else's, unless it speaks of us."""
     try:
@@ -220,6 +223,8 @@ def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     try:
+        if any(line.count(b".") > _DOTS for line in data.split(b"\n")):
+            raise ValueError(f"a line with more than {_DOTS:,} dots")
         document: dict[str, Any] = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:  # also numbers of many digits
         if ours or b"tool.samedevice" in data:

@@ -28,8 +28,8 @@ _NAME = re.compile(
     r"\s*(?:[\w-]+::)?(?:torch|pytorch(?:-cpu|-gpu)?)\s*(?:\[[^\]]*\])?\s*(?![\w.-])([^;#]*)",
     re.IGNORECASE,
 )
-_FLOOR = re.compile(r"(?:>=|(?<![<>!~=])={1,3}|~=|>(?!=)|\^|~(?!=))\s*v?(\d+)(?:\.(\d+))?")
-_CEILING = re.compile(r"(<=?)\s*(\d+)(?:\.(\d+))?")
+_FLOOR = re.compile(r"(?:>=|(?<![<>!~=])={1,3}|~=|>(?!=)|\^|~(?!=))\s*v?(\d{1,9})(?:\.(\d{1,9}))?")
+_CEILING = re.compile(r"(<=?)\s*(\d{1,9})(?:\.(\d{1,9}))?")
 _CONDA = re.compile(r"\s*-\s*['\"]?([^'\"#]+)")
 
 

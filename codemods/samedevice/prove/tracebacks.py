@@ -30,7 +30,7 @@ class Traceback:
     message: Message | None
 
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*\x07")
 
 _SEPARATOR = r"(?:[ \t]*[:|-][ \t]?|[ \t])?"
 # What loggers and quotes put before every line. Tried one after the other, as often as they fit.
