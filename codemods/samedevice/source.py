@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import os
 import re
 import stat
 import sys
@@ -225,7 +226,7 @@ def read(path: str | Path, stdin: str = "-") -> Source:
 
     Raises `SourceError` when that cannot be done.
     """
-    name = path.as_posix() if isinstance(path, Path) else path.replace("\\", "/")
+    name = path.as_posix() if isinstance(path, Path) else path.replace(os.sep, "/")
     if name == "-":
         return from_bytes(sys.stdin.buffer.read(), stdin)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -36,11 +35,11 @@ def unified(change: Change, context: int = 3) -> bytes:
 
 def _quoted(name: bytes) -> bytes:
     """Return a name as git writes it: one with a newline could begin the diff of another file."""
-    if not re.search(rb'[\x00-\x1f\x7f"\\]', name):
+    if name.decode("utf-8", "replace").isprintable() and not set(name) & set(b'"\\'):
         return name
     quoted = (
         b"\\%c" % byte if byte in b'"\\'
-        else b"\\%03o" % byte if byte < 32 or byte == 127
+        else b"\\%03o" % byte if byte < 32 or byte > 126
         else bytes([byte])
         for byte in name
     )  # fmt: skip
