@@ -99,7 +99,7 @@ def _csv(records: Iterable[Record]) -> str:
 def _cell(value: object) -> object:
     """Return a value that a spreadsheet takes for text where it is text, and for no formula."""
     if isinstance(value, str):
-        value = printable(value)
+        value = "\t".join(map(printable, value.split("\t")))
     if isinstance(value, str) and value.lstrip()[:1] in tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"):
         return f"'{value}"
     return value
