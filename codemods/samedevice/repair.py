@@ -26,7 +26,7 @@ from .project import Project
 from .prove import tracebacks, workspace
 from .prove.clash import Clash, Party, Step
 from .prove.prove import Proof, prove
-from .prove.run import RunResult, Settings, run_program
+from .prove.run import RunResult, Settings, as_if_in, run_program
 
 ROUNDS = 20
 """Runs after which `by_running` gives up."""
@@ -174,7 +174,7 @@ def by_running(
             start = workspace.find(root, Path.cwd())
             workspace.copy(replace(start, replaced=_bytes(outcome, root)), copy)
             result = run_program(program, cwd=copy, settings=settings)
-        clash = result.clash
+            clash, result = result.clash, as_if_in(result, copy, root)
         if clash is None:
             return Repaired(outcome, result, seen)
         key = (clash.file, clash.line, clash.message)

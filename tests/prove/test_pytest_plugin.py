@@ -50,14 +50,17 @@ def test_without_the_option_torch_is_not_imported(tmp_path: Path) -> None:
     assert "samedevice:" not in done.stdout
 
 
-def test_suite_on_the_virtual_device(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recorded", ["clash", "always"])
+def test_suite_on_the_virtual_device(tmp_path: Path, recorded: str) -> None:
     pytest.importorskip("torch")
     (tmp_path / "conftest.py").write_text(
         "import torch\nassert torch.cuda.is_available()\n", "utf-8"
     )
     (tmp_path / "test_a.py").write_text(SUITE, "utf-8")
-    done = run_pytest(tmp_path, "--virtual-device")
+    done = run_pytest(tmp_path, "--virtual-device", f"--virtual-record={recorded}")
     assert done.returncode == 1, done.stdout + done.stderr
+    said = "operations ran on virtual" if recorded == "always" else "tensors were made on virtual"
+    assert said in done.stdout
     assert "1 passed" in done.stdout and "2 failed" in done.stdout
     assert "samedevice: 1 virtual cuda device(s)" in done.stdout
     assert "1 test(s) ended by a device clash" in done.stdout
@@ -68,6 +71,34 @@ def test_suite_on_the_virtual_device(tmp_path: Path) -> None:
     assert "created on cpu" in section and "self.mask = torch.ones(2)" in section
     assert "moved to cuda:0" in section
     assert "rules.py" not in done.stdout and "watch.py" not in done.stdout  # ours
+
+
+def test_what_a_gpu_refuses_on_demand(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "test_a.py").write_text(
+        """
+import pytest
+import torch
+
+def test_memory():
+    x = torch.ones(1 << 20, device="cuda")
+    with pytest.raises(torch.cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate"):
+        torch.ones(5 << 20, device="cuda")
+    assert torch.cuda.get_device_properties(0).total_memory == 16 << 20
+
+def test_index():
+    with pytest.raises(RuntimeError, match="device-side assert triggered"):
+        torch.ones(3, device="cuda")[torch.tensor([5], device="cuda")]
+    with pytest.raises(RuntimeError, match="device-side assert triggered"):
+        torch.ones(3, device="cuda")
+""",
+        "utf-8",
+    )
+    done = run_pytest(tmp_path, "--virtual-device", "--virtual-memory=16M", "--virtual-asserts")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_pytest(tmp_path, "--virtual-device", "--virtual-memory=much")
+    assert done.returncode == 4
+    assert "expected a size such as 8G" in done.stderr
 
 
 def test_the_same_suite_without_a_device(tmp_path: Path) -> None:
@@ -85,6 +116,28 @@ def test_two_devices(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, "--virtual-device=cuda", "--virtual-devices", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no test used cuda" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--virtual-device", "tests/"],
+        ["--virtual-device", "tests/test_b.py::test"],
+        ["-q", "--virtual-device", "cuda", "tests"],
+        ["tests", "--virtual-device"],
+    ],
+)
+def test_a_path_after_the_option(tmp_path: Path, words: list[str]) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "conftest.py").write_text("STARTED = True\n", "utf-8")
+    (tmp_path / "tests" / "test_b.py").write_text(
+        "import torch\ndef test(): assert torch.ones(1, device='cuda').is_cuda\n", "utf-8"
+    )
+    (tmp_path / "test_elsewhere.py").write_text("def test(): assert False\n", "utf-8")
+    done = run_pytest(tmp_path, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
 
 
 @pytest.mark.parametrize("value", ["tests/", "nonsense"])

@@ -266,7 +266,7 @@ def test_a_clash_in_a_notebook(tmp_path: Path) -> None:
     assert clash is not None
     party, other = clash.operands
     assert (party.expression, [step.text for step in party.steps]) == ("x", ["x = torch.ones(2)"])
-    assert (other.expression, other.device) == ("", "cuda:0")
+    assert (other.expression, other.device) == ("torch.ones(2, device='cuda')", "cuda:0")
 
 
 @pytest.mark.parametrize("workers", [0, 2])

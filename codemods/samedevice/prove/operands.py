@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -19,6 +20,7 @@ from samedevice.prove.clash import Party
 from samedevice.prove.lives import Lives
 
 _MOST = 8  # operands; a list of a thousand tensors is no help
+_LONGEST = 60  # characters of code that still are a name
 _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _missing = object()
 
@@ -30,6 +32,8 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
     operation, which are results of a part of it.
     """
     node = failed_node(trace)
+    if isinstance(node, ast.Expr):
+        node = node.value
     found: list[Party] = []
     seen: set[int] = set()
     for chain in _chains(node) if node is not None else ():
@@ -42,10 +46,34 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
                 chain = chain.value
             found += _parties(ast.unparse(chain), value, lives)
     devices = {party.device for party in found}
-    for tensor in lives.refused:
-        if str(tensor.device) not in devices:
-            found += _parties("", tensor, lives)
+    unnamed = [tensor for tensor in lives.refused if str(tensor.device) not in devices]
+    names = _results(node) if node is not None else []
+    for place, tensor in enumerate(unnamed):
+        # a sum's operands are in their order; of anything else only a single one is known
+        known = len(names) == len(unnamed) and (len(names) == 1 or isinstance(node, ast.BinOp))
+        found += _parties(names[place] if known else "", tensor, lives)
     return tuple(found[:_MOST])
+
+
+def _results(node: ast.AST) -> list[str]:
+    """Return the code of the operands of an expression that are results and have no name."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            operands: list[ast.expr] = [left, right]
+        case ast.Compare(left=left, comparators=others):
+            operands = [left, *others]
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            operands = [*arguments, *(keyword.value for keyword in keywords)]
+            if isinstance(function, ast.Attribute):
+                operands.append(function.value)
+        case _:
+            return []
+    results = [
+        ast.unparse(one)
+        for one in operands
+        if not isinstance(one, (ast.Constant, ast.Starred)) and not _is_chain(one)
+    ]
+    return [code if len(code) <= _LONGEST else "" for code in results]
 
 
 def failed_node(trace: TracebackType) -> ast.AST | None:
@@ -180,13 +208,24 @@ def _parties(expression: str, value: Any, lives: Lives) -> Iterator[Party]:
     elif isinstance(value, torch.Generator):
         yield Party(expression, str(value.device), "generator")
     elif type(value) in (list, tuple):
-        for index, item in enumerate(value[:_MOST]):
-            if isinstance(item, torch.Tensor):
-                yield from _parties(f"{expression}[{index}]", item, lives)
+        yield from _member_parties(expression, enumerate(value), lives)
     elif type(value) is dict:
-        for key, item in list(value.items())[:_MOST]:
-            if isinstance(item, torch.Tensor):
-                yield from _parties(f"{expression}[{key!r}]", item, lives)
+        yield from _member_parties(expression, value.items(), lives)
+
+
+def _member_parties(
+    expression: str, members: Iterable[tuple[Any, Any]], lives: Lives
+) -> Iterator[Party]:
+    """Yield one party for each device that tensors of a list or dict are on: the first there."""
+    by_device: dict[str, list[tuple[Any, torch.Tensor]]] = {}
+    for key, item in members:
+        if isinstance(item, torch.Tensor):
+            by_device.setdefault(str(item.device), []).append((key, item))
+    for there in by_device.values():
+        key, tensor = there[0]
+        for party in _parties(f"{expression}[{key!r}]", tensor, lives):
+            more = f", and {len(there) - 1} more there" if len(there) > 1 else ""
+            yield replace(party, what=party.what + more)
 
 
 def _module_parties(

@@ -2,20 +2,26 @@
 
 The accelerator is there before the first conftest.py is imported, so `torch.cuda.is_available()`
 holds for all of the suite. A test that a clash ends gets a section that says where each operand got
-its place. Without the option nothing happens, and torch is not imported.
+its place: its function runs once more for that, recorded, for recording all tests would take longer
+than the tests. Without the option nothing happens, and torch is not imported.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from samedevice.prove.clash import Clash
     from samedevice.prove.watch import Watch
 
+_TYPES = "cuda", "mps", "xpu"
+_RECORDED = "clash", "always", "never"
 _WATCH: pytest.StashKey[Watch] = pytest.StashKey()
 _CONTEXT: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _CLASHES: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -29,8 +35,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         nargs="?",
         const="cuda",
         metavar="TYPE",
-        help="run the tests with a virtual accelerator (cuda unless told otherwise; "
-        "write --virtual-device=TYPE)",
+        help=f"run the tests with a virtual accelerator: {', '.join(_TYPES)} (default: cuda)",
+    )
+    group.addoption(
+        "--virtual-record",
+        choices=_RECORDED,
+        default="clash",
+        help="what is recorded for reports: a test that a clash ended, which runs again (clash), "
+        "all tests while they run (always), nothing (never); default: clash",
+    )
+    group.addoption(
+        "--virtual-memory",
+        metavar="SIZE",
+        help="how much memory each virtual accelerator has, such as 8G (default: no end)",
+    )
+    group.addoption(
+        "--virtual-asserts",
+        action="store_true",
+        help="an index out of bounds ends all use of the accelerator, as it does on a GPU",
     )
     group.addoption(
         "--virtual-devices",
@@ -42,26 +64,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
     """Install the accelerator before any of the project's code is imported."""
+    _keep_paths(early_config, parser, args)
     options = early_config.known_args_namespace
     device_type = getattr(options, "virtual_device", None)
     if not device_type:
         return
-    if not device_type.isidentifier():
-        # `--virtual-device tests/` took the path for the type
-        raise pytest.UsageError(f"--virtual-device={device_type}: a device type such as cuda")
     try:
+        from samedevice.prove import virtual
         from samedevice.prove.device import bring_up
-        from samedevice.prove.watch import watching
 
+        if options.virtual_memory:
+            os.environ[virtual.MEMORY] = options.virtual_memory
+        if options.virtual_asserts:
+            os.environ[virtual.ASSERTS] = "1"
         bring_up(device_type, options.virtual_devices)
     except (ImportError, RuntimeError, ValueError) as error:
         raise pytest.UsageError(f"--virtual-device={device_type}: {error}") from None
-    stack = contextlib.ExitStack()
-    early_config.stash[_WATCH] = stack.enter_context(watching(timed=False))
-    early_config.stash[_CONTEXT] = stack
     early_config.stash[_CLASHES] = []
+    if options.virtual_record == "always":
+        from samedevice.prove.watch import watching
+
+        stack = contextlib.ExitStack()
+        early_config.stash[_WATCH] = stack.enter_context(watching(timed=False))
+        early_config.stash[_CONTEXT] = stack
+
+
+def _keep_paths(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
+    """Let `--virtual-device tests/` be the option and a path: argparse takes that for its value."""
+    followed = [at for at, word in enumerate(args[:-1]) if word == "--virtual-device"]
+    taken = [at for at in followed if args[at + 1] not in _TYPES and args[at + 1][0] != "-"]
+    for at in taken:
+        args[at] = f"--virtual-device={_TYPES[0]}"
+    if taken:
+        known = parser.parse_known_args(args, namespace=copy.copy(config.option))
+        config.known_args_namespace = known
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -73,17 +113,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Add to a test's report what the clash that ended it was about."""
-    if _WATCH in item.config.stash and call.excinfo is not None:
+    is_ours = _CLASHES in item.config.stash and call.excinfo is not None
+    if is_ours and call.excinfo is not None:
         from samedevice.prove.failure import without_ours
 
         without_ours(call.excinfo.value)
     outcome: Any = yield
     report = outcome.get_result()
-    if _WATCH not in item.config.stash or call.excinfo is None or not report.failed:
+    if not is_ours or call.excinfo is None or not report.failed:
         return
-    from samedevice.prove.failure import find_clash
-
-    clash = find_clash(call.excinfo.value, item.config.stash[_WATCH].lives)
+    clash = _clash(item, call.when, call.excinfo.value)
     if clash is not None:
         from samedevice.prove.display import as_text, render_clash
 
@@ -91,9 +130,28 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.sections.append(("Device clash", as_text(render_clash(clash))))
 
 
+def _clash(item: pytest.Item, when: str, error: BaseException) -> Clash | None:
+    """Return the clash that ended a phase of a test, from a recorded run of it if there is one."""
+    from samedevice.prove.failure import find_clash
+    from samedevice.prove.lives import Lives
+
+    watch = item.config.stash.get(_WATCH, None)
+    clash = find_clash(error, watch.lives if watch is not None else Lives())
+    if clash is None or when != "call" or item.config.option.virtual_record != "clash":
+        return clash
+    from samedevice.prove.watch import watching
+
+    with watching(timed=False) as watch:
+        try:
+            item.runtest()
+        except Exception as again:
+            return find_clash(again, watch.lives) or clash
+    return clash
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say that the accelerator is virtual."""
-    if _WATCH not in config.stash:
+    if _CLASHES not in config.stash:
         return None
     import torch
 
@@ -103,18 +161,24 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say how much ran on the accelerator, and how many tests a clash ended."""
-    if _WATCH not in config.stash:
+    if _CLASHES not in config.stash:
         return
-    record = config.stash[_WATCH].record()
-    name = config.option.virtual_device
-    there = record.count(name)
-    total = sum(sum(names.values()) for names in record.operations.values())
+    from samedevice.prove.virtual.memory import MEMORY
+
+    name, made = config.option.virtual_device, MEMORY.made()
     terminalreporter.section("samedevice")
-    terminalreporter.line(f"{there:,} of {total:,} operations ran on virtual {name}")
+    if _WATCH in config.stash:
+        record = config.stash[_WATCH].record()
+        total = sum(sum(names.values()) for names in record.operations.values())
+        terminalreporter.line(
+            f"{record.count(name):,} of {total:,} operations ran on virtual {name}"
+        )
+    else:
+        terminalreporter.line(f"{made:,} tensors were made on virtual {name}")
     clashes = config.stash[_CLASHES]
     if clashes:
         terminalreporter.line(f"{len(clashes)} test(s) ended by a device clash:")
         for clash in clashes:
             terminalreporter.line(f"  {clash}")
-    if not there:
+    if not made:
         terminalreporter.line(f"no test used {name}: do they choose their device themselves?")

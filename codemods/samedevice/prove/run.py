@@ -11,10 +11,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from samedevice.prove.clash import Clash, Frame, Party, Step
 from samedevice.prove.frames import is_users, source_line
@@ -131,6 +131,23 @@ class RunResult:
         return asdict(self)
 
 
+def as_if_in(result: RunResult, copy: Path, folder: Path) -> RunResult:
+    """Return a result that speaks of the files of `folder` where it ran in a copy of it."""
+    old, new = str(copy.resolve()), str(folder.resolve())
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(old, new)
+        if isinstance(value, (list, tuple)):
+            return type(value)(renamed(item) for item in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            parts = {one.name: renamed(getattr(value, one.name)) for one in fields(value)}
+            return replace(value, **parts)
+        return value
+
+    return cast(RunResult, renamed(result))
+
+
 @dataclass(frozen=True)
 class Settings:
     """How programs run.
@@ -191,7 +208,7 @@ def run_program(
             env["PYTHONHASHSEED"] = str(settings.seed % 2**32)
         try:
             ended = supervise(
-                [settings.python, str(_CHILD), str(Path(folder, "job.json"))],
+                [_interpreter(settings.python), str(_CHILD), str(Path(folder, "job.json"))],
                 limits=settings.limits,
                 cwd=cwd,
                 env=env,
@@ -203,6 +220,11 @@ def run_program(
         report = _read_report(Path(job.report))
         stack = _read_stack(Path(job.stack))
     return _result(str(program), settings, ended, report, stack)
+
+
+def _interpreter(python: str) -> str:
+    """Return an interpreter so that it is found from another folder, too."""
+    return os.path.abspath(python) if os.path.dirname(python) else python
 
 
 def _kind(program: Program, cwd: Path) -> Literal["script", "module", "notebook"]:

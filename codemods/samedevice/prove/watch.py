@@ -12,7 +12,7 @@ import hashlib
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samedevice.prove.clash import read_message
@@ -356,6 +356,48 @@ def _skip() -> None:
 _skip()
 
 
+def _unwatched_traces() -> Callable[[], None]:
+    """Let `torch.jit.trace` run as without a mode, which it notes as a constant what it sees not.
+
+    Returns what undoes it.
+    """
+    places = [
+        (owner, name)
+        for owner in (torch._C, torch._C.ScriptModule)
+        for name in vars(owner)
+        if name in _TRACERS
+    ]
+    old = [getattr(owner, name) for owner, name in places]
+
+    def unwatched(trace: Callable[..., Any]) -> Callable[..., Any]:
+        def traced(*args: Any, **kwargs: Any) -> Any:
+            alone = torch._C._len_torch_dispatch_stack() == 1
+            with _disable_current_modes() if alone else contextlib.nullcontext():
+                return trace(*args, **kwargs)
+
+        return traced
+
+    for (owner, name), trace in zip(places, old, strict=True):
+        setattr(owner, name, unwatched(trace))
+
+    def undo() -> None:
+        for (owner, name), trace in zip(places, old, strict=True):
+            setattr(owner, name, trace)
+
+    return undo
+
+
+_TRACERS = frozenset(
+    [
+        "_create_function_from_trace",
+        "_create_function_from_trace_with_dict",
+        "_create_graph_by_tracing",
+        "_create_method_from_trace",
+        "_create_method_from_trace_with_dict",
+    ]
+)
+
+
 @contextlib.contextmanager
 def watching(timed: bool) -> Iterator[Watch]:
     """Watch all that runs inside; the program's own modes work as ever."""
@@ -384,10 +426,12 @@ def watching(timed: bool) -> Iterator[Watch]:
     torch.autograd.backward = backward_of
     torch.amp.GradScaler.scale = scale_of
     torch.autocast.__enter__ = enter_of
+    undo = _unwatched_traces()
     try:
         with watch:
             yield watch
     finally:
+        undo()
         torch.autograd.backward = backward
         torch.amp.GradScaler.scale = scale
         torch.autocast.__enter__ = enter

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import seen
+
 SAME = "same"
 NEAR = "near"
 ENDS = "ends"
@@ -202,7 +204,6 @@ _OTHER_REFUSALS = {
     ),
     "host indexed by device": ("h[torch.tensor([0], device=D)]", _INDEX),
     "host indexed by device mask": ("h[d > 0]", _INDEX),
-    "host put at device indices": ("h[torch.tensor([0], device=D)] = 0.", _INDEX),
     "labels on host indexed by argmax": ("torch.arange(3)[d.argmax(1)]", _INDEX),
     "numpy": ("d.numpy()", _NUMPY),
     "np.asarray": ("np.asarray(d)", _NUMPY),
@@ -524,6 +525,9 @@ CASES = [
     *(Case(f"same: {name}", code, SAME) for name, code in _SAME.items()),
     *(Case(f"near: {name}", code, NEAR) for name, code in _NEAR.items()),
     *(Case(f"ends: {name}", code, ENDS) for name, code in _ENDS.items()),
+    *(Case(f"seen: {name}", code, SAME) for name, code in seen.SAME.items()),
+    *(Case(f"seen: {name}", code, ENDS) for name, code in seen.ENDS.items()),
+    *(Case(f"seen: {name}", code, expected) for name, (code, expected) in seen.REFUSED.items()),
 ]
 
 # A training step each: the module or loss, and its input's shape.

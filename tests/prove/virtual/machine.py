@@ -50,4 +50,4 @@ class Machine:
         """End the worker."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-            self._process.wait(20)
+            self._process.wait(120)

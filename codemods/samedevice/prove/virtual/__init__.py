@@ -19,9 +19,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from samedevice.prove.virtual.accelerator import Accelerator
 
-__all__ = ["VARIABLE", "hook_directory", "install", "install_from_environment", "installed"]
+__all__ = [
+    "ASSERTS",
+    "MEMORY",
+    "VARIABLE",
+    "hook_directory",
+    "install",
+    "install_from_environment",
+    "installed",
+]
 
 VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for child processes
+MEMORY = "SAMEDEVICE_VIRTUAL_MEMORY"  # "8G": the size of each device; without it there is no end
+ASSERTS = "SAMEDEVICE_VIRTUAL_ASSERTS"  # "1": an index out of bounds ends all use of the device
 
 _installed: Accelerator | None = None
 
@@ -30,12 +40,14 @@ def install(device_type: str = "cuda", count: int = 1) -> Accelerator:
     """Give this process, its threads and its children `count` accelerators of `device_type`.
 
     Calling it again returns the same accelerator. What a program does on it is watched from
-    outside, as on a real one.
+    outside, as on a real one. What is stricter than that is asked for in the environment: `MEMORY`
+    and `ASSERTS`.
 
     A real GPU is hidden from this process for the rest of its life.
 
     Raises RuntimeError if the installed torch cannot carry one (it is a release that is not
-    understood) or the process uses a real GPU already, ValueError if another one is installed.
+    understood) or the process uses a real GPU already, ValueError if another one is installed or
+    the environment asks for memory in words that are no size.
     """
     global _installed
     import torch  # noqa: F401  # in a child, its import installs what the environment asks for
@@ -85,3 +97,21 @@ def install_from_environment() -> Accelerator | None:
     if not device_type or not (count or "1").isdigit():
         raise ValueError(f"{VARIABLE}={value}: expected a device type and a number, like cuda:1")
     return install(device_type, int(count or 1))
+
+
+def size_of_memory() -> int | None:
+    """Return the size of a device in bytes that the environment asks for, None for no end.
+
+    Raises ValueError if it is malformed.
+    """
+    import os
+    import re
+
+    value = os.environ.get(MEMORY, "")
+    if not value:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    size = int(float(found[1]) * (1 << 10 * " kmgt".index(found[2].lower() or " "))) if found else 0
+    if size <= 0:
+        raise ValueError(f"{MEMORY}={value}: expected a size such as 8G or 500M")
+    return size

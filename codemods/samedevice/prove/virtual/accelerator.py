@@ -21,6 +21,7 @@ from samedevice.prove.virtual import (
     runtime,
     storage,
 )
+from samedevice.prove.virtual.memory import MEMORY
 from samedevice.prove.virtual.native import Registration, time_on_host
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
@@ -41,6 +42,8 @@ class Accelerator:
             raise ValueError(f"{count} devices: there can be one to {_MOST}")
         if count > 1 and device_type != "cuda":
             raise RuntimeError(f"{count} virtual {device_type} devices: there can be one")
+        MEMORY.set_limit(virtual.size_of_memory())
+        STATE.asserts = os.environ.get(virtual.ASSERTS, "") not in ("", "0")
         rules.declared()  # raises if this torch does not ship them, before anything is changed
         runtime.hide_real_devices()
         self.device_type = device_type
@@ -106,7 +109,7 @@ class Accelerator:
         if getattr(module, "is_initialized", lambda: True)():
             STATE.forked = True
             self._native.require_init()
-            bridge.close()
+            bridge.close("CUDA error: initialization error")
 
     def uninstall(self) -> None:
         """Take everything back. No tensor of the accelerator may be used afterwards."""

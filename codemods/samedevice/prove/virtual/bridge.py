@@ -10,11 +10,13 @@ Either object keeps the memory alive.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from samedevice.prove.virtual.memory import MEMORY
 
 _to_capsule: Any = torch._C._to_dlpack
 _from_capsule: Any = torch._C._from_dlpack
@@ -27,6 +29,7 @@ _int64_at = ctypes.c_int64.from_address
 _DEVICE_OFFSET = ctypes.sizeof(ctypes.c_void_p)
 _HOST = 1
 _strided = torch.strided
+_shape_of = Tensor.shape.__get__  # for classes of tensors that hide theirs
 _DLPACK_TYPES = {"cuda": 2, "mps": 8, "xpu": 14}
 
 _dlpack_type = _DLPACK_TYPES["cuda"]
@@ -41,10 +44,13 @@ _BY_ROWS = frozenset([torch.sparse_csr, torch.sparse_bsr])
 _COMPRESSED = _BY_ROWS | {torch.sparse_csc, torch.sparse_bsc}
 _CPU = torch._C.DispatchKey.CPU
 _SPARSE_CPU = torch._C.DispatchKey.SparseCPU
+_nested = torch.ops.aten._nested_view_from_buffer.default._op_dk
+_NESTED = {"cpu": _CPU}  # the key of what makes a nested tensor of a dense one
 
 
 def configure(device_type: str) -> None:
     """Choose the accelerator that `to_device` makes tensors of."""
+    _NESTED[device_type] = _CPU
     global _dlpack_type, _refused_dtype
     _dlpack_type = _DLPACK_TYPES[device_type]
     _refused_dtype = torch.float64 if device_type == "mps" else None
@@ -56,9 +62,9 @@ def to_device(host: Tensor, index: int) -> Tensor:
     Sizes and strides are kept. The storage begins at the first element of `host`, so only tensors
     whose storage nobody looks at through another one (fresh results) should come here.
     """
-    if host.layout is not _strided or host.is_conj():
+    if host.layout is not _strided or host.is_conj() or host.is_nested:
         return _uncommon_to_device(host, index)
-    shape = host.shape
+    shape = _shape_of(host)
     if host.dtype is _refused_dtype:
         raise TypeError(
             "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support "
@@ -68,6 +74,7 @@ def to_device(host: Tensor, index: int) -> Tensor:
         capsule = _to_capsule(host)
     except BufferError:
         raise lacking(str(host.dtype).removeprefix("torch.")) from None
+    MEMORY.take(host, index)
     address = _pointer(capsule, b"dltensor")
     _int64_at(address + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
     if 0 in shape:
@@ -81,12 +88,12 @@ def to_device(host: Tensor, index: int) -> Tensor:
 
 def to_host(device: Tensor) -> Tensor:
     """Return a host tensor over the memory of a device tensor: a view in all but name."""
-    if device.layout is not _strided:
-        return _sparse(device, to_host)
+    if device.layout is not _strided or device.is_nested:
+        return _of_parts(device, to_host)
     capsule = _to_capsule(device)
     _int64_at(_pointer(capsule, b"dltensor") + _DEVICE_OFFSET).value = _HOST
     host = _from_capsule(capsule)
-    shape = device.shape
+    shape = _shape_of(device)
     if (1 in shape or 0 in shape) and host.stride() != device.stride():
         _as_strided_on_host(host, shape, device.stride())
     if device.is_conj():
@@ -99,7 +106,7 @@ def to_host(device: Tensor) -> Tensor:
 def _uncommon_to_device(host: Tensor, index: int) -> Tensor:
     if host.is_conj():
         return to_device(host.resolve_conj(), index)
-    return _sparse(host, lambda part: to_device(part, index))
+    return _of_parts(host, lambda part: to_device(part, index))
 
 
 def lacking(kind: str) -> NotImplementedError:
@@ -108,10 +115,14 @@ def lacking(kind: str) -> NotImplementedError:
 
 
 def parts(tensor: Tensor) -> tuple[Tensor, ...]:
-    """Return the dense tensors that a sparse one consists of, its values last.
+    """Return the dense tensors that a sparse or nested one consists of, its values last.
+
+    The sizes of a nested tensor are always on the host, and not among them.
 
     Raises NotImplementedError if it is of another kind.
     """
+    if tensor.is_nested:
+        return (tensor.values(),)
     if tensor.layout is torch.sparse_coo:
         return tensor._indices(), tensor._values()
     if tensor.layout in _BY_ROWS:
@@ -121,9 +132,17 @@ def parts(tensor: Tensor) -> tuple[Tensor, ...]:
     raise lacking(str(tensor.layout).removeprefix("torch._"))
 
 
-def _sparse(model: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return a sparse tensor like `model` of its parts as `view` gives them."""
+def _of_parts(model: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return a sparse or nested tensor like `model` of its parts as `view` gives them."""
     moved = [view(part) for part in parts(model)]
+    if model.is_nested:
+        return _nested(
+            _NESTED[moved[0].device.type],
+            moved[0],
+            model._nested_tensor_size(),
+            model._nested_tensor_strides(),
+            model._nested_tensor_storage_offsets(),
+        )
     options = {"dtype": model.dtype, "layout": model.layout, "device": moved[-1].device}
     if model.layout in _COMPRESSED:
         return _sparse_compressed(*moved, model.shape, **options)
@@ -150,12 +169,20 @@ def adopt(device: Tensor, source: Tensor) -> None:
     )
 
 
-def close() -> None:
-    """Refuse all use of the accelerator: this process was forked from one that used it."""
+def set_storage_offset(
+    device: Tensor, storage: Any, offset: int, size: Sequence[int], stride: Sequence[int]
+) -> Tensor:
+    """Let `device` be this part of a storage."""
+    _set_on_host(_CPU, device, storage, offset, size, stride)
+    return device
+
+
+def close(reason: str) -> None:
+    """Refuse all use of the accelerator from now on: this process was forked, or it failed."""
     global _from_capsule
 
     def refuse(capsule: Any) -> Tensor:
         error: Any = getattr(torch, "AcceleratorError", RuntimeError)
-        raise error("CUDA error: initialization error")
+        raise error(reason)
 
     _from_capsule = refuse

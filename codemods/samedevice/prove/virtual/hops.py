@@ -18,6 +18,9 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import to_device, to_host
+from samedevice.prove.virtual.state import STATE
+
+is_tracing = torch._C._get_tracing_state
 
 Check = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
 
@@ -50,21 +53,26 @@ class _OnHost(torch.autograd.Function):  # type: ignore[misc]
     """
 
     @staticmethod
-    def forward(ctx: Any, function: Callable[..., Any], index: int, *given: Tensor) -> Any:
+    def forward(
+        ctx: Any, function: Callable[..., Any], index: int, refusal: str, *given: Tensor
+    ) -> Any:
         leaves = [
             (to_host(tensor) if tensor.get_device() >= 0 else tensor)
             .detach()
             .requires_grad_(needed)
-            for tensor, needed in zip(given, ctx.needs_input_grad[2:], strict=True)
+            for tensor, needed in zip(given, ctx.needs_input_grad[3:], strict=True)
         ]
         with _disable_current_modes(), torch.set_grad_enabled(any(ctx.needs_input_grad)):
             results = function(*leaves)
         ctx.function, ctx.index, ctx.leaves, ctx.results = function, index, leaves, results
+        ctx.refusal = refusal
         ctx.save_for_backward(*given)
         return tuple(to_device(result.detach(), index) for result in results)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
+        if ctx.refusal:
+            raise RuntimeError(ctx.refusal)
         given = ctx.saved_tensors
         if torch.is_grad_enabled():
             inputs = [tensor for tensor in given if tensor.requires_grad]
@@ -88,9 +96,8 @@ class _OnHost(torch.autograd.Function):  # type: ignore[misc]
             found = tuple(None if grad is None else to_device(grad, ctx.index) for grad in found)
         rest = iter(found)
         return (
-            None,
-            None,
-            *(next(rest) if needed else None for needed in ctx.needs_input_grad[2:]),
+            *(None, None, None),
+            *(next(rest) if needed else None for needed in ctx.needs_input_grad[3:]),
         )
 
 
@@ -109,9 +116,14 @@ def _hosts_attention() -> Iterator[None]:
 
 def _hop(op: Any, check: Check) -> Callable[..., Any]:
     call = op._op
+    traced = _TRACED.get(op._schema.name.rpartition("::")[2])
+    names = [argument.name for argument in op._schema.arguments]
+    train = names.index("train") if "train" in names else None
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         check(op, args, kwargs)
+        if traced is not None and is_tracing():
+            return traced(*args, **kwargs)
         flat, form = tree_flatten((args, kwargs))
         places = [place for place, value in enumerate(flat) if isinstance(value, Tensor)]
         index = next(flat[place].get_device() for place in places if flat[place].get_device() >= 0)
@@ -127,10 +139,22 @@ def _hop(op: Any, check: Check) -> Callable[..., Any]:
             shape[:] = [type(result)]
             return (result,) if isinstance(result, Tensor) else tuple(result)
 
-        results = _OnHost.apply(function, index, *(flat[place] for place in places))
+        refusal = _refusal(train, args, kwargs)
+        results = _OnHost.apply(function, index, refusal, *(flat[place] for place in places))
         return results[0] if shape[0] is Tensor else results
 
     return kernel
+
+
+def _refusal(train: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return why the backward pass of a recurrent network will be refused, if it will be.
+
+    cuDNN keeps what it needs for it in training only. `train` is the place of that argument.
+    """
+    if train is None or STATE.device_type != "cuda" or not torch._C._get_cudnn_enabled():
+        return ""
+    trains = args[train] if train < len(args) else kwargs["train"]
+    return "" if trains else "cudnn RNN backward can only be called in training mode"
 
 
 def _check_rnn(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -189,6 +213,61 @@ _CHECKS: dict[str, Check] = {
     },
     **{f"{kind}_cell": _check_cell for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
     "scaled_dot_product_attention": _check_attention,
+}
+
+
+def _lstm_cell(
+    input: Tensor,
+    hx: list[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    linear = torch.nn.functional.linear
+    gates = linear(input, w_ih, b_ih) + linear(hx[0], w_hh, b_hh)
+    first, forget, cell, output = gates.chunk(4, 1)
+    state = forget.sigmoid() * hx[1] + first.sigmoid() * cell.tanh()
+    return output.sigmoid() * state.tanh(), state
+
+
+def _gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    linear = torch.nn.functional.linear
+    reset_in, update_in, new_in = linear(input, w_ih, b_ih).chunk(3, 1)
+    reset_of, update_of, new_of = linear(hx, w_hh, b_hh).chunk(3, 1)
+    update = (update_in + update_of).sigmoid()
+    new = (new_in + (reset_in + reset_of).sigmoid() * new_of).tanh()
+    return (hx - new) * update + new
+
+
+def _rnn_cell(activation: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    def cell(
+        input: Tensor,
+        hx: Tensor,
+        w_ih: Tensor,
+        w_hh: Tensor,
+        b_ih: Tensor | None = None,
+        b_hh: Tensor | None = None,
+    ) -> Tensor:
+        linear = torch.nn.functional.linear
+        return activation(linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh))
+
+    return cell
+
+
+# `torch.jit.trace` passes these operations over and notes what they are composed of.
+_TRACED: dict[str, Callable[..., Any]] = {
+    "lstm_cell": _lstm_cell,
+    "gru_cell": _gru_cell,
+    "rnn_tanh_cell": _rnn_cell(torch.tanh),
+    "rnn_relu_cell": _rnn_cell(torch.relu),
 }
 
 

@@ -1,9 +1,11 @@
 """Where a GPU machine stops when the operands of one operation are in two places, and what it says.
 
-torch generates the check of every CUDA kernel from `native_functions.yaml`, which its wheel ships:
-by default all tensors must be on one device; `device_check: NoCheck` hands the decision to the
-kernel. Most of those are elementwise, and for them one 0-dim host tensor is a scalar. The few that
-decide otherwise are named here.
+torch is asked itself. Which checks the wrapper of a CUDA kernel makes, in which order and under
+which name, is what torchgen generates from `native_functions.yaml`; the wheel ships both. Where
+the wrapper makes none (`device_check: NoCheck`), the kernel decides, and of nearly all of these
+the half that decides is the same code for the CPU: it is run on the operands as they are, and stops
+where CUDA's kernel would begin. What is left, kernels of CUDA that decide in code of their own, is
+named here.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from torch import Tensor
 
 from samedevice.prove.virtual.state import STATE
 
+KINDS = "", "Sparse", "SparseCsr", "NestedTensor"  # of tensors, as in the names of dispatch keys
+
 
 class Operand(NamedTuple):
     """A tensor of a call: its parameter's name, and whether the operation writes to it."""
@@ -32,35 +36,25 @@ class Declared(NamedTuple):
     """Sets of operations, named with their overloads."""
 
     unchecked: frozenset[str]  # their kernels check devices themselves, or not at all
+    shared: frozenset[str]  # of these, those whose check is the same code for the CPU
     structured: frozenset[str]  # their wrappers are named in another way
-    host_only: frozenset[str]  # CUDA has no kernel for them
+    host_only: dict[str, frozenset[str]]  # CUDA has no kernel for them; by kind of tensor
+    schemas: dict[str, str]  # as torchgen reads them
 
 
 # Kernels that accept operands in several places.
 _ANYWHERE = frozenset(
-    ["copy_", "fill_", "_copy_from", "_to_copy", "is_set_to", "is_same_size", "resize_as_"]
+    [
+        "copy_",
+        "fill_",
+        "_copy_from",
+        "_to_copy",
+        "is_set_to",
+        "is_same_size",
+        "resize_as_",
+        "_nested_from_padded",  # whose sizes are on the host
+    ]
 )
-# Kernels that take every 0-dim host tensor for a scalar, however many there are.
-_ANY_SCALARS = frozenset(["where"])
-# Kernels that read their index tensors on the host too, if the indexed one is on the device.
-_INDEXING = frozenset(["index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"])
-
-_INTEGERS = {
-    torch.uint8: "Byte",
-    torch.int8: "Char",
-    torch.int16: "Short",
-    torch.int32: "Int",
-    torch.int64: "Long",
-    torch.bool: "Bool",
-}
-# Products that cuBLAS has for floating-point numbers only, under the name that the refusal uses.
-_FLOAT_ONLY = {
-    **dict.fromkeys(["mm", "addmm", "addmm_"], "addmm_cuda"),
-    **dict.fromkeys(["bmm", "baddbmm", "baddbmm_", "addbmm", "addbmm_"], "baddbmm_cuda"),
-    **dict.fromkeys(["mv", "addmv", "addmv_"], "addmv_impl_cuda"),
-    "dot": "dot",
-    "vdot": "vdot",
-}
 
 
 @functools.cache
@@ -78,19 +72,42 @@ def declared() -> Declared:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise RuntimeError(f"this torch does not ship native_functions.yaml: {error}") from None
-    unchecked, structured, host_only = set(), set(), set()
+    unchecked, shared, structured = set(), set(), set()
+    host_only: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    schemas = {}
     for entry in re.split(r"^- func: ", text, flags=re.MULTILINE)[1:]:
-        name = entry[: entry.index("(")]
+        schema = entry[: entry.index("\n")]
+        name = schema[: schema.index("(")]
+        schemas[name] = schema
+        kernels = _kernels(entry)
+        is_structured = re.search(r"^  structured(_delegate)?:", entry, re.MULTILINE) is not None
+        if is_structured:
+            structured.add(name)
         if re.search(r"^  device_check: NoCheck", entry, re.MULTILINE):
             unchecked.add(name)
-        if re.search(r"^  structured(_delegate)?:", entry, re.MULTILINE):
-            structured.add(name)
-        dispatch = re.search(r"^  dispatch:\n((?:    .*\n)+)", entry, re.MULTILINE)
-        if dispatch is not None:
-            keys = set(re.findall(r"\w+(?=[\w, ]*:)", dispatch[1]))
-            if "CPU" in keys and "CUDA" not in keys and not any("Composite" in key for key in keys):
-                host_only.add(name)
-    return Declared(frozenset(unchecked), frozenset(structured), frozenset(host_only))
+            if is_structured or ("CPU" in kernels and kernels["CPU"] == kernels.get("CUDA")):
+                shared.add(name)
+        composite = any("Composite" in key for key in kernels)
+        for kind, names in host_only.items():
+            if f"{kind}CPU" in kernels and f"{kind}CUDA" not in kernels and (kind or not composite):
+                names.add(name)
+    return Declared(
+        frozenset(unchecked),
+        frozenset(shared),
+        frozenset(structured),
+        {kind: frozenset(names) for kind, names in host_only.items()},
+        schemas,
+    )
+
+
+def _kernels(entry: str) -> dict[str, str]:
+    """Return what is declared under `dispatch`: the name of the kernel, by dispatch key."""
+    found = re.search(r"^  dispatch:\n((?:    .*\n)+)", entry, re.MULTILINE)
+    kernels: dict[str, str] = {}
+    for line in found[1].splitlines() if found is not None else ():
+        keys, _, kernel = line.partition("#")[0].partition(":")
+        kernels.update((key.strip(), kernel.strip()) for key in keys.split(","))
+    return kernels
 
 
 def full_name(schema: Any) -> str:
@@ -121,38 +138,89 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """
     schema = op._schema
     name = str(schema.name).rpartition("::")[2]
+    full = full_name(schema)
     if name in _ANYWHERE or name.startswith(("_foreach_", "_fused_", "_amp_")):
         return
     given = list(operands(schema, args, kwargs))
-    if name in _INDEXING:
-        _check_indexing(given)
-        return
     given.sort(key=lambda operand: not operand.written)  # results come first
     if name in ("masked_fill", "masked_fill_"):
         _check_mask(given)
-    elif full_name(schema) in declared().unchecked:
-        _check_elementwise(given, len(given) if name in _ANY_SCALARS else 1)
+    elif full in declared().shared:
+        _try(op, args, kwargs, given)
+    elif full in declared().unchecked:
+        _check_elementwise(given)
     elif STATE.device_type == "mps":
         raise RuntimeError("Placeholder storage has not been allocated on MPS device!")
     else:
-        check_common(given, _method(schema))
+        _check_common(full, schema, args, kwargs)
 
 
-def unsupported(name: str, dtype: torch.dtype) -> None:
-    """Refuse what the device has no kernel for although the host has: products of integers."""
-    if dtype in _INTEGERS:
-        raise NotImplementedError(
-            f"\"{_FLOAT_ONLY[name]}\" not implemented for '{_INTEGERS[dtype]}'"
-        )
+_CPU = torch._C.DispatchKey.CPU
+_BEGINS = "DispatchStub"  # in torch's words for: here would the kernel of another device begin
+_passed: set[Any] = set()  # calls that went on, by their operation and the places of their operands
 
 
-def is_float_only(name: str) -> bool:
-    """Tell whether `unsupported` has something to say about an operation."""
-    return name in _FLOAT_ONLY
+def _try(op: Any, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[Operand]) -> None:
+    """Run what the CPU's kernel has in common with CUDA's on operands in several places.
+
+    Raises RuntimeError in torch's own words if that refuses them.
+    """
+    call = op, *((name, tensor.device, tensor.dim() == 0) for name, tensor, _ in given)
+    if call in _passed:
+        return
+    copies = {id(tensor): _unwritten(tensor) for _, tensor, written in given if written}
+
+    def spare(value: Any) -> Any:
+        return copies.get(id(value), value) if isinstance(value, Tensor) else value
+
+    try:
+        op._op_dk(_CPU, *map(spare, args), **{name: spare(kwargs[name]) for name in kwargs})
+    except Exception as error:
+        if _is_about_places(str(error)):
+            raise RuntimeError(_without_trace(str(error))) from None
+        if _BEGINS not in str(error):
+            return  # another error, which the call itself will meet
+    _passed.add(call)
 
 
-def check_common(given: Sequence[Operand], method: str) -> None:
-    """Refuse operands that are not on the device of the first one."""
+def _unwritten(tensor: Tensor) -> Tensor:
+    return torch.empty_strided(
+        tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+
+
+def _is_about_places(message: str) -> bool:
+    return _BEGINS not in message and ("device" in message or "CPU scalars" in message)
+
+
+def _without_trace(message: str) -> str:
+    return message.partition("\nException raised from ")[0]
+
+
+def _check_common(full: str, schema: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Make the check that torchgen generates: operands not on the device of the first one.
+
+    It looks at the results that the caller brings, then at the arguments that have a position.
+    """
+    from torchgen.api.types import DispatcherSignature, NativeSignature
+    from torchgen.model import FunctionSchema
+
+    func = FunctionSchema.parse(declared().schemas.get(full) or str(schema).partition("::")[2])
+    values = {
+        argument.name: value for argument, value in zip(schema.arguments, args, strict=False)
+    } | kwargs
+    given = [
+        Operand(argument.name, tensor, False)
+        for argument in (*func.arguments.out, *func.arguments.flat_positional)
+        for tensor in _tensors(values.get(argument.name))
+    ]
+    prefix = f"wrapper_{_key(given)}_"
+    if full in declared().structured:
+        method = NativeSignature(func, prefix=prefix, symint=False).name()
+    else:
+        method = DispatcherSignature.from_schema(
+            func, prefix=f"{prefix}{func.name.overload_name}_"
+        ).name()
     common = given[0].tensor.device
     for name, tensor, _ in given:
         if tensor.device != common:
@@ -163,17 +231,28 @@ def check_common(given: Sequence[Operand], method: str) -> None:
             )
 
 
-def _method(schema: Any) -> str:
-    name, overload = schema.name.rpartition("::")[2], schema.overload_name
-    wrapper = f"wrapper_{STATE.device_type.upper()}"
-    if full_name(schema) in declared().structured:
-        return f"{wrapper}_{name}_{overload}" if overload else f"{wrapper}_{name}"
-    return f"{wrapper}_{overload}_{name}"
+def _tensors(value: Any) -> Iterator[Tensor]:
+    for item in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(item, Tensor):
+            yield item
 
 
-def _check_elementwise(given: Sequence[Operand], scalars: int) -> None:
+def _key(given: Sequence[Operand]) -> str:
+    """Name the dispatch key that torch takes for a call: the one of the least common operand."""
+    kind = STATE.device_type.upper()
+    if any(tensor.is_nested for _, tensor, _ in given):
+        return f"NestedTensor{kind}"
+    layouts = {tensor.layout for _, tensor, _ in given}
+    if layouts <= {torch.strided}:
+        return kind
+    return f"Sparse{kind}" if layouts <= {torch.strided, torch.sparse_coo} else f"SparseCsr{kind}"
+
+
+def _check_elementwise(given: Sequence[Operand]) -> None:
+    """Refuse what is not on the first device: but for one scalar, a 0-dim tensor on the host."""
     devices = [operand.tensor.device for operand in given]
     common = next((device for device in devices if device.type != "cpu"), devices[0])
+    scalars = 1
     for _, tensor, written in given:
         if tensor.device == common:
             continue
@@ -199,19 +278,3 @@ def _check_mask(given: Sequence[Operand]) -> None:
         )
     if self.device.type == "cpu":
         raise RuntimeError("masked_fill_: Expected inputs to be on same device")
-
-
-def _check_indexing(given: Sequence[Operand]) -> None:
-    indexed = given[0].tensor.device
-    for name, tensor, _ in given[1:]:
-        if tensor.device == indexed:
-            continue
-        if name == "indices" and tensor.device.type != "cpu":
-            raise RuntimeError(
-                "indices should be either on cpu or on the same device as the indexed tensor "
-                f"({indexed})"
-            )
-        if name != "indices" and (tensor.dim() or indexed.type == "cpu"):
-            _two_devices(
-                *((tensor.device, indexed) if indexed.type == "cpu" else (indexed, tensor.device))
-            )

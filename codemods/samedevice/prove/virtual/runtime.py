@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import importlib.util
 import itertools
 import os
@@ -20,11 +19,11 @@ from typing import Any
 
 import torch
 
-from samedevice.prove.virtual import bridge
+from samedevice.prove.virtual import strict
+from samedevice.prove.virtual.memory import MEMORY
 from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
 
-_MEMORY = 16 << 30
 _names = itertools.count(1)
 
 
@@ -68,7 +67,8 @@ class _StreamBase(_Stream):  # type: ignore[misc]
         return True
 
     def synchronize(self) -> None:
-        pass
+        if STATE.sync_mode:
+            strict.wait()
 
     def is_capturing(self) -> bool:
         return False
@@ -134,7 +134,6 @@ class _Properties:
 
     name = "samedevice virtual device"
     major, minor = 8, 0
-    total_memory = _MEMORY
     multi_processor_count = 108
     max_threads_per_multi_processor = 2048
     max_threads_per_block = 1024
@@ -150,85 +149,16 @@ class _Properties:
     uuid = "00000000-0000-0000-0000-000000000000"
     pci_bus_id = pci_device_id = pci_domain_id = 0
 
+    @property
+    def total_memory(self) -> int:
+        return MEMORY.total
+
     def __repr__(self) -> str:
         return (
             f"_DeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
             f"total_memory={self.total_memory >> 20}MB, "
             f"multi_processor_count={self.multi_processor_count})"
         )
-
-
-class _Memory:
-    """Device memory in use, found by looking for tensors when it is asked for."""
-
-    def __init__(self) -> None:
-        self._peaks: dict[int, int] = {}
-
-    def current(self, index: int) -> int:
-        storages: dict[int, int] = {}
-        for value in gc.get_objects():
-            if isinstance(value, torch.Tensor) and value.get_device() == index:
-                dense = value.layout is torch.strided
-                for part in (value,) if dense else bridge.parts(value):
-                    storage = part.untyped_storage()
-                    storages[storage.data_ptr()] = max(
-                        storage.nbytes(), storages.get(storage.data_ptr(), 0)
-                    )
-        used = sum(-(-size // 512) * 512 for size in storages.values())  # CUDA rounds up to 512
-        self._peaks[index] = max(used, self._peaks.get(index, 0))
-        return used
-
-    def reset_peak(self, index: int) -> None:
-        self._peaks[index] = 0
-        self.current(index)
-
-    def stats(self, index: int) -> dict[str, Any]:
-        used = self.current(index)
-        peak = self._peaks[index]
-        numbers = {"current": used, "peak": peak, "allocated": used, "freed": 0}
-        empty = dict.fromkeys(numbers, 0)
-        groups = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
-        return {
-            **{
-                group: {
-                    "all": dict(numbers),
-                    "small_pool": dict(empty),
-                    "large_pool": dict(numbers),
-                }
-                for group in groups
-            },
-            "allocation": {
-                "all": dict(empty),
-                "small_pool": dict(empty),
-                "large_pool": dict(empty),
-            },
-            "segment": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
-            "active": {"all": dict(empty), "small_pool": dict(empty), "large_pool": dict(empty)},
-            "inactive_split": {
-                "all": dict(empty),
-                "small_pool": dict(empty),
-                "large_pool": dict(empty),
-            },
-            "inactive_split_bytes": {
-                "all": dict(empty),
-                "small_pool": dict(empty),
-                "large_pool": dict(empty),
-            },
-            "oversize_allocations": dict(empty),
-            "oversize_segments": dict(empty),
-            "num_alloc_retries": 0,
-            "num_ooms": 0,
-            "num_sync_all_streams": 0,
-            "num_device_alloc": 0,
-            "num_device_free": 0,
-            "max_split_size": -1,
-        }
-
-    def info(self, index: int) -> tuple[int, int]:
-        return _MEMORY - self.current(index), _MEMORY
-
-
-MEMORY = _Memory()
 
 
 def _number() -> int:
@@ -344,16 +274,16 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
         "memorySnapshot": lambda *args: {"segments": [], "device_traces": []},
         "record_memory_history": _nothing,
         "record_memory_history_legacy": _nothing,
-        "setMemoryFraction": _nothing,
-        "getMemoryFraction": lambda index: 1.0,
+        "setMemoryFraction": MEMORY.set_fraction,
+        "getMemoryFraction": MEMORY.fraction,
         "getAllocatorBackend": lambda: "native",
         "cudaCachingAllocator_is_enabled": lambda: True,
         "cudaCachingAllocator_enable": _nothing,
         "cudaCachingAllocator_set_allocator_settings": _nothing,
         "getArchFlags": lambda: "sm_80",
         "canDeviceAccessPeer": lambda device, peer: device != peer,
-        "get_sync_debug_mode": lambda: 0,
-        "set_sync_debug_mode": _nothing,
+        "get_sync_debug_mode": strict.sync_mode,
+        "set_sync_debug_mode": strict.set_sync_mode,
         "isCurrentStreamCapturing": lambda: False,
         "getCurrentBlasHandle": lambda: 0,
         "clearCublasWorkspaces": _nothing,
@@ -466,9 +396,9 @@ def _install_mps(patches: Patches, generator: Any) -> None:
         "deviceSynchronize": _nothing,
         "emptyCache": _nothing,
         "setMemoryFraction": _nothing,
-        "currentAllocatedMemory": lambda: MEMORY.current(0),
-        "driverAllocatedMemory": lambda: MEMORY.current(0),
-        "recommendedMaxMemory": lambda: _MEMORY,
+        "currentAllocatedMemory": lambda: MEMORY.used(0),
+        "driverAllocatedMemory": lambda: MEMORY.used(0),
+        "recommendedMaxMemory": lambda: MEMORY.total,
         "get_name": lambda: _Properties.name,
     }
     for name, function in functions.items():

@@ -24,6 +24,8 @@ class State:
         self.count = 0
         self.thread = _Thread()
         self.forked = False  # from a process that used the accelerator
+        self.sync_mode = 0  # what a hidden wait leads to: nothing, a warning, an error
+        self.asserts = False  # whether an index out of bounds ends all use of the device
 
     def visible(self) -> int:
         """Return how many devices the program may see."""
