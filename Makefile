@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof sweep clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -95,6 +95,12 @@ licences:
 ci-test: $(VENV)/.installed
 	@$(PIP) pre-commit pipx uv
 	SAMEDEVICE_CI_TEST=1 $(BIN)/python -m pytest -q tests/test_ci.py tests/test_packaging.py
+
+# Every operation and module that torch's own tests know, on the virtual accelerator; half an hour.
+# A deviation that is new fails; WRITE=1 writes docs/proof/virtual.md.
+sweep: $(VENV)/.installed
+	@$(PIP) expecttest
+	$(BIN)/python tests/prove/virtual/sweep.py $(if $(WRITE),--write)
 
 # On a machine with a GPU whose PYTHON has torch (and pytest): no environment is made.
 gpu-proof:
