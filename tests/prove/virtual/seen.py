@@ -103,6 +103,10 @@ REFUSED = {
         "torch.mm(d, d.T, out=torch.empty(2, 2))",
         "RuntimeError: Expected all tensors to be on the same device, but got self is on cuda:0, different from other tensors on cpu (when checking argument in method wrapper_CUDA_mm_out_out)",
     ),
+    "an operand that is no positional one": (
+        "torch.segment_reduce(d, 'sum', lengths=torch.tensor([1, 1]))",
+        "RuntimeError: ",
+    ),
     "a hidden wait": (
         "torch.cuda.set_sync_debug_mode('error')\ntry: d.sum().item()\nfinally: torch.cuda.set_sync_debug_mode(0)",
         _WAITS,

@@ -83,10 +83,11 @@ def sweep(parts: range) -> list[tuple[str, str, str, str]]:
             done = subprocess.run([*command, str(file)], capture_output=True, text=True)
             ended = file.exists() and done.returncode == 0
             last = done.stderr.strip().rpartition("\n")[2]
-            rows.append(("parts", f"part {part}", "", "ended" if ended else last or "died"))
+            end = "ended" if ended else last or "died"
+            rows.append(("parts", f"part {part}", "", end))
             if ended:
                 rows += [tuple(row) for row in json.loads(file.read_text("utf-8"))["rows"]]
-            print(f"part {part + 1} of {PARTS}: {rows[-1][3]}, {len(rows):,} rows", flush=True)
+            print(f"part {part + 1} of {PARTS}: {end}, {len(rows):,} rows", flush=True)
     return rows
 
 
@@ -125,8 +126,8 @@ def page(found: dict[str, Any]) -> str:
     lines = [
         "# The virtual accelerator beside torch's own tests",
         "",
-        f"Written by `make sweep WRITE=1` with torch {found['torch']}. `make sweep` does",
-        "it again and fails on a deviation that is not in `docs/proof/virtual.json`.",
+        f"What `make sweep` found with torch {found['torch']}. It looks again, and fails on a",
+        "deviation that is not in `docs/proof/virtual.json`.",
         "",
         "Every operation of `op_db` and every module of `module_db`, with the first of",
         "torch's sample inputs. Operands are placed apart in four ways: one on the host, all but",

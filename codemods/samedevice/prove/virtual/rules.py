@@ -36,7 +36,7 @@ class Declared(NamedTuple):
     """Sets of operations, named with their overloads."""
 
     unchecked: frozenset[str]  # their kernels check devices themselves, or not at all
-    shared: frozenset[str]  # of these, those whose check is the same code for the CPU
+    shared: frozenset[str]  # the kernel, or the half that looks at its operands, is the CPU's too
     structured: frozenset[str]  # their wrappers are named in another way
     host_only: dict[str, frozenset[str]]  # CUDA has no kernel for them; by kind of tensor
     schemas: dict[str, str]  # as torchgen reads them
@@ -85,8 +85,8 @@ def declared() -> Declared:
             structured.add(name)
         if re.search(r"^  device_check: NoCheck", entry, re.MULTILINE):
             unchecked.add(name)
-            if is_structured or ("CPU" in kernels and kernels["CPU"] == kernels.get("CUDA")):
-                shared.add(name)
+        if is_structured or ("CPU" in kernels and kernels["CPU"] == kernels.get("CUDA")):
+            shared.add(name)
         composite = any("Composite" in key for key in kernels)
         for kind, names in host_only.items():
             if f"{kind}CPU" in kernels and f"{kind}CUDA" not in kernels and (kind or not composite):
@@ -145,14 +145,17 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     given.sort(key=lambda operand: not operand.written)  # results come first
     if name in ("masked_fill", "masked_fill_"):
         _check_mask(given)
-    elif full in declared().shared:
-        _try(op, args, kwargs, given)
     elif full in declared().unchecked:
-        _check_elementwise(given)
+        if full in declared().shared:
+            _try(op, args, kwargs, given)
+        else:
+            _check_elementwise(given)
     elif STATE.device_type == "mps":
         raise RuntimeError("Placeholder storage has not been allocated on MPS device!")
     else:
         _check_common(full, schema, args, kwargs)
+        if full in declared().shared:  # the wrapper looks at arguments with a position only
+            _try(op, args, kwargs, given)
 
 
 _CPU = torch._C.DispatchKey.CPU
