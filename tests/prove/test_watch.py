@@ -343,8 +343,8 @@ def test_operands_without_a_name(run) -> None:  # type: ignore[no-untyped-def]
         (party.expression, party.device, party.steps[-1].text) for party in result.clash.operands
     ]
     assert told == [
-        ("", "cuda:0", 'torch.ones(2, device="cuda") + host()'),
-        ("", "cpu", "return torch.zeros(2)"),
+        ("torch.ones(2, device='cuda')", "cuda:0", 'torch.ones(2, device="cuda") + host()'),
+        ("host()", "cpu", "return torch.zeros(2)"),
     ]
 
 
