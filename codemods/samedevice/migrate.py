@@ -233,6 +233,10 @@ def once(
     Returns the files that change, as they become, and the fixes that were refused, with why.
     """
     result = _apply(project, findings, config)
+    after = project.replaced({**project.sources, **result.sources}.values())
+    objection = next(verify.objections(project, after), None)
+    if objection is not None:
+        return {}, {key(finding): objection.reason for finding in findings}
     return result.sources, result.refused
 
 

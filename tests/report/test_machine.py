@@ -151,7 +151,7 @@ def test_fingerprints_for_gitlab_are_unique_and_stay_where_lines_move() -> None:
 
 ONE = Finding(
     "b.py", Span(2, 4, 2, 14), "one", "wrong",
-    fix=Fix((Edit("b.py", Span(2, 4, 2, 14), "keyword", (("name", "device"), ("value", "d"))),)),
+    fix=Fix((Edit("b.py", Span(2, 4, 2, 14), "keyword", (("name", "device"), ("value", "0"))),)),
 )  # fmt: skip
 TEXT = "import torch\nx = torch.ones(3)\n"
 
@@ -165,7 +165,7 @@ def test_edits_make_the_change_that_fix_makes() -> None:
     document = json.loads(json_report.dump([finding], [], sources, edits(sources)))
     (made,) = document["findings"][0]["fix"]["edits"]
     place = {"path": "b.py", "cell": None, "line": 2, "end_line": 2}
-    assert made == {**place, "column": 17, "end_column": 17, "text": ", device=d"}
+    assert made == {**place, "column": 17, "end_column": 17, "text": ", device=0"}
     rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
     (run,) = json.loads(sarif.dump([finding], [], rules, edits(sources)))["runs"]
     (fix,) = run["results"][0]["fixes"]
@@ -174,7 +174,7 @@ def test_edits_make_the_change_that_fix_makes() -> None:
     assert change["replacements"] == [
         {
             "deletedRegion": {"startLine": 2, "startColumn": 17, "endLine": 2, "endColumn": 17},
-            "insertedContent": {"text": ", device=d"},
+            "insertedContent": {"text": ", device=0"},
         }
     ]
 

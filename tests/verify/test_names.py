@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+from samedevice import verify
 from samedevice.project import Project
 from samedevice.source import from_text
 from samedevice.verify import objections
@@ -153,3 +154,17 @@ def test_a_package_imports_from_itself() -> None:
     assert not _said(files, {"p/a.py": "import torch\nfrom p.device import device\n"})
     said = _said(files, {"p/a.py": "import torch\nfrom device import device\n"})
     assert [reason for _, _, reason in said] == ["there is no module device for this file"]
+
+
+def test_what_is_nested_as_deeply_as_is_read_is_judged() -> None:
+    deep = "x = " + "f(" * 90 + "y" + ")" * 90 + "\nz = " + " + ".join(["y"] * 240) + "\n"
+    assert not _said({"a.py": deep}, {"a.py": "import os\n" + deep})
+
+
+def test_what_is_nested_too_deeply_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(verify, "Edited", give_up)
+    reason = "the code is nested too deeply to be judged"
+    assert _said({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}) == [("a.py", 1, reason)]

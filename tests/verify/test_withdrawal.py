@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from samedevice import migrate
+from samedevice.check import check
 from samedevice.config import load
 
 #: A device gets an index, which fails; `rollout` has no part in that device but by the data.
@@ -98,3 +99,13 @@ def test_a_program_on_the_host_is_not_moved_in_part(tmp_path: Path) -> None:
 def test_a_program_on_the_device_is_mended_as_far_as_can_be(tmp_path: Path) -> None:
     outcome = _migrated(tmp_path, {"a.py": TORN.format(move=".cuda()")})
     assert outcome.changes and not outcome.refused
+
+
+def test_one_fix_alone_is_judged_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(TWO_PARTS + "\nmain()\n")
+    config = load([str(tmp_path)])
+    project = migrate.read([str(tmp_path)], config)
+    findings = [f for f in check(project, config) if f.fix is not None and f.span.line == 9]
+    sources, refused = migrate.once(project, findings, config)
+    assert not sources
+    assert set(refused.values()) == {"`torch_device` may be a device, which takes no index"}

@@ -39,11 +39,15 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
         trees = before.tree(path), after.tree(path)
         if trees[0] is None or trees[1] is None:
             continue  # what does not parse is never changed
-        edited = Edited(trees[0], trees[1])
-        found = [
-            *unbound(edited, imported=path in after.importers),
-            *unresolved(before, after, path, edited),
-            *mistyped(edited),
-        ]
+        try:
+            edited = Edited(trees[0], trees[1])
+            found = [
+                *unbound(edited, imported=path in before.importers),
+                *unresolved(before, after, path, edited),
+                *mistyped(edited),
+            ]
+        except RecursionError:
+            yield Objection(path, 1, "the code is nested too deeply to be judged")
+            continue
         for node, reason in found:
             yield Objection(path, getattr(node, "lineno", 1), reason)

@@ -52,6 +52,7 @@ class Callers:
         }
         self._defined = {unit.owner or unit.node.name for unit in self.units} | self._imported
         self._calls: dict[Unit, list[Unit]] = {}
+        self._reached: dict[tuple[Unit, ...], set[Unit]] = {}
 
     def by_name(self, name: str) -> list[Unit]:
         """Return what may run where a name is mentioned."""
@@ -87,14 +88,17 @@ class Callers:
 
     def reached(self, units: Iterable[Unit]) -> set[Unit]:
         """Return functions and all that they may call."""
-        found: set[Unit] = set()
-        queue = list(units)
-        while queue:
-            unit = queue.pop()
-            if unit not in found:
-                found.add(unit)
-                queue += self._called_by(unit)
-        return found
+        start = tuple(units)
+        if start not in self._reached:
+            found: set[Unit] = set()
+            queue = list(start)
+            while queue:
+                unit = queue.pop()
+                if unit not in found:
+                    found.add(unit)
+                    queue += self._called_by(unit)
+            self._reached[start] = found
+        return self._reached[start]
 
     def _called_by(self, unit: Unit) -> list[Unit]:
         if unit not in self._calls:

@@ -61,7 +61,7 @@ def _from(
     if state & State.NONE:
         return f"`{name}` of {module} may be None when it is imported"
     known = before.imports.get(path, set())
-    if target not in known and _leads_to(after, target, path):
+    if target not in known and _leads_to(before, target, path):
         return f"{module} imports this file, directly or not"
     return ""
 
