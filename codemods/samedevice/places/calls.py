@@ -17,6 +17,7 @@ from samedevice.places.values import (
     ARRAY,
     DEEP,
     NONE,
+    NOTHING,
     SCALAR,
     UNKNOWN,
     Const,
@@ -158,7 +159,7 @@ class Calls(Library):
                 return self.call_external(name, args, kwargs, spot, scope)
             case Tensor():
                 return self.call_parameter(callee, args, kwargs, spot)
-        return UNKNOWN
+        return callee if callee is NOTHING else UNKNOWN
 
     def call_parameter(
         self, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Spot

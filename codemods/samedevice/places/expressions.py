@@ -17,6 +17,7 @@ from samedevice.places.values import (
     DEEP,
     NAMING,
     NONE,
+    NOTHING,
     SCALAR,
     UNKNOWN,
     Const,
@@ -446,12 +447,11 @@ class Expressions:
                 joined: Value | None = None
                 for member in value.members():
                     joined = self.join(joined, member)
-                return joined if joined is not None else UNKNOWN
+                return joined if joined is not None else NOTHING
             case Iter():
                 return value.element
-            case Either(options=[Obj(family=""), *_]):
-                members = [self.iterate(option, spot, scope) for option in value.options]
-                return reduce(self.join, members)
+            case Either(options=options):
+                return self.any_of(self.iterate(option, spot, scope) for option in options)
             case Dict():
                 return value.keys
             case Tensor():
@@ -478,7 +478,14 @@ class Expressions:
                 return self.method(value, "__getitem__", scope, spot.node, SCALAR)
             case Const(value=text) if isinstance(text, str):
                 return SCALAR
-        return ARRAY if value is ARRAY else UNKNOWN
+        return value if value in (ARRAY, NOTHING) else UNKNOWN
+
+    def any_of(self, values: Iterable[Value]) -> Value:
+        """Return what is one of some values."""
+        joined: Value | None = None
+        for value in values:
+            joined = self.join(joined, value)
+        return joined if joined is not None else NOTHING
 
     def any_module(self, owner: Obj, spot: Spot) -> Obj:
         """Return some child of a container of modules."""
@@ -974,7 +981,7 @@ class Expressions:
                 return Method(owner, attr, spot)
         if owner is ARRAY:
             return Method(owner, attr, spot)
-        return SCALAR if owner is SCALAR else UNKNOWN
+        return owner if owner in (SCALAR, NOTHING) else UNKNOWN
 
     def tensor_attribute(self, owner: Tensor, attr: str, spot: Spot) -> Value:
         """Return an attribute of a tensor."""
@@ -1100,6 +1107,8 @@ class Expressions:
     def subscript(self, owner: Value, key: Value, spot: Spot, scope: Scope) -> Value:
         """Return `owner[key]`."""
         match owner:
+            case Either(options=options):
+                return self.any_of(self.subscript(option, key, spot, scope) for option in options)
             case Tensor() if owner.packed:
                 return self.part(owner, key.value if isinstance(key, Const) else None)
             case Tensor():

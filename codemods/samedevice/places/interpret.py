@@ -362,6 +362,9 @@ class Interpreter(Statements):
         count = len(targets)
         if not count:
             return []
+        if isinstance(value, Either):
+            parts = [self.unpack(option, targets, scope) for option in value.options]
+            return [self.any_of(column) for column in zip(*parts, strict=True)]
         starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         if isinstance(value, Seq) and value.items is not None:
             items = value.items
@@ -432,8 +435,12 @@ class Interpreter(Statements):
         elif isinstance(owner, Namespace):
             self.trail.note(owner.scope, attr)
             owner.scope.names[attr] = value
-        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):
+        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
             self.graph.flow(value.node, owner.node)
+        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
+            spot = Spot(scope.path, statement)
+            given = Spot(scope.path, getattr(statement, "value", statement))
+            self.graph.meet(owner.node, spot, value.node, given, spot, self.function())
         elif isinstance(owner, Tensor) and attr == "requires_grad":
             self.trained(owner)
 
@@ -501,7 +508,12 @@ class Interpreter(Statements):
             return  # it was told to stay; moving the whole takes it along
         if child.moves and not owner.moves:
             return  # it went ahead: whether its siblings follow is to be seen
-        owner.stateful = owner.stateful or child.stateful
+        for whole in owner.wholes():
+            whole.stateful = whole.stateful or child.stateful
+        if child.used and not (self.conditional or owner.used or child.moves):
+            # It computed by itself before: where it did so stays as it was.
+            self.rebase(child, self.graph.node())
+        assert child.node is not None
         self.graph.same(owner.node, child.node)
 
     def lent(self, owner: Obj, child: Obj) -> bool:

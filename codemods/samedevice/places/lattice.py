@@ -12,6 +12,7 @@ from samedevice.places.graph import Graph
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    NOTHING,
     SCALAR,
     UNKNOWN,
     Array,
@@ -55,8 +56,10 @@ class Lattice:
 
     def join(self, left: Value | None, right: Value) -> Value:
         """Return a value that may be either; None is a path on which there is no value."""
-        if left is None or left is right:
+        if left is None or left is right or left is NOTHING:
             return right
+        if right is NOTHING:
+            return left
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self._with_tensor(left, right)
         if isinstance(left, _CALLABLE) and isinstance(right, _CALLABLE):

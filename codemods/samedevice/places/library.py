@@ -571,6 +571,8 @@ class Library(Expressions):
             node = self.graph.node(spot)
             site = self.site(kind, spot, node, scope, name)
             site.detail.update(fact=fact, args=args, kwargs=kwargs)
+            if self.constructing and isinstance(scope.self_value, Obj):
+                site.detail["has_state"] = scope.self_value.stateful
             self.snapshot(site, scope)
             result = Tensor(node, scalar=scalar, site=site)
             if self.default_device and kind != "share" or name.startswith("torch.cuda."):
@@ -915,8 +917,9 @@ class Library(Expressions):
                         self.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
                 return NONE
             case "add_module" | "register_module":
+                for part in self.modules_in(args[1][0]) if len(args) == 2 else ():
+                    self.join_in(owner, part)
                 if len(args) == 2 and isinstance(args[1][0], Obj):
-                    self.join_in(owner, args[1][0])
                     part, where = args[0]
                     computed = classes.pattern(where.node)
                     if isinstance(part, Const):
@@ -1196,8 +1199,13 @@ class Library(Expressions):
         """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
         given = kwargs.get("device") or (args[0] if args else None)
         if func.attr == "to":
-            if given is None or not isinstance(given[0], Device):
-                return UNKNOWN
+            match given:
+                case (Device(), _):
+                    pass
+                case (Const(value=str() as text), _) if DEVICE.fullmatch(text):
+                    pass  # no dtype has such a name
+                case _:
+                    return UNKNOWN
         elif func.attr != "cuda" or self.dotted(func).startswith("torch."):
             return UNKNOWN
         elif isinstance(func.value, ast.Call) and self.dotted(func.value.func).startswith("torch."):

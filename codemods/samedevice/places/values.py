@@ -49,6 +49,8 @@ class Array(Value):
 DEEP = 6
 
 UNKNOWN = Unknown()
+#: A member of what is empty: no code ever meets it.
+NOTHING = Unknown()
 SCALAR = Scalar()
 ARRAY = Array()
 

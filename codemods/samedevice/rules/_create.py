@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import SiteGroup, Solution
+from samedevice.places.values import Site
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short, wanted
 
 
@@ -50,10 +51,22 @@ def _at_calls(
     )  # fmt: skip
 
 
+def _in_bare_constructor(site: Site) -> bool:
+    """Tell whether a module is being built here that has nothing yet whose device could be asked.
+
+    What a constructor creates by itself is the business of other rules.
+    """
+    if not site.constructing:
+        return False
+    func = site.scope.func
+    own = func is not None and getattr(func.node, "name", "") == "__init__"
+    return own or not site.detail.get("has_state")
+
+
 def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
     for group in solution.groups(kind):
-        if any(site.constructing for site in group.sites) or not wanted(solution, group):
+        if any(_in_bare_constructor(site) for site in group.sites) or not wanted(solution, group):
             continue
         if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
             continue  # rules of their own
