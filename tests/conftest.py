@@ -129,5 +129,5 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     # what stands in for a solution is asked and told to let go, as one is
     monkeypatch.setattr(Project, "rest", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
-    monkeypatch.setattr(Project, "incomplete", lambda project: (), raising=False)
+    monkeypatch.setattr(Project, "incomplete", lambda project, found: (), raising=False)
     monkeypatch.setattr(groups, "bonds", lambda project: Bonds({}, frozenset()))

@@ -285,15 +285,14 @@ def judged(
 ) -> Iterator[Finding]:
     """Yield what rules find in a solution, as far as no comment switches it off."""
     suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
-    missing = solution.incomplete()
+    found: list[Finding] = []
     for rule in selected.values():
-        for found in rule.find(solution):
-            judged_safe = _with_safety(found, config)
-            finding = suppressions.apply(
-                _incomplete(judged_safe, missing) if missing else judged_safe
-            )
-            if finding is not None:
-                yield finding
+        for each in rule.find(solution):
+            kept = suppressions.apply(_with_safety(each, config))
+            if kept is not None:
+                found.append(kept)
+    missing = solution.incomplete(found)
+    yield from (_incomplete(each, missing) for each in found) if missing else found
 
 
 def select(config: Config) -> dict[str, Rule]:
@@ -325,7 +324,7 @@ def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
     places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
     entry = missing[0].rpartition(":")[0]
     reason = (
-        f"incomplete: what is used at {places} could not be followed; "
+        f"incomplete: {places} is not decided or has no repair; "
         f'`samedevice fix --run "{entry}"` looks by running the program'
     )
     return replace(finding, fix=replace(finding.fix, safe=False, reason=reason))

@@ -458,7 +458,7 @@ class Interpreter(Statements):
         spot = Spot(scope.path, statement)
         if isinstance(value, Obj) and value.family == "module" and value.node is not None:
             self.join_in(owner, value)
-        elif isinstance(value, Tensor) and (value.leaf or value.parameter):
+        elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
             self.graph.batch(value.node, owner.node)
             owner.stateful = True
             kept = Tensor(owner.node)
@@ -493,6 +493,8 @@ class Interpreter(Statements):
         node.sure = value.node.find().sure
         site = self.site("plain-tensor", spot, node, scope, attr)
         site.detail.update(owner=owner, value=value)
+        if value.leaf:
+            site.detail["trained"] = True
         self.graph.batch(value.node, node)
         return Tensor(node, scalar=value.scalar, site=site)
 

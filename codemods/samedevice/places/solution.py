@@ -7,12 +7,12 @@ import gc
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from samedevice import syntax, torchfacts
-from samedevice.finding import Edit, Import, Origin, Resolver, Span
+from samedevice.finding import Edit, Finding, Import, Origin, Resolver, Span
 from samedevice.places import processes
 from samedevice.places.expressions import parameters
 from samedevice.places.focus import Focus, Rest
@@ -533,17 +533,24 @@ class Solution:
                     yield group
                     break
 
-    def incomplete(self) -> tuple[str, ...]:
+    def incomplete(self, findings: Iterable[Finding]) -> tuple[str, ...]:
         """Return what keeps a program for the CPU from being converted: "main.py:83", ...
 
-        Empty for a program that uses a device already.
+        That is what is not decided, and what is found and has no repair. Empty for a program that
+        uses a device already.
         """
         if not self._seeded:
             return ()
+        places = [
+            (group.spot.path, getattr(group.spot.node, "lineno", 0)) for group in self.undecided()
+        ]
+        places += [
+            (found.path, found.span.line)
+            for found in findings
+            if found.fix is None and found.level != "note"
+        ]
         return tuple(
-            f"{group.spot.path}:{getattr(group.spot.node, 'lineno', 0)}"
-            for group in self.undecided()
-            if self.program(group.spot.path) in self._seeded
+            f"{path}:{line}" for path, line in places if self.program(path) in self._seeded
         )
 
     def certain(self, node: Node) -> bool:
