@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from samedevice import syntax, torchfacts

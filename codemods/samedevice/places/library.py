@@ -917,8 +917,8 @@ class Library(Expressions):
                         self.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
                 return NONE
             case "add_module" | "register_module":
-                for part in self.modules_in(args[1][0]) if len(args) == 2 else ():
-                    self.join_in(owner, part)
+                for child in self.modules_in(args[1][0]) if len(args) == 2 else ():
+                    self.join_in(owner, child)
                 if len(args) == 2 and isinstance(args[1][0], Obj):
                     part, where = args[0]
                     computed = classes.pattern(where.node)
