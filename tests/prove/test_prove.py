@@ -15,6 +15,7 @@ from samedevice.prove.prove import Change, Check, Proof, prove
 from samedevice.prove.run import ProgramError, Settings
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("warm")
 
 SEEDED = Settings(limits=Limits(seconds=120), seed=0)
 

@@ -11,6 +11,7 @@ from samedevice.prove.record import Record, Transfer
 from samedevice.prove.run import RunResult, Settings, run_program
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("warm")
 
 VIRTUAL = Settings(on="virtual", limits=Limits(seconds=120), seed=0)
 

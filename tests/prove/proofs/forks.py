@@ -50,7 +50,7 @@ class Forks:
         client.write_text(_CLIENT.format(python=sys.executable, address=address), "utf-8")
         client.chmod(0o755)
         self.python = str(client)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600  # the machine may be busy
         while not os.path.exists(address):
             if self._server.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("the server did not start")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,11 +34,9 @@ def cases(all_of_them: list) -> list:  # type: ignore[type-arg]
     ]
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    forks = Forks(tmp_path_factory.mktemp("forks"))
-    yield forks.python
-    forks.close()
+@pytest.fixture
+def python(forks: Forks) -> str:
+    return forks.python
 
 
 def proof_of(before: str | bad.Files, after: str | bad.Files, folder: Path, python: str) -> Proof:
