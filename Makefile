@@ -37,12 +37,12 @@ properties: $(VENV)/.installed
 	$(BIN)/python tests/robustness/standard_library.py
 
 # Whether the inference is right: its suites whole, and what is inferred against what is observed when
-# programs run on the virtual accelerator. CORPUS=DIR has checkouts of the real programs and libraries.
+# programs run on the virtual accelerator. CORPUS=DIR, with checkouts of the real programs and of the
+# libraries as DIR/<owner>+<name>, runs those as well and writes docs/proof/inference.md.
+PAGE := docs/proof/inference.md
 conformance: $(VENV)/.installed
 	$(PYTEST) tests/conformance
-	$(BIN)/python -m tests.conformance.oracle --of fixtures
-	$(if $(CORPUS),$(BIN)/python -m tests.conformance.oracle --of real --corpus $(CORPUS))
-	$(if $(CORPUS),$(BIN)/python -m tests.conformance.oracle --of suites --corpus $(CORPUS))
+	$(BIN)/python -m tests.conformance.oracle $(if $(CORPUS),--corpus $(CORPUS) --page $(PAGE))
 
 # Bytes into all that reads files, led by coverage; SECONDS=3600 for longer.
 fuzz: $(VENV)/.installed

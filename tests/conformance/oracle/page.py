@@ -60,7 +60,7 @@ def render(results: dict[str, Sequence[Compared]], revision: str) -> str:
         lines += list(_causes(results, verdict))
     lines += ["## Contradictions", ""]
     for name, found in results.items():
-        lines += [f"In {SETS[name]}:", "", *_listed(found), ""]
+        lines += [f"In {SETS[name]}:", "", *_listed(found, with_code=name == "fixtures"), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -120,9 +120,11 @@ def _causes(results: dict[str, Sequence[Compared]], verdict: str) -> Iterator[st
     yield ""
 
 
-def _listed(found: Sequence[Compared]) -> Iterator[str]:
+def _listed(found: Sequence[Compared], with_code: bool) -> Iterator[str]:
+    """Yield a line for each contradiction; the code of others is not shown."""
     lines = [
-        f"- {one.program}, {one.path}:{one.line}: a {one.what}, `{one.code}`: inferred "
+        f"- {one.program}, {one.path}:{one.line}: a {one.what}, "
+        f"{f'`{one.code}`' if with_code else f'{one.kind} at column {one.column + 1}'}: inferred "
         f"{', '.join(one.inferred)}, observed {', '.join(sorted(one.observed))}"
         for result in found
         for one in result.different
