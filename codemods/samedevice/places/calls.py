@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container
+from functools import reduce
 from typing import Any
 
 from samedevice import torchfacts
@@ -56,6 +57,7 @@ class Calls(Library):
 
     def __init__(self) -> None:
         self.function_attributes = {}
+        self.sending = {}
         self.unit: Unit = "", ""  # what is being evaluated
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
@@ -226,6 +228,8 @@ class Calls(Library):
                 for value in yields:
                     element = self.join(element, value)
                 result = Iter(element if element is not None else UNKNOWN)
+                result.result = reduce(self.join, results) if results else NONE
+                result.call = node, lambda: self.call_func(func, args, kwargs, spot)
             elif results:
                 joined: Value | None = None
                 for value in results:
@@ -252,6 +256,19 @@ class Calls(Library):
                 exits.states.append(State(scope.names, {}))
             self.trail.merge(exits.states)
         return self._returns.pop(), self._yields.pop()
+
+    def sent(self, generator: Iter, value: Value) -> Value:
+        """Return what `generator.send(value)` gives: the body is evaluated with what it receives.
+
+        What was sent before may be received as well.
+        """
+        if generator.call is None or generator.call[0] in self.sending:
+            return generator.element
+        node, again = generator.call
+        generator.received = self.sending[node] = self.join(generator.received, value)
+        found = again()
+        del self.sending[node]
+        return found.element if isinstance(found, Iter) else generator.element
 
     def _is_host_code(self, func: Func) -> bool:
         if func.cls is None or func.cls.family != "dataset":
@@ -577,6 +594,8 @@ class Calls(Library):
             self.constructing = constructing + 1 if klass.family == "module" else constructing
             self.call_func(Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
             self.constructing = constructing
+        elif own is None and klass.kind in classes.CONTAINERS:
+            classes.fill_contents(self, made, args, kwargs, spot, scope)
         elif own is None:
             classes.fill(self, made, args, kwargs, spot, scope)
             if klass.fact is not None and made.node is not None:
@@ -643,6 +662,10 @@ class Calls(Library):
                 own = classes.tuple_method(self, receiver, name, kwargs)
                 if own is not None:
                     return own
+                held = classes.contents(receiver)
+                if held is not None:
+                    inner = Method(held, name, callee.spot)
+                    return self.call_method(inner, args, kwargs, spot, scope)
                 return self.library_method(receiver, name, args, kwargs, spot, scope)
             case Super(obj=obj):
                 if isinstance(obj, Obj) and obj.family == "module":
@@ -657,6 +680,9 @@ class Calls(Library):
                     if made.cls is not None and made.cls.lookup("__init__") is None:
                         classes.fill(self, made, args[1:], kwargs, spot, scope)
                     return made
+                held = classes.contents(obj) if isinstance(obj, Obj) else None
+                if held is not None and isinstance(obj, Obj):
+                    return classes.inherited(self, obj, held, name, args, kwargs, spot, scope)
                 if isinstance(obj, Obj) and name == "__init__":
                     for key, (value, _) in kwargs.items():
                         obj.attrs.setdefault(key, value)
@@ -670,6 +696,8 @@ class Calls(Library):
             case Iter():
                 if name == "next" and not args:
                     self.site("old-name", spot, None, scope, "next")
+                if name in ("send", "asend") and args:
+                    return self.sent(receiver, args[0][0])
                 return receiver.element if name in ("__next__", "next") else UNKNOWN
             case Const(value=text) if isinstance(text, str):
                 if name in ("split", "rsplit", "splitlines"):

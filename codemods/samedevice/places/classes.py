@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Spot
 from samedevice.places.values import (
+    NONE,
     UNKNOWN,
     Const,
     Dict,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 TUPLE = "tuple"
 #: The family of what `dataclasses.field` gives.
 FIELD = "field"
-_TUPLES = ("typing.NamedTuple", "typing_extensions.NamedTuple")
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,67 @@ def _positional(value: Value | None) -> bool:
     )
 
 
+#: The kinds of classes that are lists or mappings with more to them.
+CONTAINERS = ("list", "dict")
+_KINDS = {
+    "typing.NamedTuple": TUPLE, "typing_extensions.NamedTuple": TUPLE, "builtins.list": "list",
+    "collections.UserList": "list", "collections.deque": "list", "builtins.dict": "dict",
+    "collections.UserDict": "dict", "collections.OrderedDict": "dict",
+}  # fmt: skip
+#: The attribute that holds the members of a list or mapping that is more than one.
+_CONTENTS = "[]"
+
+
+def contents(owner: Obj) -> Seq | Dict | None:
+    """Return the members of an instance that is a list or a mapping, or None of any other."""
+    if owner.cls is None or owner.family or owner.cls.kind not in CONTAINERS:
+        return None
+    held = owner.attrs.get(_CONTENTS)
+    if not isinstance(held, (Seq, Dict)):
+        held = owner.attrs[_CONTENTS] = Seq("list", []) if owner.cls.kind == "list" else Dict()
+    return held
+
+
+def fill_contents(
+    run: Calls, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+) -> None:
+    """Give an instance the members that a list's or a mapping's constructor takes."""
+    assert made.cls is not None
+    held = run.builtin(made.cls.kind, args, kwargs, spot, scope)
+    run.trail.put(made.attrs, _CONTENTS, held)
+    for name, (value, _) in kwargs.items():
+        made.attrs.setdefault(name, value)  # many such classes give entries as attributes
+
+
+def inherited(
+    run: Calls, owner: Obj, held: Seq | Dict, name: str, args: list[Arg], kwargs: dict[str, Arg],
+    spot: Spot, scope: Scope,
+) -> Value:  # fmt: skip
+    """Return what a method gives that a class inherits from a list or a mapping."""
+    if name == "__init__":
+        fill_contents(run, owner, args, kwargs, spot, scope)
+        return NONE
+    if name == "__getitem__" and args:
+        return run.subscript(held, args[0][0], spot, scope)
+    if name == "__setitem__" and len(args) == 2:
+        key, value = args[0][0], args[1][0]
+        if isinstance(held, Dict) and isinstance(key, Const):
+            run.trail.put(held.items, key.value, value)
+        else:
+            run.trail.note(held)
+            held.element = run.join(held.element, value)
+        return NONE
+    return run.call_method(Method(held, name, spot), args, kwargs, spot, scope)
+
+
 def declare(run: Calls, klass: Klass, scope: Scope) -> None:
     """Do what Python does when a class has been made: its metaclass, its bases, its kind."""
     for base in klass.bases:
         if isinstance(base, Klass):
             klass.kind = klass.kind or base.kind
             klass.meta = klass.meta or base.meta
-        elif isinstance(base, Ext) and base.name in _TUPLES:
-            klass.kind = TUPLE
+        elif isinstance(base, Ext):
+            klass.kind = klass.kind or _KINDS.get(base.name, "")
     given: dict[str, Arg] = {}
     for keyword in klass.node.keywords:
         value = run.eval(keyword.value, scope)

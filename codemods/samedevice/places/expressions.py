@@ -115,6 +115,8 @@ class Expressions:
     host_work: set[ast.AST]
     trail: Trail
     function_attributes: dict[FunctionNode, dict[str, Value]]
+    sending: dict[ast.AST, Value]  # to the generators whose bodies run because of it
+    raising: list[list[Value]]  # of each `try` whose body runs: what it raised
     exits: list[Exits]
     loops: list[Loop]
     caught: list[tuple[int, list[State]]]  # of each `try`: where it began, what it was left with
@@ -325,12 +327,15 @@ class Expressions:
         value = self.eval(node.value, scope) if node.value is not None else NONE
         if self._yields:
             self._yields[-1].append(value)
-        return UNKNOWN
+        running = self.function()
+        return self.sending.get(running, UNKNOWN) if running is not None else UNKNOWN
 
     def eval_YieldFrom(self, node: ast.YieldFrom, scope: Scope) -> Value:
         value = self.eval(node.value, scope)
         if self._yields:
             self._yields[-1].append(self.iterate(value, Spot(scope.path, node.value), scope))
+        if isinstance(value, Iter) and value.result is not None:
+            return value.result
         return UNKNOWN
 
     def eval_Lambda(self, node: ast.Lambda, scope: Scope) -> Value:
@@ -475,6 +480,8 @@ class Expressions:
                 return self.method(value, "__next__", scope, spot.node)
             case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
                 return self.method(value, "__getitem__", scope, spot.node, SCALAR)
+            case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
+                return self.iterate(classes.contents(value) or UNKNOWN, spot, scope)
             case Const(value=text) if isinstance(text, str):
                 return SCALAR
         return value if value in (ARRAY, NOTHING) else UNKNOWN
@@ -1146,6 +1153,8 @@ class Expressions:
                 return SCALAR
             case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
                 return self.method(owner, "__getitem__", scope, spot.node, key)
+            case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
+                return self.subscript(classes.contents(owner) or UNKNOWN, key, spot, scope)
         if owner is ARRAY:
             return ARRAY
         if isinstance(key, Const) and key.value in RANKS:

@@ -59,7 +59,9 @@ class Flow(Narrowing):
 
     def exec_Raise(self, node: ast.Raise, scope: Scope) -> bool:
         if node.exc is not None:
-            self.eval(node.exc, scope)
+            error = self.eval(node.exc, scope)
+            if self.raising:
+                self.raising[-1].append(error)
         if self.caught:
             mark, states = self.caught[-1]
             states.append(self.trail.capture(scope, mark))
@@ -469,21 +471,35 @@ class Flow(Narrowing):
         if not node.handlers:
             ended = self.block([*node.body, *node.orelse], scope)
         else:
-            ended = self.interrupted(
-                node.body, scope, lambda: self._handlers(node, scope), node.orelse
-            )
+            raised: list[Value] = []
+            self.raising.append(raised)
+
+            def handled() -> bool:
+                self.raising.pop()
+                return self._handlers(node, raised, scope)
+
+            ended = self.interrupted(node.body, scope, handled, node.orelse)
         return self.block(node.finalbody, scope) or ended
 
     exec_TryStar = exec_Try
 
-    def _handlers(self, node: ast.Try, scope: Scope) -> bool:
+    def _handlers(self, node: ast.Try, raised: list[Value], scope: Scope) -> bool:
         return self.paths(
-            scope, [lambda h=handler: self._handler(h, scope) for handler in node.handlers]  # type: ignore[misc]
+            scope,
+            [lambda h=handler: self._handler(h, raised, scope) for handler in node.handlers],  # type: ignore[misc]
         )
 
-    def _handler(self, handler: ast.ExceptHandler, scope: Scope) -> bool:
+    def _handler(
+        self, handler: ast.ExceptHandler, raised: list[Value], scope: Scope
+    ) -> bool:
         if handler.name:
-            scope.names[handler.name] = UNKNOWN
+            asked = self.eval(handler.type, scope) if handler.type is not None else UNKNOWN
+            error: Value | None = None
+            for value in raised:
+                if isinstance(value, Obj) and value.cls is not None:
+                    if not isinstance(asked, Klass) or asked in value.cls.mro():
+                        error = self.join(error, value)
+            scope.names[handler.name] = error if error is not None else UNKNOWN
         return self.block(handler.body, scope)
 
     # -- patterns ---------------------------------------------------------------------------

@@ -112,6 +112,7 @@ class Interpreter(Statements):
         self.lattice = Lattice(self.graph)
         self.trail = Trail(lambda left, right: self.join(left, right))
         self.loops: list[Loop] = []
+        self.raising = []
         self.caught: list[tuple[int, list[State]]] = []
         self.exits: list[Exits] = []
         self._read_in: dict[ast.stmt, set[str]] = {}
@@ -540,6 +541,9 @@ class Interpreter(Statements):
         """Store into a container or a tensor (which copies across devices)."""
         owner = self.eval(owner_node, scope)
         key = self.eval(index, scope)
+        if isinstance(owner, Obj) and owner.cls is not None:
+            if owner.cls.lookup("__setitem__") is None:
+                owner = classes.contents(owner) or owner
         if isinstance(owner, Dict):
             if isinstance(key, Const) and isinstance(key.value, (str, int)):
                 self.trail.put(owner.items, key.value, value)

@@ -7,7 +7,7 @@ needs it. `Unknown` is an honest answer: it meets nothing and is never edited.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -269,13 +269,20 @@ class Dict(Value):
 
 
 class Iter(Value):
-    """Something that yields `element`; `source` is what it runs over."""
+    """Something that yields `element`; `source` is what it runs over.
 
-    __slots__ = ("element", "source")
+    Of a generator, `result` is what it returns in the end, `call` how it is made once more, and
+    `received` what was sent to it.
+    """
+
+    __slots__ = ("call", "element", "received", "result", "source")
 
     def __init__(self, element: Value, source: Value | None = None) -> None:
         self.element = element
         self.source = source
+        self.result: Value | None = None
+        self.call: tuple[FunctionNode, Callable[[], Value]] | None = None
+        self.received: Value | None = None
 
 
 class Names(dict[str, Value]):
