@@ -132,7 +132,7 @@ def change(folder: Path) -> Iterator[dict[str, str]]:
     for name in ("BEFORE", "OLD", "project"):
         _write(folder / name, main=_BROKEN.format(x="x"), train=_BROKEN.format(x="x"))
     for name in ("AFTER", "NEW"):
-        _write(folder / name, main=_BROKEN.format(x="x.to(device)"))
+        _write(folder / name, main=_BROKEN.format(x="x.to(device)"), train=_BROKEN.format(x="x"))
     _write(folder, repaired=_BROKEN.format(x="x.to(device)"), train=_BROKEN.format(x="x"))
     yield {}
 

@@ -160,7 +160,8 @@ class Prover:
             if before.record.losses.count:
                 shown["losses"] = describe_losses(after.record)
             if steps := sum(one.steps for one in after.record.optimizers):
-                shown["parameters"] = f"{steps:,} steps of {len(after.record.optimizers)} optimizer"
+                shown["parameters"] = f"{steps:,} step{'s' * (steps != 1)} of "
+                shown["parameters"] += f"{len(after.record.optimizers)} optimizer"
                 shown["parameters"] += "s" * (len(after.record.optimizers) != 1)
         found = [
             Check(f"same {what} on {where}", "failed" if difference else "passed",
