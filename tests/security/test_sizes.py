@@ -11,13 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import files, reading, rules
+from samedevice import files, reading
 from samedevice.check import check
 from samedevice.config import Config, ConfigError, load
-from samedevice.finding import Finding
-from samedevice.migrate import migrate
-from samedevice.report import changes, github, gitlab, sarif
-from samedevice.report import json as json_
 
 from .hostile import environment, run, samedevice
 
@@ -34,37 +30,6 @@ def test_messages_to_the_server(head: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert len(done.stderr) < 300
-
-
-def _many(count: int) -> str:
-    lines = [f"x{number} = torch.zeros({number}).cuda()" for number in range(count)]
-    return "import torch\n" + "\n".join(lines) + "\n"
-
-
-def _seconds(folder: Path, count: int) -> tuple[float, list[Finding]]:
-    folder.mkdir()
-    (folder / "main.py").write_text(_many(count))
-    started = time.process_time()
-    project = reading.read([str(folder)], Config())
-    found = check(project, Config())
-    for dump in (github, gitlab, json_):
-        words = (found, project.errors) if dump is github else (
-            found, project.errors, project.sources)  # fmt: skip
-        dump.dump(*words)
-    sarif.dump(found, project.errors, rules.load())
-    outcome = migrate(reading.read([str(folder)], Config()), Config())
-    for name in ("a.json", "a.md", "a.html"):
-        changes.dump(changes.change_list(outcome), name)
-    return time.process_time() - started, found
-
-
-@pytest.mark.slow
-def test_findings_cost_as_much_as_they_are_many(tmp_path: Path) -> None:
-    """Eight times as many may take twelve times as long, and not sixty-four."""
-    few, _ = _seconds(tmp_path / "few", 500)
-    many, found = _seconds(tmp_path / "many", 4000)
-    assert len(found) >= 4000
-    assert many < 12 * few + 2, (few, many)
 
 
 def test_a_notebook_of_pictures(tmp_path: Path) -> None:
