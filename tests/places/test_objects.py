@@ -79,6 +79,14 @@ PROGRAMS = {
             pass
         model(Both().make())
     """,
+    "an enum's member made of parts": """
+        from enum import Enum
+        class Kind(Enum):
+            ONES = (1, lambda: X)
+            def __init__(self, n, make):
+                self.make = make
+        model(Kind.ONES.make())
+    """,
     "an attrs class": """
         import attr
         @attr.s

@@ -82,7 +82,10 @@ def _positional(value: Value | None) -> bool:
 
 #: The kinds of classes that are lists or mappings with more to them.
 CONTAINERS = ("list", "dict")
+#: The kind of a class whose instances are the members that its body names.
+ENUM = "enum"
 _KINDS = {
+    "enum.Enum": ENUM, "enum.Flag": ENUM, "enum.IntEnum": ENUM, "enum.StrEnum": ENUM,
     "typing.NamedTuple": TUPLE, "typing_extensions.NamedTuple": TUPLE, "builtins.list": "list",
     "collections.UserList": "list", "collections.deque": "list", "builtins.dict": "dict",
     "collections.UserDict": "dict", "collections.OrderedDict": "dict",
@@ -133,6 +136,27 @@ def inherited(
     return run.call_method(Method(held, name, spot), args, kwargs, spot, scope)
 
 
+def _enumerate(run: Calls, klass: Klass) -> None:
+    """Make members of what an enum's body binds; a number or a text stays its own member."""
+    for statement in klass.node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)]) if not name.startswith("_"):
+                value = klass.names.get(name)
+            case _:
+                continue
+        if value is None or isinstance(value, (Const, Func)):
+            continue
+        member = klass.names[name] = Obj("", klass.node.name, klass)
+        member.attrs.update(value=value, name=Const(name))
+        init = klass.lookup("__init__")
+        if isinstance(init, Func):
+            spot = Spot(klass.scope.path, statement)
+            several = isinstance(value, Seq) and value.kind == "tuple" and value.items is not None
+            given = value.items if several and isinstance(value, Seq) else [value]
+            args = [(part, spot) for part in given or []]
+            run.call_func(Func(init.node, init.scope, member, init.cls), args, {}, spot)
+
+
 def declare(run: Calls, klass: Klass, scope: Scope) -> None:
     """Do what Python does when a class has been made: its metaclass, its bases, its kind."""
     for base in klass.bases:
@@ -141,6 +165,8 @@ def declare(run: Calls, klass: Klass, scope: Scope) -> None:
             klass.meta = klass.meta or base.meta
         elif isinstance(base, Ext):
             klass.kind = klass.kind or _KINDS.get(base.name, "")
+    if klass.kind == ENUM:
+        _enumerate(run, klass)
     given: dict[str, Arg] = {}
     for keyword in klass.node.keywords:
         value = run.eval(keyword.value, scope)

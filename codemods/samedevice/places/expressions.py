@@ -983,6 +983,8 @@ class Expressions:
                 if attr == "type":
                     return Device(owner.node, owner.spot, text=True, resolved=owner.resolved)
                 return SCALAR if attr == "index" else Method(owner, attr, spot)
+            case Const(value=str() | int() | float()) if attr == "value" and type(owner) is Const:
+                return owner  # of an enum's member, which is kept as its value
             case Seq() | Dict() | Func() | Iter() | Const():
                 return Method(owner, attr, spot)
         if owner is ARRAY:
