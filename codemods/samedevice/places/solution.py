@@ -53,6 +53,14 @@ _REMOTE = "torch.distributed.rpc"
 _PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 _CREATIONS = ("create", "share", "legacy")
+#: Rules about what stays on the CPU and meets the device.
+_LEFT_BEHIND = frozenset(
+    (
+        "batch-not-moved", "generator-device", "host-boundary", "layers-apart", "loss-not-moved",
+        "module-left-behind", "module-not-moved", "modules-in-plain-container", "numpy-boundary",
+        "pinned-to-host", "tensor-not-a-buffer", "tensor-not-following", "tensor-without-device",
+    )  # fmt: skip
+)
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
     (
@@ -536,8 +544,8 @@ class Solution:
     def incomplete(self, findings: Iterable[Finding]) -> tuple[str, ...]:
         """Return what keeps a program for the CPU from being converted: "main.py:83", ...
 
-        That is what is not decided, and what is found and has no repair. Empty for a program that
-        uses a device already.
+        That is what is not decided, and what stays on the CPU for want of a repair. Empty for a
+        program that uses a device already.
         """
         if not self._seeded:
             return ()
@@ -547,7 +555,7 @@ class Solution:
         places += [
             (found.path, found.span.line)
             for found in findings
-            if found.fix is None and found.level != "note"
+            if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
         ]
         return tuple(
             f"{path}:{line}" for path, line in places if self.program(path) in self._seeded
