@@ -116,6 +116,7 @@ class Expressions:
     trail: Trail
     function_attributes: dict[FunctionNode, dict[str, Value]]
     sending: dict[ast.AST, Value]  # to the generators whose bodies run because of it
+    inside: list[Arg]  # the devices that `with torch.device(...)` makes the default here
     raising: list[list[Value]]  # of each `try` whose body runs: what it raised
     exits: list[Exits]
     loops: list[Loop]

@@ -396,17 +396,23 @@ class Flow(Narrowing):
 
     def exec_With(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
         suppresses = False
+        outside = len(self.inside)
         for item in node.items:
             value = self.eval(item.context_expr, scope)
             suppresses = suppresses or self.suppresses(value)
             spot = Spot(scope.path, item.context_expr)
             asynchronous = isinstance(node, ast.AsyncWith)
             entered = self.entered(value, spot, scope, asynchronous=asynchronous)
+            if isinstance(value, Device):
+                self.inside.append((value, spot))
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered, scope, node)
-        if not suppresses:
-            return self.block(node.body, scope)
-        return self.interrupted(node.body, scope, lambda: False)
+        if suppresses:
+            ended = self.interrupted(node.body, scope, lambda: False)
+        else:
+            ended = self.block(node.body, scope)
+        del self.inside[outside:]
+        return ended
 
     exec_AsyncWith = exec_With
 

@@ -113,6 +113,7 @@ class Interpreter(Statements):
         self.trail = Trail(lambda left, right: self.join(left, right))
         self.loops: list[Loop] = []
         self.raising = []
+        self.inside = []
         self.caught: list[tuple[int, list[State]]] = []
         self.exits: list[Exits] = []
         self._read_in: dict[ast.stmt, set[str]] = {}

@@ -555,6 +555,8 @@ class Library(Expressions):
         if given is None and fact.device and "device" in fact.params:
             index = fact.params.index("device")
             given = args[index] if len(args) > index else None
+        if given is None and kind == "create" and self.inside and not self.default_device:
+            given = self.inside[-1]
         device = self.as_device(*given, scope, sure=True) if given is not None else None
         if device is not None:
             result = Tensor(device.node, scalar=scalar)
