@@ -190,7 +190,8 @@ class Prover:
         if one.record is not None and two.record is not None:
             losses = compare.differing_loss(one.record, two.record)
             parameters = compare.differing_step(one.record, two.record)
-            if one.record.random != two.record.random:
+            # Without a seed each process begins in a state of its own.
+            if self._settings.seed is not None and one.record.random != two.record.random:
                 drawn = "as many were not drawn: torch's generator ends in another state"
         return {
             "output": output, "losses": losses, "parameters": parameters, "random numbers": drawn,
