@@ -74,6 +74,8 @@ def doubts(
             others = {_other(value) for value in called or [value for value, _ in arrived]} - {""}
             if others:
                 found[node] = min(others)
+        watcher.arrived.clear()
+        watcher.release()
         return found
     finally:
         if enabled:

@@ -203,6 +203,24 @@ class Interpreter(Statements):
         self.symbolic -= 1
         self.enter(("", ""))
 
+    def release(self) -> None:
+        """Take the evaluation apart: its parts refer to each other, and are of no use then."""
+        for scopes in (self.files.values(), *self.all_scopes.values()):
+            for scope in scopes:
+                scope.names.clear()
+                scope.tests.clear()
+                del scope.globals
+        for klass in self.classes:
+            klass.names.clear()
+            klass.symbolic = None
+        for made in self.modules:
+            made.attrs.clear()
+            made.parent = made.copied_from = None
+        for site in self.sites:
+            site.detail.clear()
+        self.graph.release()
+        vars(self).clear()
+
     def begin(self, path: str, node: ast.AST) -> bool:
         """Begin to evaluate what nothing calls, unless the focus is on something else."""
         unit = path, self.definition(path, node)

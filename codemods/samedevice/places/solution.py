@@ -322,21 +322,7 @@ class Solution:
 
         Its parts refer to each other, and would wait for the collection of garbage otherwise.
         """
-        interpreter = self.interpreter
-        for scopes in (interpreter.files.values(), *interpreter.all_scopes.values()):
-            for scope in scopes:
-                scope.names.clear()
-                del scope.globals
-        for klass in interpreter.classes:
-            klass.names.clear()
-            klass.symbolic = None
-        for made in interpreter.modules:
-            made.attrs.clear()
-            made.parent = made.copied_from = None
-        for site in interpreter.sites:
-            site.detail.clear()
-        self.graph.release()
-        vars(interpreter).clear()
+        self.interpreter.release()
         vars(self).clear()
 
     def rest(self) -> Rest:
