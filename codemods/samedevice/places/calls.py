@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
 from functools import reduce
 from typing import Any
 
@@ -14,6 +13,7 @@ from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
+from samedevice.places.summaries import Given, Record, again
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -46,8 +46,6 @@ _CONTEXTS = 12
 _LINES = 200
 #: Methods that are evaluated whatever words are in them: others may depend on what they do.
 _ALWAYS = ("__init__", "backward")
-#: Values that are looked at for what one is computed from.
-_SOURCES = 50
 #: Nested calls that are followed.
 _DEPTH = 60
 
@@ -61,7 +59,7 @@ class Calls(Library):
         self.unit: Unit = "", ""  # what is being evaluated
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
-        self._results: dict[ast.AST, list[tuple[dict[int | str, Value], Value]]] = {}
+        self._results: dict[ast.AST, list[Record]] = {}
         self._evaluations = 0
         self._signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = {}
 
@@ -209,6 +207,7 @@ class Calls(Library):
         self.scopes[node] = scope
         self.all_scopes.setdefault(node, []).append(scope)
         self.bind_arguments(func, args, kwargs, scope)
+        begun = len(self.graph.nodes), len(self.graph.meetings), len(self.sites)
         hosted = self._is_host_code(func)
         self.hosted += hosted
         self.stack.append(node)
@@ -238,7 +237,12 @@ class Calls(Library):
         self.constructing = constructing
         self.stack.pop()
         self.hosted -= hosted
-        self._results.setdefault(node, []).append((_given(func, args, kwargs), result))
+        self._results.setdefault(node, []).append(
+            Record(
+                _given(func, args, kwargs), result, (begun[0], len(self.graph.nodes)),
+                (begun[1], len(self.graph.meetings)), (begun[2], len(self.sites)),
+            )  # fmt: skip
+        )
         return result
 
     def body(self, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
@@ -278,91 +282,21 @@ class Calls(Library):
     def summary(
         self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
     ) -> Value:
-        """Return what a function gives for these arguments, judged by the evaluation most alike."""
+        """Return what a function gives for these arguments, by an evaluation with others."""
         known = self._results.get(func.node)
         if not known:
             return UNKNOWN
         new = _given(func, args, kwargs)
-        likeness = _Likeness(new)
-        best = -1
-        for given, outcome in reversed(known):
-            alike = likeness.of(given)
-            if alike > best:
-                best, old, result = alike, given, outcome
-                if best == likeness.most:
-                    break
+        record = max(reversed(known), key=lambda each: each.likeness(new))
+        for value, where in (*args, *kwargs.values()):
+            if isinstance(value, Tensor):
+                passed = value.node, where, self.function()
+                self.arguments.setdefault(func.node, []).append(passed)
+        result = record.result
         if isinstance(result, Obj) and result.family == "module":
-            if all(result is not before for before in old.values()):
+            if all(result is not before for before in record.given.values()):
                 return self.twin(result, self.graph.node(spot))
-        met = self._met_again(old, args, new)
-        if met and isinstance(result, Tensor):
-            return self.operate(met, spot, False)
-        return self._given_others(result, old, new, spot)
-
-    def _given_others(
-        self,
-        result: Value,
-        old: dict[int | str, Value],
-        new: dict[int | str, Value],
-        spot: Spot,
-    ) -> Value:
-        """Return what a call with `old` arguments gave, as one with `new` ones gives it."""
-        places: dict[Node, Node] = {}
-        for name, before in old.items():
-            now = new.get(name)
-            if isinstance(before, Tensor | Obj) and isinstance(now, Tensor | Obj):
-                if before.node is not None and now.node is not None:
-                    places.setdefault(before.node.find(), now.node)
-        return self._moved_along(result, places, spot) if places else result
-
-    def _moved_along(
-        self, value: Value, places: dict[Node, Node], spot: Spot, depth: int = DEEP
-    ) -> Value:
-        """Return a result with other nodes for those that `places` has, and what follows them."""
-        match value:
-            case Tensor():
-                root = value.node.find()
-                if root in places:
-                    return Tensor(places[root], scalar=value.scalar)
-                origins = _origins(root, places) if root.pin is None else []
-                if all(origin not in places for origin in origins):
-                    return value
-                node = self.graph.node(spot)
-                node.sure = root.sure
-                for origin in origins:
-                    self.graph.flow(places.get(origin, origin), node)
-                return Tensor(node, scalar=value.scalar)
-            case Seq() if depth:
-                items = value.items
-                if items is not None:
-                    items = [self._moved_along(v, places, spot, depth - 1) for v in items]
-                element = value.element
-                if element is not None:
-                    element = self._moved_along(element, places, spot, depth - 1)
-                return Seq(value.kind, items, element, value.spot)
-        return value
-
-    def _met_again(
-        self, old: dict[int | str, Value], args: list[Arg], new: dict[int | str, Value]
-    ) -> list[tuple[Tensor, Spot]]:
-        """Let a module meet the arguments in whose place it met others, and return them all."""
-        before, now = old.get("self"), new.get("self")
-        if not (isinstance(before, Obj) and isinstance(now, Obj) and before.node and now.node):
-            return []
-        root = before.node.find()
-        met: list[tuple[Tensor, Spot]] = []
-        for index, (value, where) in enumerate(args):
-            other = old.get(index)
-            if isinstance(value, Tensor) and isinstance(other, Tensor):
-                if any(
-                    root in (meet.left.find(), meet.right.find())
-                    for meet in other.node.find().meets
-                ):
-                    self.graph.meet(value.node, where, now.node, where, where, self.function())
-                    met.append((value, where))
-        if met:
-            met.insert(0, (Tensor(now.node), met[0][1]))
-        return met
+        return again(self, record, new)
 
     def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj:
         """Return another module that was built in the same way, with its parts, all at `node`."""
@@ -939,64 +873,13 @@ def _room(callee: Value, node: ast.Call) -> int:
     return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
 
 
-def _given(
-    func: Func, args: list[Arg], kwargs: dict[str, Arg]
-) -> dict[int | str, Value]:
+def _given(func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Given:
     """Return the values of a call by position and name, and what the function is bound to."""
-    given: dict[int | str, Value] = {index: value for index, (value, _) in enumerate(args)}
+    given: Given = {index: value for index, (value, _) in enumerate(args)}
     given.update((name, value) for name, (value, _) in kwargs.items())
     if func.bound is not None:
         given["self"] = func.bound
     return given
-
-
-class _Likeness:
-    """How much other calls of a function have in common with one, `most` at most."""
-
-    def __init__(self, call: dict[int | str, Value]) -> None:
-        self._placed: list[tuple[int | str, Node]] = []
-        self._constants: list[tuple[int | str, object]] = []
-        self._rest: list[tuple[int | str, Value]] = []
-        for name, value in call.items():
-            if isinstance(value, (Tensor, Device)):
-                self._placed.append((name, value.node.find()))
-            elif isinstance(value, Const):
-                self._constants.append((name, value.value))
-            else:
-                self._rest.append((name, value))
-        self.most = 3 * (len(self._placed) + len(self._constants)) + 2 * len(self._rest)
-
-    def of(self, call: dict[int | str, Value]) -> int:
-        """Return the likeness of another call."""
-        alike = 0
-        for name, root in self._placed:
-            other = call.get(name)
-            if isinstance(other, (Tensor, Device)):
-                alike += 3 if other.node.find() is root else 1
-        for name, constant in self._constants:
-            other = call.get(name)
-            if isinstance(other, Const) and other.value == constant:
-                alike += 3
-        for name, value in self._rest:
-            if call.get(name) is value:
-                alike += 2
-        return alike
-
-
-def _origins(root: Node, places: Container[Node]) -> list[Node]:
-    """Return what a value is computed from: of its sources those in `places`, or with a pin."""
-    found: list[Node] = []
-    queue, seen = [root], {root}
-    while queue and len(seen) < _SOURCES:
-        for source in queue.pop().flows_from:
-            origin = source.find()
-            if origin not in seen:
-                seen.add(origin)
-                if origin in places or origin.pin is not None:
-                    found.append(origin)
-                else:
-                    queue.append(origin)
-    return found
 
 
 def _computed(node: Node) -> bool:

@@ -927,6 +927,14 @@ class Expressions:
     # -- attributes and items ---------------------------------------------------------------
 
     def eval_Attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        match node:
+            case ast.Attribute(
+                value=ast.Call(func=func, args=[ast.Constant(value=str(text))], keywords=[]),
+                attr="type",
+            ):
+                callee = self.eval(func, scope)
+                if isinstance(callee, Ext) and callee.name == "torch.device":
+                    return Const(text.partition(":")[0])  # it is only asked what it is called
         owner = self.eval(node.value, scope)
         return self.attribute(owner, node.attr, Spot(scope.path, node), scope)
 

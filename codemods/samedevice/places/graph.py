@@ -127,6 +127,7 @@ class Graph:
     """All nodes of one project."""
 
     nodes: list[Node] = field(default_factory=list)
+    meetings: list[Meet] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
     clashing: set[Node] = field(default_factory=set)
 
@@ -175,6 +176,7 @@ class Graph:
         if left.find() is right.find():
             return
         made = Meet(left, right, left_spot, right_spot, op, kind, function)
+        self.meetings.append(made)
         left, right = left.find(), right.find()
         left.meets = _add(left.meets, made)
         right.meets = _add(right.meets, made)
@@ -212,6 +214,7 @@ class Graph:
         if base.find() is index.find():
             return
         made = Meet(base, index, base_spot, index_spot, op, kind, function)
+        self.meetings.append(made)
         base, index = base.find(), index.find()
         base.indexed_by = _add(base.indexed_by, made)
         index.indexes = _add(index.indexes, made)
@@ -222,7 +225,7 @@ class Graph:
             node._parent = None  # type: ignore[assignment]
             node.meets = node.flows_to = node.flows_from = node.batch_from = _NONE
             node.indexes = node.indexed_by = node.stored = _NONE
-        self.nodes, self.clashes, self.clashing = [], [], set()
+        self.nodes, self.meetings, self.clashes, self.clashing = [], [], [], set()
 
     def solve(self) -> None:
         """Find the place of every node, and every clash. May be called again after more pins."""

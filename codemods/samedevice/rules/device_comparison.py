@@ -27,6 +27,9 @@ from samedevice.places.solution import Name
 from samedevice.places.values import Const, Device, Seq, Value
 from samedevice.rules._build import edit, finding, fix, short
 
+#: What the type of a device may be.
+KINDS = frozenset(("cpu", "cuda", "mps", "xpu", "hpu", "npu", "mlu", "musa", "xla", "meta"))
+
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report comparisons that cannot be what is meant."""
@@ -60,7 +63,8 @@ def _is_device(value: Value) -> bool:
 def _is_text(value: Value) -> bool:
     if isinstance(value, Seq):
         return bool(value.items) and all(_is_text(member) for member in value.members())
-    return isinstance(value, Const) and isinstance(value.value, str) and ":" not in value.value
+    # Another word ("auto") is what a caller may say in place of a device.
+    return isinstance(value, Const) and value.value in KINDS
 
 
 def _one_without_index(left: Value, right: Value) -> bool:

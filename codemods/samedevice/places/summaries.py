@@ -1,0 +1,224 @@
+"""What one evaluation of a function did, and how that is done again to other arguments.
+
+An evaluation is kept as the range of nodes, meetings and sites that it made. Another call with
+arguments of the same shape needs no evaluation: the nodes that depend on the arguments are made
+anew, with the relations between them, and stand for the new ones. So the first call and the
+thousandth are judged alike, whatever the order of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from samedevice.places.graph import Meet, Node
+from samedevice.places.values import (
+    DEEP,
+    Const,
+    Device,
+    Dict,
+    Func,
+    Iter,
+    Obj,
+    Seq,
+    Site,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.calls import Calls
+
+#: The values of a call by position and name, and what the function is bound to ("self").
+Given = dict[int | str, Value]
+#: Sites that say where a value has to be; others tell only of the code, which is the same.
+_REPEATED = frozenset(("create", "share", "legacy", "host", "lengths", "undecided"))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One evaluation: what was given, what came out, and the ranges of what it made."""
+
+    given: Given
+    result: Value
+    nodes: tuple[int, int]
+    meets: tuple[int, int]
+    sites: tuple[int, int]
+
+    def likeness(self, given: Given) -> tuple[bool, int]:
+        """Return whether arguments have the shapes of its own, and how many of them have."""
+        same = sum(
+            name in self.given and shape(value) == shape(self.given[name])
+            for name, value in given.items()
+        )
+        return same == len(given) == len(self.given), same
+
+
+def shape(value: Value, depth: int = 3) -> object:
+    """Return what of a value decides which way an evaluation goes: not where its tensors are."""
+    match value:
+        case Tensor():
+            return "tensor", value.scalar, value.packed, value.doubt, value.node.find().sure
+        case Const(value=held):
+            return "constant", type(held), held if held.__hash__ is not None else None
+        case Seq(items=items) if depth:
+            parts = tuple(shape(item, depth - 1) for item in items) if items is not None else None
+            inner = shape(value.element, depth - 1) if value.element is not None else None
+            return value.kind, parts, inner
+        case Dict() if depth:
+            return "dict", tuple((key, shape(v, depth - 1)) for key, v in value.items.items())
+        case Obj():
+            return "object", value.family, value.name, id(value.cls)
+        case Func(node=node):
+            return "function", id(node)
+        case Device():
+            return "device", value.text
+    return type(value)
+
+
+def again(run: Calls, record: Record, given: Given) -> Value:
+    """Return what a function gives for other arguments, and have them meet what those met."""
+    copy = _Copy(run, record, given)
+    copy.relations()
+    copy.sites()
+    return copy.value(record.result)
+
+
+class _Copy:
+    """The nodes of one evaluation that depend on its arguments, made anew for others."""
+
+    def __init__(self, run: Calls, record: Record, given: Given) -> None:
+        self._run, self._record = run, record
+        self._new: dict[Node, Node] = {}  # the roots of then, and the nodes that stand for them
+        for name, before in record.given.items():
+            if name in given:
+                self._match(before, given[name])
+        inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
+        inside -= self._new.keys()
+        self._meets = run.graph.meetings[slice(*record.meets)]
+        self._copied = self._reached(inside)
+        for root in self._copied:
+            self._new[root] = self._twin(root)
+
+    def _match(self, before: Value, now: Value, depth: int = DEEP) -> None:
+        """Pair the places of an argument with those of the one that takes its place."""
+        if isinstance(before, (Tensor, Device, Obj)) and isinstance(now, (Tensor, Device, Obj)):
+            if before.node is not None and now.node is not None:
+                if before.node.find() is not now.node.find():
+                    self._new.setdefault(before.node.find(), now.node)
+        elif isinstance(before, Seq) and isinstance(now, Seq) and depth:
+            for one, other in zip(before.members(), now.members(), strict=False):
+                self._match(one, other, depth - 1)
+        elif isinstance(before, Dict) and isinstance(now, Dict) and depth:
+            for key in before.items.keys() & now.items.keys():
+                self._match(before.items[key], now.items[key], depth - 1)
+        elif isinstance(before, Iter) and isinstance(now, Iter) and depth:
+            self._match(before.element, now.element, depth - 1)
+
+    def _reached(self, inside: set[Node]) -> list[Node]:
+        """Return the nodes made in the evaluation that have to do with its arguments."""
+        partners: dict[Node, list[Node]] = {}
+        for meet in self._meets:
+            left, right = meet.left.find(), meet.right.find()
+            partners.setdefault(left, []).append(right)
+            partners.setdefault(right, []).append(left)
+        found: dict[Node, None] = {}
+        queue = list(self._new)
+        while queue:
+            node = queue.pop()
+            for each in (*_related(node), *partners.get(node, ())):
+                root = each.find()
+                if root in inside and root not in found:
+                    found[root] = None
+                    queue.append(root)
+        return list(found)
+
+    def _twin(self, root: Node) -> Node:
+        made = self._run.graph.node()
+        made.spots = list(root.spots)
+        made.pin, made.pin_spot, made.name = root.pin, root.pin_spot, root.name
+        made.sure, made.agrees, made.joins = root.sure, root.agrees, root.joins
+        made.wants_host = root.wants_host
+        return made
+
+    def _at(self, node: Node) -> Node:
+        root = node.find()
+        return self._new.get(root, root)
+
+    def relations(self) -> None:
+        """Relate the new nodes as the old ones are."""
+        graph = self._run.graph
+        for root in self._copied:
+            made = self._new[root]
+            for source in root.flows_from:
+                graph.flow(self._at(source), made)
+            for target in root.flows_to:
+                if target.find() in self._new and target.find() not in self._copied:
+                    graph.flow(made, self._at(target))
+            for source in root.batch_from:
+                graph.batch(self._at(source), made)
+            for source in root.stored:
+                graph.store(self._at(source), made)
+        for meet in list(self._meets):
+            if meet.left.find() in self._new or meet.right.find() in self._new:
+                self._meet(meet)
+
+    def _meet(self, meet: Meet) -> None:
+        relate = self._run.graph.index if meet.kind in ("index", "number") else self._run.graph.meet
+        relate(
+            self._at(meet.left), meet.left_spot, self._at(meet.right), meet.right_spot,
+            meet.operation, meet.function, meet.kind,
+        )  # fmt: skip
+
+    def sites(self) -> None:
+        """Repeat what the evaluation found to be decided or demanded of values that depend."""
+        for site in self._run.sites[slice(*self._record.sites)]:
+            if site.kind in _REPEATED and site.node is not None:
+                if site.node.find() in self._new:
+                    self._run.sites.append(self._site(site))
+
+    def _site(self, site: Site) -> Site:
+        tensors = [(name, self._at(node)) for name, node in site.tensors]
+        assert site.node is not None
+        return replace(
+            site, node=self._at(site.node), tensors=tensors, detail=dict(site.detail),
+            order=len(self._run.sites),
+        )  # fmt: skip
+
+    def value(self, value: Value, depth: int = DEEP) -> Value:
+        """Return a value of then with the places of now."""
+        match value:
+            case Tensor() if value.node.find() in self._new:
+                made = value.copy()
+                made.node, made.site = self._at(value.node), None
+                return made
+            case Device() if value.node.find() in self._new:
+                return Device(
+                    self._at(value.node), value.spot, text=value.text, resolved=value.resolved,
+                    rank=value.rank,
+                )
+            case Seq() if depth:
+                items = value.items
+                if items is not None:
+                    items = [self.value(item, depth - 1) for item in items]
+                element = value.element
+                if element is not None:
+                    element = self.value(element, depth - 1)
+                return Seq(value.kind, items, element, value.spot)
+            case Dict() if depth:
+                members = {key: self.value(v, depth - 1) for key, v in value.items.items()}
+                element = value.element
+                if element is not None:
+                    element = self.value(element, depth - 1)
+                return Dict(members, element, value.spot)
+            case Iter() if depth:
+                return Iter(self.value(value.element, depth - 1), value.source)
+        return value
+
+
+def _related(node: Node) -> Iterable[Node]:
+    yield from node.flows_to
+    yield from node.flows_from
+    yield from node.batch_from
+    yield from node.stored
