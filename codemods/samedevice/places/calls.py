@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -13,7 +14,7 @@ from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
-from samedevice.places.summaries import Given, Record, again
+from samedevice.places.summaries import Given, Record, again, placeholder, shape
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -46,6 +47,8 @@ _CONTEXTS = 12
 _LINES = 200
 #: Methods that are evaluated whatever words are in them: others may depend on what they do.
 _ALWAYS = ("__init__", "backward")
+#: Shapes of arguments that one function has templates for; the most alike serves the others.
+_VARIANTS = 16
 #: Nested calls that are followed.
 _DEPTH = 60
 
@@ -60,6 +63,7 @@ class Calls(Library):
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
         self._results: dict[ast.AST, list[Record]] = {}
+        self._templates: dict[ast.AST, dict[object, Record]] = {}
         self._evaluations = 0
         self._signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = {}
 
@@ -183,21 +187,33 @@ class Calls(Library):
         if isinstance(func.bound, Obj) and not self.constructing:
             func.bound.used = True
         if len(self.stack) >= _DEPTH or self.stack.count(node) >= 2:
-            return self.summary(func, args, kwargs, spot)
+            return self.nearest(func, args, kwargs)
         seen = self.contexts.get(node, 0)
         self._evaluations += 1
         limit = max(_CONTEXTS, _LINES // _height(node))
         if seen >= limit or (seen and self._evaluations > 2000 + 20 * len(self._known)):
-            return self.summary(func, args, kwargs, spot)
+            return self.by_template(func, args, kwargs, spot)
         self.contexts[node] = seen + 1
-        if seen:
-            self.reached[node].add(self.unit)
-        else:
-            self.reached[node] = {self.unit}
-        self.evaluated.add(node)
+        self.note_arguments(node, args, kwargs)
+        record = self.evaluate(func, args, kwargs, spot)
+        self._results.setdefault(node, []).append(record)
+        return record.result
+
+    def note_arguments(
+        self, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
+    ) -> None:
+        """Remember what was handed in by this call, and that it did."""
+        self.reached.setdefault(node, set()).add(self.unit)
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self.arguments.setdefault(node, []).append((value.node, where, self.function()))
+
+    def evaluate(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    ) -> Record:
+        """Evaluate the body of a function."""
+        node = func.node
+        self.evaluated.add(node)
         scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
         scope.func = func
         scope.call = spot
@@ -207,7 +223,7 @@ class Calls(Library):
         self.scopes[node] = scope
         self.all_scopes.setdefault(node, []).append(scope)
         self.bind_arguments(func, args, kwargs, scope)
-        begun = len(self.graph.nodes), len(self.graph.meetings), len(self.sites)
+        nodes, meets = len(self.graph.nodes), len(self.graph.meetings)
         hosted = self._is_host_code(func)
         self.hosted += hosted
         self.stack.append(node)
@@ -237,13 +253,10 @@ class Calls(Library):
         self.constructing = constructing
         self.stack.pop()
         self.hosted -= hosted
-        self._results.setdefault(node, []).append(
-            Record(
-                _given(func, args, kwargs), result, (begun[0], len(self.graph.nodes)),
-                (begun[1], len(self.graph.meetings)), (begun[2], len(self.sites)),
-            )  # fmt: skip
-        )
-        return result
+        return Record(
+            _given(func, args, kwargs), result, (nodes, len(self.graph.nodes)),
+            (meets, len(self.graph.meetings)),
+        )  # fmt: skip
 
     def body(self, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
         """Evaluate a function's body; return what it returns and what it yields."""
@@ -279,24 +292,50 @@ class Calls(Library):
             return False
         return _name(func.node) in ("__getitem__", "__iter__", "__getitems__")
 
-    def summary(
-        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
-    ) -> Value:
-        """Return what a function gives for these arguments, by an evaluation with others."""
+    def nearest(self, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+        """Return what a function that is being evaluated gives, by what it gave so far."""
         known = self._results.get(func.node)
         if not known:
             return UNKNOWN
-        new = _given(func, args, kwargs)
-        record = max(reversed(known), key=lambda each: each.likeness(new))
-        for value, where in (*args, *kwargs.values()):
-            if isinstance(value, Tensor):
-                passed = value.node, where, self.function()
-                self.arguments.setdefault(func.node, []).append(passed)
+        given = _given(func, args, kwargs)
+        return again(self, max(reversed(known), key=lambda each: each.likeness(given)), given)
+
+    def by_template(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    ) -> Value:
+        """Return what a function gives for these arguments, by one evaluation for their shape."""
+        self.note_arguments(func.node, args, kwargs)
+        given = _given(func, args, kwargs)
+        record = self._template(func, args, kwargs, spot, given)
         result = record.result
         if isinstance(result, Obj) and result.family == "module":
             if all(result is not before for before in record.given.values()):
                 return self.twin(result, self.graph.node(spot))
-        return again(self, record, new)
+        return again(self, record, given)
+
+    def _template(
+        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, given: Given
+    ) -> Record:
+        """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
+        variants = self._templates.setdefault(func.node, {})
+        key = tuple((name, shape(value)) for name, value in given.items())
+        if key in variants:
+            return variants[key]
+        if len(variants) >= _VARIANTS:
+            return max(self._results[func.node], key=lambda each: each.likeness(given))
+        free = [(placeholder(self, value, where), where) for value, where in args]
+        named = {k: (placeholder(self, v, where), where) for k, (v, where) in kwargs.items()}
+        scopes, sites, mark = (self.scopes, self.all_scopes), len(self.sites), self.trail.mark()
+        self.scopes, self.all_scopes = dict(self.scopes), {}
+        self.trail.forks += 1
+        record = self.evaluate(func, free, named, spot)
+        self.trail.undo(mark)
+        self.trail.close()
+        self.scopes, self.all_scopes = scopes
+        record = replace(record, sites=tuple(self.sites[sites:]))
+        del self.sites[sites:]
+        variants[key] = record
+        return record
 
     def twin(self, module: Obj, node: Node, depth: int = DEEP) -> Obj:
         """Return another module that was built in the same way, with its parts, all at `node`."""

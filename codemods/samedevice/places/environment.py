@@ -107,11 +107,15 @@ class Trail:
         state = self.capture(scope, fork.mark) if len(self._log) > fork.mark else None
         if state is None:
             state = State(scope.names, {})
-        while len(self._log) > fork.mark:
-            cell = self._log.pop()
-            _write(cell.target, cell.key, cell.value)
+        self.undo(fork.mark)
         scope.names = fork.before.copy()
         return state
+
+    def undo(self, mark: int) -> None:
+        """Take back what was written since `mark`."""
+        while len(self._log) > mark:
+            cell = self._log.pop()
+            _write(cell.target, cell.key, cell.value)
 
     def close(self) -> None:
         """End the paths of a fork: all of them were left."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from samedevice.places.graph import Meet, Node
+from samedevice.places.graph import Meet, Node, Spot
 from samedevice.places.values import (
     DEEP,
     Const,
@@ -44,7 +44,7 @@ class Record:
     result: Value
     nodes: tuple[int, int]
     meets: tuple[int, int]
-    sites: tuple[int, int]
+    sites: tuple[Site, ...] = ()
 
     def likeness(self, given: Given) -> tuple[bool, int]:
         """Return whether arguments have the shapes of its own, and how many of them have."""
@@ -75,6 +75,37 @@ def shape(value: Value, depth: int = 3) -> object:
         case Device():
             return "device", value.text
     return type(value)
+
+
+def placeholder(run: Calls, value: Value, spot: Spot, depth: int = DEEP) -> Value:
+    """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
+    match value:
+        case Tensor():
+            made = value.copy()
+            made.node, made.site = run.graph.node(spot), None
+            made.node.sure = value.node.find().sure
+            return made
+        case Device():
+            return Device(
+                run.graph.node(spot), value.spot, text=value.text, resolved=value.resolved,
+                rank=value.rank,
+            )
+        case Seq() if depth:
+            found = Seq(value.kind, None, None, value.spot)
+            if value.items is not None:
+                found.items = [placeholder(run, item, spot, depth - 1) for item in value.items]
+            if value.element is not None:
+                found.element = placeholder(run, value.element, spot, depth - 1)
+            return found
+        case Dict() if depth:
+            members = {k: placeholder(run, v, spot, depth - 1) for k, v in value.items.items()}
+            mapping = Dict(members, spot=value.spot)
+            if value.element is not None:
+                mapping.element = placeholder(run, value.element, spot, depth - 1)
+            return mapping
+        case Iter() if depth:
+            return Iter(placeholder(run, value.element, spot, depth - 1), value.source)
+    return value
 
 
 def again(run: Calls, record: Record, given: Given) -> Value:
@@ -173,7 +204,7 @@ class _Copy:
 
     def sites(self) -> None:
         """Repeat what the evaluation found to be decided or demanded of values that depend."""
-        for site in self._run.sites[slice(*self._record.sites)]:
+        for site in self._record.sites:
             if site.kind in _REPEATED and site.node is not None:
                 if site.node.find() in self._new:
                     self._run.sites.append(self._site(site))
