@@ -14,7 +14,7 @@ from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
-from samedevice.places.summaries import Given, Record, again, placeholder, shape
+from samedevice.places.summaries import Given, Record, again, placeholder, shape, stores
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -329,10 +329,11 @@ class Calls(Library):
         self.scopes, self.all_scopes = dict(self.scopes), {}
         self.trail.forks += 1
         record = self.evaluate(func, free, named, spot)
+        set_by_it = stores(self.trail.written(mark), record.given)
         self.trail.undo(mark)
         self.trail.close()
         self.scopes, self.all_scopes = scopes
-        record = replace(record, sites=tuple(self.sites[sites:]))
+        record = replace(record, sites=tuple(self.sites[sites:]), stores=set_by_it)
         del self.sites[sites:]
         variants[key] = record
         return record

@@ -102,6 +102,11 @@ class Trail:
         }
         return State(scope.names.copy(), cells)
 
+    def written(self, mark: int) -> list[tuple[Target, Any, Any]]:
+        """Return the cells that were written since `mark`, and what they hold now."""
+        cells = {(id(cell.target), cell.key): cell for cell in self._log[mark:]}
+        return [(cell.target, cell.key, _read(cell.target, cell.key)) for cell in cells.values()]
+
     def leave(self, scope: Scope, fork: Fork) -> State:
         """Return what the path has made, and go back to where it began."""
         state = self.capture(scope, fork.mark) if len(self._log) > fork.mark else None

@@ -45,6 +45,7 @@ class Record:
     nodes: tuple[int, int]
     meets: tuple[int, int]
     sites: tuple[Site, ...] = ()
+    stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
 
     def likeness(self, given: Given) -> tuple[bool, int]:
         """Return whether arguments have the shapes of its own, and how many of them have."""
@@ -113,7 +114,20 @@ def again(run: Calls, record: Record, given: Given) -> Value:
     copy = _Copy(run, record, given)
     copy.relations()
     copy.sites()
+    copy.stores(given)
     return copy.value(record.result)
+
+
+def stores(
+    written: Iterable[tuple[object, object, object]], given: Given
+) -> tuple[tuple[int | str, str, Value], ...]:
+    """Return which attributes of its arguments an evaluation has set, of what it has written."""
+    owners = {id(value.attrs): name for name, value in given.items() if isinstance(value, Obj)}
+    return tuple(
+        (owners[id(target)], key, value)
+        for target, key, value in written
+        if id(target) in owners and isinstance(key, str) and isinstance(value, Value)
+    )
 
 
 class _Copy:
@@ -217,6 +231,16 @@ class _Copy:
             order=len(self._run.sites),
         )  # fmt: skip
 
+    def stores(self, given: Given) -> None:
+        """Set the attributes of the arguments that the evaluation set of its own."""
+        for name, attr, value in self._record.stores:
+            owner = given.get(name)
+            if isinstance(owner, Obj):
+                held = self.value(value)
+                if isinstance(held, Obj) and held is not value:
+                    held.parent = owner
+                self._run.trail.put(owner.attrs, attr, held)
+
     def value(self, value: Value, depth: int = DEEP) -> Value:
         """Return a value of then with the places of now."""
         match value:
@@ -229,6 +253,8 @@ class _Copy:
                     self._at(value.node), value.spot, text=value.text, resolved=value.resolved,
                     rank=value.rank,
                 )
+            case Obj(family="module", node=node) if node is not None and node.find() in self._new:
+                return self._run.twin(value, self._at(node))
             case Seq() if depth:
                 items = value.items
                 if items is not None:
