@@ -325,6 +325,9 @@ class Calls(Library):
             return max(self._results[func.node], key=lambda each: each.likeness(given))
         free = [(placeholder(self, value, where), where) for value, where in args]
         named = {k: (placeholder(self, v, where), where) for k, (v, where) in kwargs.items()}
+        if isinstance(func.bound, Obj):
+            bound = placeholder(self, func.bound, spot)
+            func = Func(func.node, func.scope, bound, func.cls, func.static)
         scopes, sites, mark = (self.scopes, self.all_scopes), len(self.sites), self.trail.mark()
         self.scopes, self.all_scopes = dict(self.scopes), {}
         self.trail.forks += 1

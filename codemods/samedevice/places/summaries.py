@@ -69,8 +69,12 @@ def shape(value: Value, depth: int = 3) -> object:
             return value.kind, parts, inner
         case Dict() if depth:
             return "dict", tuple((key, shape(v, depth - 1)) for key, v in value.items.items())
+        case Obj(family="module"):
+            return "module", value.name, id(value.cls)
         case Obj():
-            return "object", value.family, value.name, id(value.cls)
+            held = value.attrs.items() if depth > 1 else ()
+            attrs = tuple((attr, shape(member, depth - 2)) for attr, member in held)
+            return "object", value.family, value.name, id(value.cls), attrs
         case Func(node=node):
             return "function", id(node)
         case Device():
@@ -91,6 +95,14 @@ def placeholder(run: Calls, value: Value, spot: Spot, depth: int = DEEP) -> Valu
                 run.graph.node(spot), value.spot, text=value.text, resolved=value.resolved,
                 rank=value.rank,
             )
+        case Obj() if depth > 1 and value.family != "module":
+            other = Obj(value.family, value.name, value.cls, value.fact, value.node)
+            other.args, other.kwargs, other.site = value.args, value.kwargs, value.site
+            other.attrs = {
+                attr: placeholder(run, member, spot, depth - 2)
+                for attr, member in value.attrs.items()
+            }
+            return other
         case Seq() if depth:
             found = Seq(value.kind, None, None, value.spot)
             if value.items is not None:
@@ -148,10 +160,14 @@ class _Copy:
 
     def _match(self, before: Value, now: Value, depth: int = DEEP) -> None:
         """Pair the places of an argument with those of the one that takes its place."""
+        depth = max(depth, 0)
         if isinstance(before, (Tensor, Device, Obj)) and isinstance(now, (Tensor, Device, Obj)):
             if before.node is not None and now.node is not None:
                 if before.node.find() is not now.node.find():
                     self._new.setdefault(before.node.find(), now.node)
+            if isinstance(before, Obj) and isinstance(now, Obj) and before is not now and depth:
+                for attr in before.attrs.keys() & now.attrs.keys():
+                    self._match(before.attrs[attr], now.attrs[attr], depth - 2)
         elif isinstance(before, Seq) and isinstance(now, Seq) and depth:
             for one, other in zip(before.members(), now.members(), strict=False):
                 self._match(one, other, depth - 1)
