@@ -117,6 +117,7 @@ class Solution:
         self._owned: dict[str, bool] = {}
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._parents: dict[str, Parents] = {}
+        self._of_main: dict[str, set[str]] = {}
         self._markers: dict[str, Markers] = {}
         self._taken: dict[str, set[str]] = {}
         self._libraries: dict[str, list[tuple[str, str]]] = {}
@@ -745,6 +746,8 @@ class Solution:
         site = group.first
         module = self._module_of(site.scope)
         for code, value, is_global in site.devices:
+            if is_global and "." in code and self._is_of_main(code, site):
+                continue
             if self._is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.pending):
                     return Name(code, text=not isinstance(value, Device) or value.text)
@@ -776,6 +779,18 @@ class Solution:
             path = _edited(site)
             return self._existing(path, self.program(path))
         return self.resolver(_edited(site))
+
+    def _is_of_main(self, code: str, site: Site) -> bool:
+        """Tell whether a function would speak of an object that only `__main__` makes."""
+        if site.scope.func is None:
+            return False
+        path = site.scope.path
+        if path not in self._of_main:
+            body = self._tree(path).body
+            main = [part for part in body if _is_main(part)]
+            others = [part for part in body if not _is_main(part)]
+            self._of_main[path] = _stored(main) - _stored(others)
+        return code.partition(".")[0] in self._of_main[path]
 
     def _of_parameters(self, group: SiteGroup) -> Name:
         """Return the device of a module's parameters; by a name where several tensors need it."""
@@ -1156,6 +1171,8 @@ class Solution:
 
         That is a string without torch's name to convert it, or a parameter that may be None.
         """
+        if any(edit.verb == "parameter" for edit in name.edits):
+            return ""  # callers outside of the project leave it out
         parents = self.parents(spot.path)
         node: ast.AST | None = spot.node
         while node is not None:
@@ -1432,6 +1449,20 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def _stored(body: list[ast.stmt]) -> set[str]:
+    """Return the names that some statements bind."""
+    return {
+        node.id
+        for node in syntax.walk_all(body)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _first_bound(tree: ast.AST) -> dict[str, int]:
