@@ -114,7 +114,6 @@ def test_a_dtype_as_a_default_says_nothing_of_devices() -> None:
     assert found(files) == found(alone) == [("main.py", 7, "tensor-without-device")]
 
 
-@pending("whether a program uses the device is asked of all that imports connect")
 def test_a_sibling_that_uses_cuda_does_not_speak_for_another_script() -> None:
     """A script for the CPU is judged by what it reaches, not by who imports the same helper."""
     helper = "def scale(x):\n    return x * 2\n"

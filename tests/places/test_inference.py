@@ -1210,8 +1210,8 @@ PROJECTS: dict[str, dict[str, str]] = {
             parser = argparse.ArgumentParser()
             parser.add_argument("--cuda", action="store_true")
             args = parser.parse_args()
-            model = Scale(3)
-            print(model(torch.from_numpy(np.ones(3))))
+            model = Scale(3)  # !module-not-moved
+            print(model(torch.from_numpy(np.ones(3))))  # !numpy-boundary
         """,
         "train.py": """
             import numpy as np

@@ -129,7 +129,7 @@ class Solution:
         self._hiding: dict[frozenset[str], bool] = {}
         self._held: dict[ast.AST, set[str]] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
-        self._seeded: set[frozenset[str]] = set()  # the programs for the CPU that are converted
+        self._seeded: set[str] = set()  # the files of programs for the CPU, which are converted
         self._group()
         self._settle()
 
@@ -191,8 +191,8 @@ class Solution:
             chosen = self.program(spot.path) not in chosen_from
             place = Place.CENTRAL if chosen else Place.HOST
             self.graph.pin(device.node, place, spot, "cpu")
-        self._seed(active)
-        self._seeded = self._programs() - active
+        self._seeded = self._for_the_cpu()
+        self._seed(self._seeded)
         for group in self._groups.get("clone", ()):
             for site in group.sites:
                 module = site.detail["module"]
@@ -227,16 +227,25 @@ class Solution:
         )
 
     def _active_programs(self) -> set[frozenset[str]]:
-        """The programs that put something on a device, or on CPUs by their backend.
+        """The programs that put something on a device somewhere, or that are left as they are."""
+        return self._settled_programs() | {self.program(path) for path in self._active_files()}
+
+    def _settled_programs(self) -> set[frozenset[str]]:
+        """The programs that are spread over processes, or fork, or are fed by unknown libraries.
 
         Nor is it known that a program can leave the CPU where a library that is not known feeds
         its module.
         """
-        active = {self.program(path) for path in self.files() if self.ranked(path)}
-        active |= self._forking_programs()
-        active |= {self.program(spot.path) for spot in self.interpreter.foreign}
+        found = {self.program(path) for path in self.files() if self.ranked(path)}
+        found |= self._forking_programs()
+        found |= {self.program(spot.path) for spot in self.interpreter.foreign}
         if self._rest is not None and self._rest.active:
-            active |= self._programs()
+            found |= self._programs()
+        return found
+
+    def _active_files(self) -> set[str]:
+        """The files whose own code puts something on a device."""
+        found: set[str] = set()
         for kind in ("module-move", "move", "placed", "default-device"):
             for group in self._groups.get(kind, ()):
                 for site in group.sites:
@@ -246,8 +255,23 @@ class Solution:
                     if kind == "default-device" or (
                         isinstance(device, Device) and device.node.find().pin is Place.CENTRAL
                     ):
-                        active.add(self.program(site.spot.path))
-        return active
+                        found.add(site.spot.path)
+        return found
+
+    def _for_the_cpu(self) -> set[str]:
+        """The files of which no script that runs them uses a device, by what it reaches."""
+        settled, active = self._settled_programs(), self._active_files()
+        using: set[str] = set()
+        free: set[str] = set()
+        for program in self._programs() - settled:
+            scripts = [path for path in program if not self._imported(path)]
+            for script in scripts or program:
+                reached = (self._reach(script) | {script}) & program
+                if reached & active:
+                    using |= reached
+                else:
+                    free |= reached
+        return free - using
 
     def _forking_programs(self) -> set[frozenset[str]]:
         """The programs whose forked processes compute with modules, which CUDA does not allow."""
@@ -278,13 +302,13 @@ class Solution:
             if not group.first.name.startswith(("cpu", "meta"))
         }
 
-    def _seed(self, active: set[frozenset[str]]) -> None:
+    def _seed(self, free: set[str]) -> None:
         """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
         for group in self._groups.get("module", ()):
             for site in group.sites:
                 made = site.detail["object"]
                 if (
-                    self.program(site.spot.path) not in active
+                    site.spot.path in free
                     and made.used
                     and made.node is not None
                     and not site.constructing
@@ -295,7 +319,7 @@ class Solution:
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, "seed")
         hosted = self._feeding_host()
         for node, spot, scope in self.interpreter.seeds:
-            if self.program(spot.path) in active or self.owned(spot.path):
+            if spot.path not in free or self.owned(spot.path):
                 continue
             if spot.node in self.interpreter.host_work:
                 continue  # workers do it too: it prepares data
@@ -545,7 +569,7 @@ class Solution:
             if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
         ]
         return tuple(
-            f"{path}:{line}" for path, line in places if self.program(path) in self._seeded
+            f"{path}:{line}" for path, line in places if path in self._seeded
         )
 
     def certain(self, node: Node) -> bool:
