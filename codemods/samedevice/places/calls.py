@@ -25,6 +25,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
+    Doubt,
     Either,
     Ext,
     Func,
@@ -169,6 +170,7 @@ class Calls(Library):
         self, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
     ) -> Value:
         """Call something that a caller handed in: most likely a module or a loss."""
+        callee.doubt = Doubt.OTHER  # a tensor is not called
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self.graph.meet(

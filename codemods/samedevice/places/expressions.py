@@ -238,6 +238,8 @@ class Expressions:
             given = self._given[level.func.node] = parameters(level.func.node)
         for name in given:
             argument = level.names.get(name)
+            if isinstance(argument, Tensor) and argument.doubt is Doubt.OTHER:
+                continue  # it may have no device
             if isinstance(argument, Tensor) and not argument.names_device:
                 if not any(name in hiding for hiding in inner):
                     site.tensors.append((name, argument.node))

@@ -31,6 +31,7 @@ from samedevice.places.values import (
     Rank,
     Scope,
     Site,
+    Tensor,
     Value,
 )
 from samedevice.project import Project
@@ -820,6 +821,10 @@ class Solution:
         """Return the device of a module's parameters; by a name where several tensors need it."""
         code = "next(self.parameters()).device"
         func = group.first.scope.func
+        module = self._module_of(group.first.scope)
+        if module is not None and not _has_parameters(module):
+            buffer = _first_buffer(module)
+            return Name(f"self.{buffer}.device" if buffer else code)
         if group.kind not in _CREATIONS or func is None or isinstance(func.node, ast.Lambda):
             return Name(code)
         if func.node not in self._named_before:
@@ -1050,6 +1055,9 @@ class Solution:
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
         for name in dict.fromkeys(name for one in scopes for name in one.names):
+            held = [one.names.get(name) for one in scopes]
+            if any(isinstance(value, Obj) for value in held):
+                continue  # a module, which some caller hands in, has no device
             if any(root.color in _ON_DEVICE and root.sure for root in found.get(name, ())):
                 if not self._holds_tensors(name, scope):
                     yield name
@@ -1473,6 +1481,30 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+def _has_parameters(module: Obj, depth: int = 6) -> bool:
+    """Tell whether a module, or a part of it, has parameters, and not only buffers."""
+    if module.fact is not None and module.fact.state or not depth:
+        return True
+    return any(
+        isinstance(value, Tensor)
+        and (value.leaf or value.parameter)
+        or isinstance(value, Obj)
+        and value.family == "module"
+        and value.stateful
+        and _has_parameters(value, depth - 1)
+        for value in module.attrs.values()
+    )
+
+
+def _first_buffer(module: Obj) -> str:
+    """Return the name of the first buffer of a module, or ""."""
+    for name, value in module.attrs.items():
+        if isinstance(value, Tensor) and module.node is not None and name.isidentifier():
+            if value.node.find() is module.node.find():
+                return name
+    return ""
 
 
 def _is_main(statement: ast.stmt) -> bool:

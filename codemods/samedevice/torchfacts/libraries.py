@@ -96,6 +96,8 @@ NUMPY: list[Entry] = [
         {"out": "hosttensor", **_HOST},
     ),
     # It calls x.squeeze(), wherever that is.
+    # They read the attribute of that name, and copy nothing.
+    ("query", "numpy.shape numpy.ndim", {"params": ("a",), "out": "scalar"}),
     ("passthrough", "numpy.squeeze", {"params": ("a",), "out": "follows0"}),
     (
         "pure",
