@@ -104,7 +104,10 @@ class Lattice:
         doubt = max(left.doubt, right.doubt)
         if left.node.find() is right.node.find():
             return left if left.doubt is doubt else right
-        node = self._graph.joined(left.node, right.node)
+        # What has no dimensions may stay where it is: only the other one has to be somewhere.
+        alike = left.scalar is right.scalar
+        sources = [each.node for each in (left, right) if alike or not each.scalar]
+        node = self._graph.joined(*sources)
         node.sure = left.node.find().sure and right.node.find().sure
         joined = Tensor(node, scalar=left.scalar and right.scalar)
         joined.leaf = left.leaf or right.leaf
