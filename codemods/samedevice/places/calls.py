@@ -50,8 +50,8 @@ _LINES = 200
 _ALWAYS = ("__init__", "backward")
 #: Shapes of arguments that one function has templates for; the most alike serves the others.
 _VARIANTS = 16
-#: Nested calls that are followed.
-_DEPTH = 60
+#: Nested calls that are followed; `interpret._FRAMES` has room for them.
+_DEPTH = 100
 
 
 class Calls(Library):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
@@ -57,6 +58,10 @@ _TELLING = re.compile(
         )  # fmt: skip
     )
 )
+
+#: Frames of Python that an evaluation may take: some 20 for each call of the program's.
+_FRAMES = 4000
+
 
 class _Lines:
     """The functions of a file by their lines."""
@@ -174,6 +179,7 @@ class Interpreter(Statements):
 
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
         project, program = self.project, self.program
         files = project.torch_files if program is None else program & project.torch_files
         if self.focus is not None:
