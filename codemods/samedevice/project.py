@@ -29,6 +29,8 @@ _IMPORT = re.compile(
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
+#: Lines of files that imports connect, which are analysed at once all the same.
+WHOLE = 400_000
 
 
 @dataclass(frozen=True)
@@ -122,21 +124,42 @@ class Project:
         return new
 
     def parts(self, limit: int = PART) -> Iterator[Project]:
-        """Yield projects of at most about `limit` lines that are analysed one after the other.
+        """Yield projects that are analysed one after the other, so that memory stays bounded.
 
-        A project that is small enough is its own and only part. A larger one is cut along its
-        folders, so that memory stays bounded; what one part imports from another is not followed.
-        A part adds the files that do not parse to this project's `errors`.
+        A project with at most `limit` lines that have to do with torch is its own and only part.
+        A larger one is divided between files that no import connects; only what is connected and
+        has more than `WHOLE` lines is cut along its folders, and what one of these parts imports
+        from another is not followed. A part adds the files that do not parse to this project's
+        `errors`.
         """
-        if sum(source.text.count("\n") for source in self.sources.values()) <= limit:
+        if _lines(self.sources[path] for path in self.about_torch) <= limit:
             yield self
             return
-        for group in _folders(list(self.sources.values()), limit, 0):
+        for group in self._groups(limit):
             # trees go with the part
             part = self.like(copy.copy(source) for source in group)
             part.errors = self.errors
             part._broken = self._broken
             yield part
+
+    def _groups(self, limit: int) -> Iterator[list[Source]]:
+        """Yield the files about torch, with what imports connect, some `limit` lines each time."""
+        links = {path: self._read(path, source.text) for path, source in self.sources.items()}
+        waiting: list[Source] = []
+        size = 0
+        connected = _connected(links)
+        for program in dict.fromkeys(connected[path] for path in self.about_torch):
+            members = [self.sources[path] for path in sorted(program, key=self._order.__getitem__)]
+            lines = _lines(members)
+            if lines > max(limit, WHOLE):
+                yield from _folders(members, limit, 0)
+                continue
+            if waiting and size + lines > limit:
+                yield waiting
+                waiting, size = [], 0
+            waiting, size = waiting + members, size + lines
+        if waiting:
+            yield waiting
 
     def resolve(self, importer: str, module: str, level: int = 0) -> str | None:
         """Return the file that `import module` means in the file `importer`, if it is one of ours.
@@ -302,25 +325,34 @@ class Project:
     @cached_property
     def programs(self) -> dict[str, frozenset[str]]:
         """For each file, the files connected to it by imports in either direction."""
-        neighbours: dict[str, set[str]] = {path: set() for path in self.sources}
-        for path, targets in self.imports.items():
-            for target in targets:
-                neighbours[path].add(target)
-                neighbours[target].add(path)
-        found: dict[str, frozenset[str]] = {}
-        for path in self.sources:
-            if path in found:
-                continue
-            group, queue = {path}, [path]
-            while queue:
-                for other in neighbours[queue.pop()]:
-                    if other not in group:
-                        group.add(other)
-                        queue.append(other)
-            whole = frozenset(group)
-            for member in group:
-                found[member] = whole
-        return found
+        return _connected({path: self.imports.get(path, set()) for path in self.sources})
+
+
+def _lines(sources: Iterable[Source]) -> int:
+    return sum(source.text.count("\n") for source in sources)
+
+
+def _connected(links: dict[str, set[str]]) -> dict[str, frozenset[str]]:
+    """Return for each file those that it is connected with, in either direction."""
+    neighbours: dict[str, set[str]] = {path: set() for path in links}
+    for path, targets in links.items():
+        for target in targets:
+            neighbours[path].add(target)
+            neighbours[target].add(path)
+    found: dict[str, frozenset[str]] = {}
+    for path in links:
+        if path in found:
+            continue
+        group, queue = {path}, [path]
+        while queue:
+            for other in neighbours[queue.pop()]:
+                if other not in group:
+                    group.add(other)
+                    queue.append(other)
+        whole = frozenset(group)
+        for member in group:
+            found[member] = whole
+    return found
 
 
 def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Source]]:

@@ -179,7 +179,14 @@ class Interpreter(Statements):
 
     def run(self) -> None:
         """Evaluate every file, then every function that nothing called."""
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
+        frames = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(frames, _FRAMES))
+        try:
+            self._run()
+        finally:
+            sys.setrecursionlimit(frames)
+
+    def _run(self) -> None:
         project, program = self.project, self.program
         files = project.torch_files if program is None else program & project.torch_files
         if self.focus is not None:
