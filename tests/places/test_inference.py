@@ -1079,6 +1079,27 @@ RIGHT: dict[str, str] = {
             x, y = batch
             print((model(x) - y).sum())
     """,
+    "a cache whose key has the device in a text": """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+        windows = {}
+        def spectrum(wave, size):
+            where = str(wave.dtype) + "_" + str(wave.device)
+            key = str(size) + "_" + where
+            if key not in windows:
+                windows[key] = torch.hann_window(size).to(device=wave.device)
+            return torch.stft(wave, size, window=windows[key], return_complex=True)
+        class Waves(Dataset):
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                return spectrum(torch.ones(64), 8).abs()
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        net = torch.nn.Linear(33, 2).to(device)
+        for x in DataLoader(Waves()):
+            net(x.to(device))
+            spectrum(torch.ones(64, device=device), 8)
+    """,
     "a cache with a value for each device": """
         import numpy as np
         import torch

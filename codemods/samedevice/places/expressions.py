@@ -1195,7 +1195,22 @@ class Expressions:
                 asking = self.eval(part.value, scope)
                 if isinstance(asking, Tensor):
                     return asking
+            elif isinstance(part, ast.Name) and part.id in scope.keys:
+                asking = self.eval(scope.keys[part.id], scope)
+                if isinstance(asking, Tensor):
+                    return asking
         return None
+
+    def remember_key(self, name: str, value: ast.expr, scope: Scope) -> None:
+        """Note a name for a text that is made of a tensor's device, as keys of caches are."""
+        for part in syntax.walk(value):
+            if isinstance(part, ast.Attribute) and part.attr == "device":
+                scope.keys[name] = part.value
+                return
+            if isinstance(part, ast.Name) and part.id in scope.keys:
+                scope.keys[name] = scope.keys[part.id]
+                return
+        scope.keys.pop(name, None)
 
     def first_item(
         self, node: ast.Subscript, key: Value, owner: Tensor | None, scope: Scope

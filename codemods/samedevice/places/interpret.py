@@ -222,6 +222,7 @@ class Interpreter(Statements):
             for scope in scopes:
                 scope.names.clear()
                 scope.tests.clear()
+                scope.keys.clear()
                 del scope.globals
         for klass in self.classes:
             klass.names.clear()

@@ -10,6 +10,7 @@ from samedevice.places.flow import Flow
 from samedevice.places.graph import Spot
 from samedevice.places.models.functional import DISPATCHED
 from samedevice.places.values import (
+    SCALAR,
     UNKNOWN,
     Const,
     Device,
@@ -57,6 +58,8 @@ class Statements(Flow):
         if len(node.targets) == 1:
             if isinstance(node.targets[0], ast.Name):
                 self.remember_test(node.targets[0].id, node.value, scope)
+                if value is SCALAR:
+                    self.remember_key(node.targets[0].id, node.value, scope)
             self.offer(node.targets[0], value, scope, node)
             if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
                 self.site("flag", Spot(scope.path, node), None, scope, node.targets[0].id)

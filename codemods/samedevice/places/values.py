@@ -337,7 +337,7 @@ class Scope:
 
     __slots__ = (
         "call", "cls", "func", "globals", "names", "node", "outer", "path", "self_value",
-        "tests", "writes",
+        "keys", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -353,6 +353,8 @@ class Scope:
         self.self_value: Value | None = None
         self.call: Spot | None = None
         self.writes: set[str] | None = None
+        # Names that hold a text with a tensor's device in it, and that tensor.
+        self.keys: dict[str, ast.expr] = {}
         # Names that hold a test, with what the names in it were bound to then.
         self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 
