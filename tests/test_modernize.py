@@ -463,7 +463,9 @@ def test_a_bad_file_is_one_message_and_the_others_are_done() -> None:
     Path("d.py").write_bytes(b"\0")
     result = samedevice("modernize", "--yes")
     assert result.exit_code == 2
-    assert "c.py:1: neither Python 3 (line 1: invalid syntax) nor Python 2" in result.stderr
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    reason = f"line 1: invalid syntax (read as Python {python})"
+    assert f"c.py:1: neither Python 3 ({reason}) nor Python 2" in result.stderr
     assert "d.py: this is a binary file" in result.stderr
     assert Path("a.py").read_text() == "print(1)\n"
 

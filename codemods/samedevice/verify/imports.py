@@ -47,6 +47,8 @@ def _from(
     if node.level and _runs_by_path(edited) and not _has_relative(edited.before):
         return f"`from {module} import` fails where this file is run by its path"
     target = after.resolve(path, node.module or "", node.level)
+    if target is None and f"{module}:{name}" == before.resolver_function:
+        return ""  # whoever asked for it has it elsewhere
     if target is None or not node.level and not _is_reached(before, path, module, target):
         return f"there is no module {module} for this file"
     inner = f"{node.module}.{name}" if node.module else name
@@ -69,11 +71,23 @@ def _from(
 def _is_reached(project: Project, path: str, module: str, target: str) -> bool:
     """Tell whether an absolute import reaches a file: a package's folder is in no path of Python's.
 
-    Unless the file imports others from there so already.
+    Unless the file imports others from there so already, or each program that leads to it does.
     """
     searched = _searched(module, target)
     if not project.is_package(posixpath.join(searched, "any.py")):
         return True
+    if _imports_from(project, path, searched):
+        return True
+    starts = [
+        start
+        for start in project.imports
+        if start != path and start not in project.importers and _leads_to(project, start, path)
+    ]
+    return bool(starts) and all(_imports_from(project, start, searched) for start in starts)
+
+
+def _imports_from(project: Project, path: str, searched: str) -> bool:
+    """Tell whether a file has absolute imports that lead to files from a folder."""
     return any(
         not statement.level
         and (known := project.resolve(path, statement.module)) is not None
