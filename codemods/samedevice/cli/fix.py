@@ -162,6 +162,11 @@ def fix(
     return code
 
 
+def _warn(program: str) -> None:
+    """Say before a program is run what it may do."""
+    say(f"note: {program} runs with your rights, in no sandbox: it can write outside of its copy")
+
+
 def _outcome(
     paths: Sequence[str],
     config: Config,
@@ -234,6 +239,7 @@ def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float 
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
 
+    _warn(program)
     console = make_console(stderr=True)
     try:
         with console.status("") as status:
@@ -256,6 +262,7 @@ def _repaired(
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
 
+    _warn(program)
     console = make_console(stderr=True)
     try:
         with console.status("") as status:

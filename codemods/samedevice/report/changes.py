@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -105,31 +106,32 @@ def by_hunk(change: Change) -> Iterator[tuple[Opcode, list[tuple[Finding, Edit]]
         )
         if code[0] != "equal"
     ]
+    starts, stops = [code[1] for code in codes], [code[2] for code in codes]
     pairs: list[list[tuple[Finding, Edit]]] = [[] for _ in codes]
     for finding in change.findings:
         for edit in finding.fix.edits if finding.fix else ():
             if edit.path == change.path:
-                for index in _touched(edit, codes):
+                near = range(
+                    bisect_left(stops, edit.span.line - 1),
+                    bisect_right(starts, edit.span.end_line),
+                )
+                for index in _touched(edit, codes, near):
                     pairs[index].append((finding, edit))
     yield from zip(codes, pairs, strict=True)
 
 
-def _touched(edit: Edit, codes: Sequence[Opcode]) -> list[int]:
-    """Return which of the changed ranges `edit` made: those at the lines that its verb changes."""
+def _touched(edit: Edit, codes: Sequence[Opcode], near: range) -> list[int]:
+    """Return which of the ranges near `edit` it made: those at the lines that its verb changes."""
     first, last = edit.span.line, edit.span.end_line
     if edit.verb == "before":
         last = first
     elif edit.verb == "after":
         first = last
-    changed = [
-        index
-        for index, (_, start, stop, _, _) in enumerate(codes)
-        if start < last and first <= stop
-    ]
+    changed = [index for index in near if codes[index][1] < last and first <= codes[index][2]]
     beside = [
         index
-        for index, (_, start, stop, _, _) in enumerate(codes)
-        if start == stop and first - 1 <= start <= last
+        for index in near
+        if codes[index][1] == codes[index][2] and first - 1 <= codes[index][1] <= last
     ]
     if edit.verb in ("before", "after", "head"):
         touched = beside or changed

@@ -98,7 +98,7 @@ class _Rewriter:
         """Refuse every fix that wants something else at a place than a fix before it."""
         present = Present(self._source)
         taken: dict[tuple[Span, str], Edit] = {}
-        gone: list[tuple[Span, Fix]] = []
+        gone: dict[int, list[tuple[Span, Fix]]] = {}  # by each line that they are in
         active: list[Fix] = []
         for fix in self._fixes:
             edits = self._edits([fix])
@@ -113,14 +113,18 @@ class _Rewriter:
                         del taken[key]
                 continue
             active.append(fix)
-            gone += [(edit.span, fix) for edit in edits if _discards(edit)]
+            for span in (edit.span for edit in edits if _discards(edit)):
+                for line in range(span.line, span.end_line + 1):
+                    gone.setdefault(line, []).append((span, fix))
         if not gone:
             return active
         kept = []
         for fix in active:
             spans = [edit.span for edit in self._edits([fix])]
             if any(
-                other is not fix and _inside(span, outer) for span in spans for outer, other in gone
+                other is not fix and _inside(span, outer)
+                for span in spans
+                for outer, other in gone.get(span.line, ())
             ):
                 self._refused[fix] = "another fix removes the code that it would change"
             else:

@@ -57,8 +57,19 @@ class Kinds:
         self._bound: dict[ast.AST, set[str]] = {}
         nodes = syntax.walk(tree)
         self.classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
-        self._calls = [node for node in nodes if isinstance(node, ast.Call)]
-        self._assigned = list(_assignments(nodes))
+        self._known: dict[tuple[ast.AST, str, int], set[str]] = {}
+        self._calls: dict[str, list[ast.Call]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
+                self._calls.setdefault(called, []).append(node)
+        self._names: dict[str, list[tuple[ast.Name, ast.expr | None]]] = {}
+        self._attributes: dict[str, list[tuple[ast.Attribute, ast.expr | None]]] = {}
+        for target, value in _assignments(nodes):
+            if isinstance(target, ast.Name):
+                self._names.setdefault(target.id, []).append((target, value))
+            elif isinstance(target, ast.Attribute):
+                self._attributes.setdefault(ast.unparse(target), []).append((target, value))
 
     def of(self, node: ast.AST | None, depth: int = _DEPTH) -> set[str]:
         """Return the kinds that an expression may have."""
@@ -102,11 +113,16 @@ class Kinds:
             return {TEXT}
         code = ast.unparse(node)
         around = self.class_around(node) if code.startswith("self.") else None
-        found: set[str] = set()
-        for target, value in self._assigned:
-            if isinstance(target, ast.Attribute) and ast.unparse(target) == code:
-                if self.class_around(target) is around or around is None:
-                    found |= self.of(value, depth - 1)
+        asked = around or self._tree, code, depth
+        if asked not in self._known:
+            self._known[asked] = set().union(
+                *(
+                    self.of(value, depth - 1)
+                    for target, value in self._attributes.get(code, ())
+                    if around is None or self.class_around(target) is around
+                )
+            )
+        found = self._known[asked]
         return found or ({DEVICE} if self._is_tensors_device(node, depth) else set())
 
     def _is_tensors_device(self, node: ast.Attribute, depth: int) -> bool:
@@ -114,14 +130,16 @@ class Kinds:
 
     def _of_name(self, node: ast.Name, depth: int) -> set[str]:
         scope = self._scope_of(node)
-        found: set[str] = set()
-        if isinstance(scope, _Function):
-            found |= self._of_parameter(scope, node.id, depth)
-        for target, value in self._assigned:
-            if isinstance(target, ast.Name) and target.id == node.id:
+        asked = scope, node.id, depth
+        if asked not in self._known:
+            found: set[str] = set()
+            if isinstance(scope, _Function):
+                found |= self._of_parameter(scope, node.id, depth)
+            for target, value in self._names.get(node.id, ()):
                 if self._scope_of(target) is scope:
                     found |= self.of(value, depth - 1)
-        return found
+            self._known[asked] = found
+        return self._known[asked]
 
     def _of_parameter(self, function: _Function, name: str, depth: int) -> set[str]:
         arguments = function.args
@@ -139,14 +157,12 @@ class Kinds:
         names = {function.name}
         if is_method and function.name == "__init__":
             names = {self._parents.get(function).name}  # type: ignore[union-attr]
-        for call in self._calls:
-            called = getattr(call.func, "attr", "") or getattr(call.func, "id", "")
-            if called in names:
-                skipped = positional[1:] if is_method else positional
-                given = dict(zip((each.arg for each in skipped), call.args, strict=False))
-                given |= {each.arg: each.value for each in call.keywords if each.arg}
-                if name in given and not isinstance(given[name], ast.Starred):
-                    found |= self.of(given[name], depth - 1)
+        for call in (call for called in names for call in self._calls.get(called, ())):
+            skipped = positional[1:] if is_method else positional
+            given = dict(zip((each.arg for each in skipped), call.args, strict=False))
+            given |= {each.arg: each.value for each in call.keywords if each.arg}
+            if name in given and not isinstance(given[name], ast.Starred):
+                found |= self.of(given[name], depth - 1)
         return found
 
     def class_around(self, node: ast.AST) -> ast.ClassDef | None:

@@ -14,6 +14,8 @@ from samedevice.project import Project
 _MOVES = frozenset({"to", "cpu", "cuda"})
 _MOVE = re.compile(r"\.(?:to|cpu|cuda)\(")
 
+_Lines = dict[int, list[ast.expr | ast.For | ast.AsyncFor]]
+
 
 class Certainty(Protocol):
     """Who knows what arrives at expressions: the inference."""
@@ -32,12 +34,15 @@ def uncertain(
 ) -> Iterator[tuple[Finding, str]]:
     """Yield the findings whose fix moves what may be no tensor, each with what is wrong."""
     moved: dict[frozenset[str], dict[ast.AST, list[Finding]]] = {}
+    lines: dict[str, _Lines] = {}
     for finding in findings:
         for edit in finding.fix.edits if finding.fix is not None else ():
             program = project.programs.get(edit.path)
             if program is None or not _MOVE.search("".join(value for _, value in edit.args)):
                 continue
-            for node in _receivers(project, edit):
+            if edit.path not in lines:
+                lines[edit.path] = _by_line(project.tree(edit.path))
+            for node in _receivers(project, edit, lines[edit.path]):
                 moved.setdefault(program, {}).setdefault(node, []).append(finding)
     for program, expressions in moved.items():
         for node, other in certainty(project, program, expressions).items():
@@ -45,17 +50,20 @@ def uncertain(
                 yield finding, f"`{_short(node)}` may be {other}, which cannot be moved"
 
 
-def _receivers(project: Project, edit: Edit) -> Iterator[ast.AST]:
+def _by_line(tree: ast.Module | None) -> _Lines:
+    """Return the expressions and loops of a file by the line that they begin in."""
+    lines: _Lines = {}
+    for node in syntax.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.expr, ast.For, ast.AsyncFor)):
+            lines.setdefault(node.lineno, []).append(node)
+    return lines
+
+
+def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]:
     """Yield the expressions that an edit moves, as far as their kind is not plain from the code."""
-    tree = project.tree(edit.path)
-    if tree is None:
-        return
     source = project.sources[edit.path]
-    statements = [
-        node for node in tree.body if node.lineno <= edit.span.line <= (node.end_lineno or 0)
-    ]
-    for node in syntax.walk_all(statements):
-        if getattr(node, "lineno", 0) != edit.span.line or source.span(node) != edit.span:
+    for node in lines.get(edit.span.line, ()):
+        if source.span(node) != edit.span:
             continue
         if isinstance(node, ast.expr) and edit.verb in ("method", "replace"):
             if not _is_move(node):
