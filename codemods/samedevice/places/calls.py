@@ -64,6 +64,7 @@ class Calls(Library):
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
         self._results: dict[ast.AST, list[Record]] = {}
+        self.copies = 30_000  # nodes that may still be made anew for calls of what was evaluated
         self._templates: dict[ast.AST, dict[object, Record]] = {}
         self._evaluations = 0
         self._signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = {}
@@ -323,7 +324,9 @@ class Calls(Library):
         key = tuple((name, shape(value)) for name, value in given.items())
         if key in variants:
             return variants[key]
-        if len(variants) >= _VARIANTS:
+        if self._results.get(func.node) and (
+            len(variants) >= _VARIANTS or self._evaluations > 2000 + 20 * len(self._known)
+        ):
             return max(self._results[func.node], key=lambda each: each.likeness(given))
         free = [(placeholder(self, value, where), where) for value, where in args]
         named = {k: (placeholder(self, v, where), where) for k, (v, where) in kwargs.items()}

@@ -1203,6 +1203,8 @@ class Expressions:
 
     def remember_key(self, name: str, value: ast.expr, scope: Scope) -> None:
         """Note a name for a text that is made of a tensor's device, as keys of caches are."""
+        if not isinstance(value, (ast.BinOp, ast.JoinedStr, ast.Call)):
+            return
         for part in syntax.walk(value):
             if isinstance(part, ast.Attribute) and part.attr == "device":
                 scope.keys[name] = part.value

@@ -260,6 +260,8 @@ class Interpreter(Statements):
         """Return for each definition, of those whose code was evaluated, the units that did it."""
         found: dict[Unit, set[Unit]] = {}
         for node, units in self.reached.items():
+            if node not in self.scopes:
+                continue  # only a template of it was evaluated
             path = self.scopes[node].path
             found.setdefault((path, self.definition(path, node)), set()).update(units)
         return {unit: frozenset(units) for unit, units in found.items()}

@@ -181,6 +181,8 @@ class Lattice:
 
 
 def _rank(value: Value) -> int:
+    if isinstance(value, Const) and value.value is None:
+        return -1  # it has no place, whatever the other one is
     return _RANK.get(type(value), len(_RANK))
 
 

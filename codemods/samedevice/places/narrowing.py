@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from samedevice import syntax
 from samedevice.places.choices import Choices
 from samedevice.places.graph import Spot
 from samedevice.places.values import (
@@ -82,8 +83,17 @@ class Narrowing(Choices):
 
     def remember_test(self, name: str, test: ast.expr, scope: Scope) -> None:
         """Note a name that holds a test, and the values of what it asks about."""
-        if isinstance(test, (ast.Call, ast.Compare, ast.BoolOp, ast.UnaryOp)):
-            mentioned = [n.id for n in ast.walk(test) if isinstance(n, ast.Name)]
+        match test:
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                pass
+            case ast.Call(func=ast.Name(id="isinstance" | "hasattr")):
+                pass
+            case ast.Call(func=ast.Attribute(attr="is_tensor")):
+                pass
+            case _:
+                return
+        if name not in scope.tests:
+            mentioned = [n.id for n in syntax.walk(test) if isinstance(n, ast.Name)]
             values = {known: scope.names[known] for known in mentioned if known in scope.names}
             if values and name not in values:
                 scope.tests[name] = test, values

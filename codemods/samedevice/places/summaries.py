@@ -8,6 +8,7 @@ thousandth are judged alike, whatever the order of the calls.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 #: The values of a call by position and name, and what the function is bound to ("self").
 Given = dict[int | str, Value]
+#: Nodes that are made anew for one call: those nearest to the arguments.
+_NODES = 300
+#: Nodes of an evaluation, with what it called, beyond which only its result is taken.
+_LARGEST = 2_000
 #: Sites that say where a value has to be; others tell only of the code, which is the same.
 _REPEATED = frozenset(("create", "share", "legacy", "host", "lengths", "undecided"))
 
@@ -151,9 +156,12 @@ class _Copy:
         for name, before in record.given.items():
             if name in given:
                 self._match(before, given[name])
-        inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
-        inside -= self._new.keys()
-        self._meets = run.graph.meetings[slice(*record.meets)]
+        inside: set[Node] = set()
+        self._meets: list[Meet] = []
+        if run.copies > 0 and record.nodes[1] - record.nodes[0] <= _LARGEST:
+            inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
+            inside -= self._new.keys()
+            self._meets = run.graph.meetings[slice(*record.meets)]
         self._copied = self._reached(inside)
         for root in self._copied:
             self._new[root] = self._twin(root)
@@ -185,14 +193,16 @@ class _Copy:
             partners.setdefault(left, []).append(right)
             partners.setdefault(right, []).append(left)
         found: dict[Node, None] = {}
-        queue = list(self._new)
-        while queue:
-            node = queue.pop()
+        queue = deque(self._new)
+        room = min(_NODES, self._run.copies)
+        while queue and len(found) < room:
+            node = queue.popleft()
             for each in (*_related(node), *partners.get(node, ())):
                 root = each.find()
                 if root in inside and root not in found:
                     found[root] = None
                     queue.append(root)
+        self._run.copies -= len(found) + 1
         return list(found)
 
     def _twin(self, root: Node) -> Node:
