@@ -337,9 +337,9 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
             )
             labels = [(one.position.line, one.label[0]) for one in hints or ()]
             assert [(line, getattr(part, "value", part)) for line, part in labels] == [
-                (3, ": central"),
-                (4, ": host \N{RIGHTWARDS ARROW} central"),
-                (5, ": host \N{RIGHTWARDS ARROW} central"),
+                (3, ": device"),
+                (4, ": CPU \N{RIGHTWARDS ARROW} device"),
+                (5, ": CPU \N{RIGHTWARDS ARROW} device"),
             ]
 
     run(ask())
