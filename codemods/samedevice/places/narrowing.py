@@ -59,9 +59,8 @@ class Narrowing(Choices):
             case ast.BoolOp(op=ast.Or(), values=values) if not positive:
                 for value in values:
                     self.narrow(value, scope, False)
-            case ast.NamedExpr(target=target, value=value):
+            case ast.NamedExpr(value=value):
                 self.narrow(value, scope, positive)
-                self._refine(target, ("truth",), scope, positive)
             case ast.Name(id=name) if name in scope.tests:
                 asked, bound = scope.tests[name]
                 if all(scope.names.get(known) is value for known, value in bound.items()):
@@ -78,8 +77,6 @@ class Narrowing(Choices):
                 kinds = self._asked(func, rest, scope)
                 if kinds:
                     self._refine(subject, kinds, scope, positive)
-            case ast.Name() | ast.Attribute():
-                self._refine(test, ("truth",), scope, positive)
 
     def remember_test(self, name: str, test: ast.expr, scope: Scope) -> None:
         """Note a name that holds a test, and the values of what it asks about."""
@@ -171,10 +168,6 @@ class Narrowing(Choices):
         self, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot
     ) -> Value:
         """Return what is left of a value where it is of one of these kinds, or of none."""
-        if kinds == ("truth",):
-            if positive and isinstance(value, Tensor) and value.doubt is Doubt.MISSING:
-                return self._certain(value)
-            return value
         if kinds == ("None",):
             return self._none(value, positive)
         if not isinstance(value, Tensor):
@@ -197,7 +190,7 @@ class Narrowing(Choices):
     def _none(self, value: Value, positive: bool) -> Value:
         if isinstance(value, Tensor):
             if not positive:
-                return self._certain(value) if value.doubt is Doubt.MISSING else value
+                return value
             sure = value.node.find().sure and value.doubt is Doubt.NONE
             return value if sure or value.packed else NONE
         if value is UNKNOWN and positive:

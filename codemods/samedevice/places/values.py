@@ -156,9 +156,8 @@ class Device(Value):
 class Doubt(IntEnum):
     """What a value that is a tensor on one path may be on another one."""
 
-    NONE = 0  #: a tensor on every path
-    MISSING = 1  #: `None`, on some path
-    OTHER = 2  #: a number, an array, something unknown
+    NONE = 0  #: a tensor on every path on which it is not `None`
+    OTHER = 1  #: a number, an array, something unknown
 
 
 class Tensor(Value):
