@@ -300,6 +300,5 @@ def test_every_program_is_started_from_known_places() -> None:
         "batch/sandbox.py", "batch/guard.py",  # the proof of a batch, shut in
         "prove/process.py", "prove/child.py",  # the user's program, on purpose
         "prove/pickles.py",  # reads pickles with classes of its own in place of theirs
-            "prove/pickles.py",  # reads pickles with inert classes, imports nothing
         "doctor.py", "map/commands.py",  # torch, a browser: programs of the user's
     }, sys.version  # fmt: skip
