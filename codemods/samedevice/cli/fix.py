@@ -162,8 +162,11 @@ def fix(
     return code
 
 
-def _warn(program: str) -> None:
-    """Say before a program is run what it may do."""
+def _warn(program: str, paths: Sequence[str]) -> None:
+    """Say before a program is run what it may do; raises ProgramError when there is none."""
+    from ..prove.run import Program
+
+    Program.parse(program).kind(_root(paths))
     say(f"note: {program} runs with your rights, in no sandbox: it can write outside of its copy")
 
 
@@ -239,9 +242,9 @@ def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float 
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
 
-    _warn(program)
     console = make_console(stderr=True)
     try:
+        _warn(program, paths)
         with console.status("") as status:
             proof = repair.proved(
                 outcome, _root(paths), program, Settings(limits=Limits(seconds=limit), seed=0),
@@ -262,9 +265,9 @@ def _repaired(
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
 
-    _warn(program)
     console = make_console(stderr=True)
     try:
+        _warn(program, paths)
         with console.status("") as status:
             done = repair.by_running(
                 project, config, _root(paths), program, Settings(limits=Limits(seconds=limit)),

@@ -92,6 +92,18 @@ class Program:
     def __str__(self) -> str:
         return shlex.join([*(["-m"] if self.is_module else []), self.target, *self.arguments])
 
+    def kind(self, folder: Path) -> Literal["script", "module", "notebook"]:
+        """Return what there is to run from `folder`; raises ProgramError when there is nothing."""
+        if self.is_module:
+            return "module"
+        path = folder / self.target
+        if path.is_dir():
+            if not (path / "__main__.py").is_file():
+                raise ProgramError(f"{self.target}: a folder without __main__.py cannot be run")
+        elif not path.exists():
+            raise ProgramError(f"{self.target}: no such file")
+        return "notebook" if path.suffix == ".ipynb" else "script"
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -184,7 +196,7 @@ def run_program(
     settings = settings or Settings()
     if not isinstance(program, Program):
         program = Program.parse(program)
-    kind = _kind(program, cwd or Path.cwd())
+    kind = program.kind(cwd or Path.cwd())
     with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
         job = Job(
             kind,
@@ -225,18 +237,6 @@ def run_program(
 def _interpreter(python: str) -> str:
     """Return an interpreter so that it is found from another folder, too."""
     return os.path.abspath(python) if os.path.dirname(python) else python
-
-
-def _kind(program: Program, cwd: Path) -> Literal["script", "module", "notebook"]:
-    if program.is_module:
-        return "module"
-    path = cwd / program.target
-    if path.is_dir():
-        if not (path / "__main__.py").is_file():
-            raise ProgramError(f"{program.target}: a folder without __main__.py cannot be run")
-    elif not path.exists():
-        raise ProgramError(f"{program.target}: no such file")
-    return "notebook" if path.suffix == ".ipynb" else "script"
 
 
 def _last_word(report: Path, pid: int, cause: str, has_ended: Callable[[], bool]) -> None:
