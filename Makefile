@@ -22,6 +22,7 @@ test-all: lint
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy
 
 demo: $(VENV)/.installed

@@ -164,9 +164,7 @@ def shorter(shown: str) -> str:
     return re.sub(rf"(?:{frame})+", "  ... (frames of torch)\n", shown)
 
 
-def write(
-    steps: list[tuple[str, float, str]], screens: list[tuple[str, str]], page: int
-) -> None:
+def write(steps: list[tuple[str, float, str]], screens: list[tuple[str, str]], page: int) -> None:
     """Write the page with its pictures."""
     folder = PROOF / "first_five_minutes"
     shutil.rmtree(folder, ignore_errors=True)

@@ -259,7 +259,7 @@ def test_the_code_of_a_line() -> None:
         (2, "y=f(1,[2])"),
         (5, "return not x"),
         (6, "s=f'a {x!r} \\'' \"b\" '''c\nd''' r'\\e' '\"'"),
-        (8, "t=\"\u2028\";u=1"),
+        (8, 't="\u2028";u=1'),
         (9, 'z=f"{ a [ 1 ] :>{ w }}"+rf"{x}{{}}" f"é {b}"'),
     ]
     assert lines_of("f(x\n") == []

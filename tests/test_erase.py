@@ -290,8 +290,10 @@ def test_changed_numbers_and_lost_statements_are_seen() -> None:
         about_devices = {
             id(inner)
             for node in ast.walk(tree)
-            if isinstance(node, (ast.Attribute, ast.Compare)) and "device" in ast.unparse(node)
-            or isinstance(node, ast.IfExp) and "is_available" in ast.unparse(node.test)
+            if isinstance(node, (ast.Attribute, ast.Compare))
+            and "device" in ast.unparse(node)
+            or isinstance(node, ast.IfExp)
+            and "is_available" in ast.unparse(node.test)
             for inner in ast.walk(node)
         }
         for node in ast.walk(tree):

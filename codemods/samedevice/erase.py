@@ -408,7 +408,8 @@ class _Eraser:
         if self._only and self._is_predicate(node.test) and not orelse:
             stops = len(body) == 1 and (
                 isinstance(body[0], ast.Raise)
-                or isinstance(body[0], ast.Expr) and _is_call_of(body[0].value, "exit")
+                or isinstance(body[0], ast.Expr)
+                and _is_call_of(body[0].value, "exit")
             )
             return [] if stops else body  # what is left out without CUDA, or demands it
         return [_like(node, test=test, body=body, orelse=orelse)]
@@ -500,10 +501,10 @@ class _Eraser:
                 body = self.expression(node.body)
                 match node.args, body:  # `lambda data: torch.tensor(data, device=device)`
                     case (
-                        ast.arguments(args=[ast.arg(arg=name)], vararg=None, kwarg=None)
-                        as spec,
-                        ast.Call(func=ast.Attribute() as function, args=[ast.Name(id=given)],
-                                 keywords=[]),
+                        ast.arguments(args=[ast.arg(arg=name)], vararg=None, kwarg=None) as spec,
+                        ast.Call(
+                            func=ast.Attribute() as function, args=[ast.Name(id=given)], keywords=[]
+                        ),
                     ) if name == given and not (spec.posonlyargs or spec.kwonlyargs):
                         if not spec.defaults and not any(
                             isinstance(part, ast.Name) and part.id == name
@@ -723,8 +724,13 @@ def _is_call_of(node: ast.AST, name: str) -> bool:
 def _undressed(node: ast.expr) -> ast.expr:
     """Return `x` of `x.data`, `x.data.cpu().numpy()` and their like."""
     match node:
-        case ast.Attribute(value=inner, attr="data") | ast.Call(
-            func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"), args=[], keywords=[]
+        case (
+            ast.Attribute(value=inner, attr="data")
+            | ast.Call(
+                func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"),
+                args=[],
+                keywords=[],
+            )
         ):
             return _undressed(inner)
     return node

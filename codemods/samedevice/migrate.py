@@ -33,6 +33,7 @@ Key = tuple[str, int, str, str]
 _Known = dict[tuple[str, str, tuple[Fix, ...]], rewrite.Rewritten]
 """What became of a path's text with these fixes: a migration that begins anew needs it again."""
 
+
 @dataclass(frozen=True)
 class Change:
     """One file before and after, and the findings behind it, at their places before the change.

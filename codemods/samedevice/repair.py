@@ -122,9 +122,7 @@ def _same_file(file: str, project: Project) -> str | None:
     return best
 
 
-def _about(
-    findings: list[Finding], path: str, first: int, last: int
-) -> Iterator[Finding]:
+def _about(findings: list[Finding], path: str, first: int, last: int) -> Iterator[Finding]:
     """Yield the findings in these lines, then those whose reasons are in them."""
     here = [f for f in findings if f.path == path and first <= f.span.line <= last]
     yield from here

@@ -12,8 +12,24 @@ from collections.abc import Iterable
 #: Fields that hold no nodes, or only such as say nothing by themselves.
 _PLAIN = frozenset(
     (
-        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs",
-        "level", "module", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
+        "arg",
+        "asname",
+        "attr",
+        "conversion",
+        "ctx",
+        "id",
+        "is_async",
+        "kind",
+        "kwd_attrs",
+        "level",
+        "module",
+        "op",
+        "ops",
+        "rest",
+        "simple",
+        "str",
+        "tag",
+        "type_comment",
         "type_ignores",
     )  # fmt: skip
 )

@@ -107,9 +107,7 @@ class Forge:
     def of(self, project: str, branch: str) -> list[Request]:
         """Return a branch's pull requests, the newest first."""
         return [
-            one
-            for one in reversed(self.requests)
-            if (one.project, one.head) == (project, branch)
+            one for one in reversed(self.requests) if (one.project, one.head) == (project, branch)
         ]
 
 

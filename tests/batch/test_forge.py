@@ -140,9 +140,7 @@ def test_after_a_merge_new_changes_get_a_new_one(ours: Any, there: forge_server.
     assert ours.open_or_update(record(), ASKED).number == 2
 
 
-def test_rollback_closes_deletes_and_can_be_run_again(
-    ours: Any, there: forge_server.Forge
-) -> None:
+def test_rollback_closes_deletes_and_can_be_run_again(ours: Any, there: forge_server.Forge) -> None:
     opened = ours.open_or_update(record(), ASKED)
     for _ in range(2):
         assert ours.close(record()) == PullRequest(opened.url, opened.number, "closed")
@@ -192,9 +190,7 @@ def test_a_wrong_token_is_not_told(
         found.open_or_update(record(), ASKED)
 
 
-def test_faults_and_limits_are_waited_out(
-    ours: Any, there: forge_server.Forge, kind: str
-) -> None:
+def test_faults_and_limits_are_waited_out(ours: Any, there: forge_server.Forge, kind: str) -> None:
     slow = (
         (403, {"Retry-After": "1"}, {"message": "You have exceeded a secondary rate limit"})
         if kind == "github"

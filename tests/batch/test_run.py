@@ -432,9 +432,7 @@ def test_one_process_at_a_time(there: Path, tmp_path: Path) -> None:
         (["run", "{}", "--policy", "nowhere.toml"], "nowhere.toml: cannot be read"),
     ],
 )
-def test_what_cannot_be_run(
-    there: Path, tmp_path: Path, arguments: list[str], said: str
-) -> None:
+def test_what_cannot_be_run(there: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
     with state.create(tmp_path / "batch") as made:
         run.Settings().keep(made)
     words = [word.format(there) for word in arguments]

@@ -293,9 +293,7 @@ def test_single_files(tmp_path: Path) -> None:
     assert inconclusive(same) == "no file differs"
 
 
-def test_an_interpreter_is_seen_from_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interpreter_is_seen_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The runs have another working directory."""
     monkeypatch.chdir(tmp_path)
     python = os.path.join("env", "bin", "python")

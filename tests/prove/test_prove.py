@@ -231,9 +231,7 @@ def test_on_the_device_it_computes_something_else(tmp_path: Path) -> None:
     assert proof.verdict == "not proved"
     failed = [name for name, verdict in verdicts(proof).items() if verdict == "failed"]
     assert failed == [f"cuda {what} what cpu {what}" for what in ("says", "learns", "writes")]
-    told = prove(
-        old, {"main.py": other.encode()}, ENTRY, settings=SEEDED, ignored=["device"]
-    )
+    told = prove(old, {"main.py": other.encode()}, ENTRY, settings=SEEDED, ignored=["device"])
     assert told.verdict == "proved" and verdicts(told)["cuda learns what cpu learns"] == "noted"
 
 

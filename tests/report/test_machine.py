@@ -64,7 +64,10 @@ def test_json() -> None:
         ],
         "errors": [
             {
-                "path": "bad.py", "cell": None, "line": 1, "column": 7,
+                "path": "bad.py",
+                "cell": None,
+                "line": 1,
+                "column": 7,
                 "message": "invalid syntax",
             }
         ],

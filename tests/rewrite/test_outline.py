@@ -110,5 +110,5 @@ def test_statements_of_a_touched_function_are_left_out(monkeypatch: pytest.Monke
 
 def test_statements_that_share_a_line_stay() -> None:
     text = BLOCKS.replace("        total += step\n", "")
-    text = text.replace("two lines\'\'\'", "two lines\'\'\'; z = 1")
+    text = text.replace("two lines'''", "two lines'''; z = 1")
     assert changed(text) == text.replace("zeros(3)", "zeros(3, device='cpu')")

@@ -188,9 +188,7 @@ def test_the_trap_works(repository: Path, trap: Trap) -> None:
     for words in (["status"], ["log", "-1", "-p", BRANCH], ["commit", "--allow-empty", "-m", "a"],
                   ["diff", "HEAD"], ["fetch", "ssh://nowhere/x"], ["checkout", "."]):  # fmt: skip
         plain(repository, *words)
-    assert {"core.fsmonitor", "gpg.program", "filter.evil.process"} <= set(
-        trap.sprung()
-    )
+    assert {"core.fsmonitor", "gpg.program", "filter.evil.process"} <= set(trap.sprung())
 
 
 def test_no_setting_runs_a_program(repository: Path, trap: Trap, tmp_path: Path) -> None:

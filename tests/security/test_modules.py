@@ -163,9 +163,7 @@ def test_processes_of_python_itself(
     assert trap.sprung() == []
 
 
-def test_fix_writes(
-    env: dict[str, str], trap: Trap, names: list[str], tmp_path: Path
-) -> None:
+def test_fix_writes(env: dict[str, str], trap: Trap, names: list[str], tmp_path: Path) -> None:
     plant(tmp_path, trap, names)
     (tmp_path / "main.py").write_text(CODE)
     done = run(samedevice("fix", "--yes", "."), tmp_path, env)

@@ -255,10 +255,7 @@ async def test_the_whole_workspace_is_reported_by_the_settings_of_its_folders(
     else:
         raise AssertionError(later)
     assert await ask({}, "parts") == {}  # all of it comes before, a folder at a time
-    parts = [
-        {item["uri"]: len(item["items"]) for item in part["items"]}
-        for part in session.parts
-    ]
+    parts = [{item["uri"]: len(item["items"]) for item in part["items"]} for part in session.parts]
     assert parts == [
         {uri: len(later[uri].items) for uri in sorted(later) if uri.startswith(folder.as_uri())}
         for folder in session.folders

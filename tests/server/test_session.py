@@ -128,9 +128,7 @@ def test_a_project_is_centralized_with_the_edits_of_fix(tmp_path: Path) -> None:
             }
             assert [note.needs_confirmation for note in (edit.change_annotations or {}).values()]
             await editor.workspace_execute_command_async(
-                lsp.ExecuteCommandParams(
-                    "samedevice.server.centralize", [tmp_path.as_uri(), True]
-                )
+                lsp.ExecuteCommandParams("samedevice.server.centralize", [tmp_path.as_uri(), True])
             )
             again = editor.asked[1].edit
             assert again.document_changes == edit.document_changes
@@ -220,9 +218,7 @@ def test_unsaved_text_of_another_file_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pulls", [False, True])
-def test_a_glance_is_told_first_and_then_what_else_has_changed(
-    tmp_path: Path, pulls: bool
-) -> None:
+def test_a_glance_is_told_first_and_then_what_else_has_changed(tmp_path: Path, pulls: bool) -> None:
     library = tmp_path / "library.py"
     library.write_text("import torch\n\n\ndef pick(x):\n    return x\n")
     user = tmp_path / "user.py"

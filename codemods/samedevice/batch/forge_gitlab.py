@@ -98,9 +98,7 @@ class GitLab:
                 return self._update(newest, record, request)
             return _told(made)
 
-    def _update(
-        self, there: ProjectMergeRequest, record: Record, request: Request
-    ) -> PullRequest:
+    def _update(self, there: ProjectMergeRequest, record: Record, request: Request) -> PullRequest:
         """Bring the text up to date, and add the labels and reviewers that are not there yet."""
         text = merged(there.description, request.body)
         change: dict[str, Any] = {}

@@ -106,9 +106,7 @@ class Git:
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which git is started: nothing of the user's but the network."""
-        environment = outside.environment(
-            self._allow, self._settings | self.credentials.settings()
-        )
+        environment = outside.environment(self._allow, self._settings | self.credentials.settings())
         if self._marked and sandbox.MARK in os.environ:
             environment[sandbox.MARK] = os.environ[sandbox.MARK]
         return environment
@@ -414,9 +412,7 @@ def checkout(folder: Path) -> Git:
     return Git(folder, allow=("file",), settings=off, marked=False)
 
 
-def beside(
-    checkout: Git, folder: Path, allow: Collection[str], credentials: Credentials
-) -> Git:
+def beside(checkout: Git, folder: Path, allow: Collection[str], credentials: Credentials) -> Git:
     """Return git in a new folder that has all commits of a checkout and none of its settings.
 
     What speaks to the network is done from there: settings of a checkout could lead it elsewhere.

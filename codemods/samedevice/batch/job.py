@@ -229,9 +229,7 @@ class _Attempt:
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
             self._note(f"{modules} submodules were left alone")
-        done = fix(
-            self._server, code, self._policy, self._place / "answer", record.repository.name
-        )
+        done = fix(self._server, code, self._policy, self._place / "answer", record.repository.name)
         self._take(done)
         record.seconds["infer"] = round(done.infer_seconds, 3)
         if self._policy.skip:

@@ -175,16 +175,18 @@ class Calls(Library):
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self.graph.meet(
-                    callee.node, Spot(spot.path, spot.node), value.node, where, spot,
+                    callee.node,
+                    Spot(spot.path, spot.node),
+                    value.node,
+                    where,
+                    spot,
                     self.function(),
                 )
         return self.derived(callee, spot)
 
     # -- the project's own functions --------------------------------------------------------
 
-    def call_func(
-        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
-    ) -> Value:
+    def call_func(self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot) -> Value:
         """Evaluate a function of the project with these arguments."""
         node = func.node
         if isinstance(func.bound, Obj) and not self.constructing:
@@ -202,18 +204,14 @@ class Calls(Library):
         self._results.setdefault(node, []).append(record)
         return record.result
 
-    def note_arguments(
-        self, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
-    ) -> None:
+    def note_arguments(self, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]) -> None:
         """Remember what was handed in by this call, and that it did."""
         self.reached.setdefault(node, set()).add(self.unit)
         for value, where in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self.arguments.setdefault(node, []).append((value.node, where, self.function()))
 
-    def evaluate(
-        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
-    ) -> Record:
+    def evaluate(self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot) -> Record:
         """Evaluate the body of a function."""
         node = func.node
         self.evaluated.add(node)
@@ -303,9 +301,7 @@ class Calls(Library):
         given = _given(func, args, kwargs)
         return again(self, max(reversed(known), key=lambda each: each.likeness(given)), given)
 
-    def by_template(
-        self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
-    ) -> Value:
+    def by_template(self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot) -> Value:
         """Return what a function gives for these arguments, by one evaluation for their shape."""
         self.note_arguments(func.node, args, kwargs)
         given = _given(func, args, kwargs)
@@ -404,9 +400,7 @@ class Calls(Library):
             known = self._signatures[node] = names, [None] * without + [*node.args.defaults]
         return known
 
-    def default(
-        self, name: str, default: ast.expr | None, func: Func, scope: Scope
-    ) -> Value:
+    def default(self, name: str, default: ast.expr | None, func: Func, scope: Scope) -> Value:
         """Return a parameter's default, and note a device that was chosen at import."""
         if default is None:
             return UNKNOWN

@@ -60,9 +60,7 @@ class Choices(Calls):
         self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
         return True
 
-    def offer(
-        self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
-    ) -> None:
+    def offer(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
         """Note where a name for the device could be defined: behind what the user chose.
 
         That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
@@ -132,8 +130,7 @@ class Choices(Calls):
         if flags and not indexes and flags[0][1].positive and not asked:
             if self.handed_on(choice, scope.path):  # others rely on it: it has to be true for them
                 definition = (
-                    f"{choice} = {test}\n"
-                    f'{name} = {torch}.device({text} if {choice} else "cpu")'
+                    f'{choice} = {test}\n{name} = {torch}.device({text} if {choice} else "cpu")'
                 )
         values = scope.globals.names.values()
         new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
@@ -304,9 +301,12 @@ def index_in(node: ast.AST) -> ast.expr | None:
             return index
         case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=index)]):
             return index
-        case ast.Call(
-            func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[index]
-        ) | ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod() | ast.Add(), right=index):
+        case (
+            ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[index]
+            )
+            | ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod() | ast.Add(), right=index)
+        ):
             if INDEXED.fullmatch(text):
                 if isinstance(index, ast.Call) and ast.unparse(index.func) == "str" and index.args:
                     return index.args[0]

@@ -255,9 +255,7 @@ def tuple_items(owner: Value) -> list[Value] | None:
     ]
 
 
-def tuple_method(
-    run: Calls, owner: Obj, name: str, kwargs: dict[str, Arg]
-) -> Value | None:
+def tuple_method(run: Calls, owner: Obj, name: str, kwargs: dict[str, Arg]) -> Value | None:
     """Return what the methods of named tuples give, or None."""
     items = tuple_items(owner)
     if items is None or owner.cls is None:

@@ -95,9 +95,7 @@ class Trail:
     def capture(self, scope: Scope, mark: int) -> State:
         """Return what the path has made since `mark`, which goes on."""
         cells = {
-            (id(cell.target), cell.key): _Cell(
-                cell.target, cell.key, _read(cell.target, cell.key)
-            )
+            (id(cell.target), cell.key): _Cell(cell.target, cell.key, _read(cell.target, cell.key))
             for cell in self._log[mark:]
         }
         return State(scope.names.copy(), cells)

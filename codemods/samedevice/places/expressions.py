@@ -73,8 +73,6 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
 
 
-
-
 class Expressions:
     """Values of expressions. `Calls` and `Interpreter` add the rest."""
 
@@ -143,9 +141,7 @@ class Expressions:
         def join(self, left: Value | None, right: Value) -> Value: ...
         def truth(self, value: Value) -> bool | None: ...
         def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
-        def unpack(
-            self, value: Value, targets: list[ast.expr], scope: Scope
-        ) -> list[Value]: ...
+        def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]: ...
         def note_stored(self, node: ast.expr) -> None: ...
         def fields_of(self, klass: Klass) -> list[str]: ...
         def register(self, owner: Obj, child: Obj) -> None: ...
@@ -535,9 +531,7 @@ class Expressions:
             item = dataset.attrs.get("item", UNKNOWN)
         return self.fresh(item, spot, scope, "batch")
 
-    def fresh(
-        self, value: Value, spot: Spot, scope: Scope, kind: str, depth: int = DEEP
-    ) -> Value:
+    def fresh(self, value: Value, spot: Spot, scope: Scope, kind: str, depth: int = DEEP) -> Value:
         """Copy a structure, giving each tensor in it a new node and a site of the given kind.
 
         What is deeper in it than `depth` is not followed: it may hold itself.
@@ -584,9 +578,10 @@ class Expressions:
 
     def eval_BoolOp(self, node: ast.BoolOp, scope: Scope) -> Value:
         match node:
-            case ast.BoolOp(
-                op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _]
-            ) | ast.BoolOp(op=ast.And(), values=[test, moved]):
+            case (
+                ast.BoolOp(op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _])
+                | ast.BoolOp(op=ast.And(), values=[test, moved])
+            ):
                 chosen = self._and_or(node, test, moved, scope)
                 if chosen is not None:
                     return chosen
@@ -738,7 +733,12 @@ class Expressions:
             for other, other_spot in operands:
                 if other.scalar and other is not first:
                     self.graph.index(
-                        first.node, first_spot, other.node, other_spot, spot, self.function(),
+                        first.node,
+                        first_spot,
+                        other.node,
+                        other_spot,
+                        spot,
+                        self.function(),
                         "number",
                     )
         elif elementwise and all(t.scalar for t, _ in operands):
@@ -808,9 +808,7 @@ class Expressions:
                 result = ARRAY
         return result
 
-    def compare_option(
-        self, node: ast.Compare, left: Value, right: Value, scope: Scope
-    ) -> Value:
+    def compare_option(self, node: ast.Compare, left: Value, right: Value, scope: Scope) -> Value:
         """Return what a test of a command-line option says: about the device, perhaps."""
         other = right if isinstance(left, Option) else left
         means = index_means(node)
@@ -865,9 +863,7 @@ class Expressions:
     def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.eval(node.test, scope)
         if isinstance(test, Flag):
-            taken, other = (
-                (node.body, node.orelse) if test.positive else (node.orelse, node.body)
-            )
+            taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
             branch = self.site("choice", Spot(scope.path, node), None, scope)
             branch.detail["positive"] = test.positive
             self.guarded += 1
@@ -1294,7 +1290,8 @@ def undressed(node: ast.expr) -> ast.expr | None:
                 held = True
             case ast.Call(
                 func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"),
-                args=[], keywords=[],
+                args=[],
+                keywords=[],
             ):
                 pass
             case _:

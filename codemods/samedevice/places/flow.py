@@ -88,7 +88,10 @@ class Flow(Narrowing):
         for name, value in scope.names.items():
             if isinstance(value, Device) and name not in before and name not in bound:
                 marked = Device(
-                    value.node, value.spot, text=value.text, resolved=value.resolved,
+                    value.node,
+                    value.spot,
+                    text=value.text,
+                    resolved=value.resolved,
                     rank=value.rank,
                 )
                 marked.partial = True
@@ -355,9 +358,12 @@ class Flow(Narrowing):
     def numbered(self, node: ast.For | ast.AsyncFor, scope: Scope) -> list[Value]:
         """Return the numbers of a short list's members, where a loop over them replaces each."""
         match node.iter:
-            case ast.Call(
-                func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[held])]
-            ) | ast.Call(func=ast.Name(id="enumerate"), args=[held]) if isinstance(held, ast.Name):
+            case (
+                ast.Call(
+                    func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[held])]
+                )
+                | ast.Call(func=ast.Name(id="enumerate"), args=[held])
+            ) if isinstance(held, ast.Name):
                 known = scope.names.get(held.id)
             case _:
                 return []
@@ -495,9 +501,7 @@ class Flow(Narrowing):
             [lambda h=handler: self._handler(h, raised, scope) for handler in node.handlers],  # type: ignore[misc]
         )
 
-    def _handler(
-        self, handler: ast.ExceptHandler, raised: list[Value], scope: Scope
-    ) -> bool:
+    def _handler(self, handler: ast.ExceptHandler, raised: list[Value], scope: Scope) -> bool:
         if handler.name:
             asked = self.eval(handler.type, scope) if handler.type is not None else UNKNOWN
             error: Value | None = None
@@ -559,9 +563,7 @@ class Flow(Narrowing):
                     part = self.attribute(value, attr, spot, scope)
                     self.bind_pattern(inner, part, spot, scope)
 
-    def _parts(
-        self, patterns: list[ast.pattern], value: Value, scope: Scope
-    ) -> list[Value]:
+    def _parts(self, patterns: list[ast.pattern], value: Value, scope: Scope) -> list[Value]:
         """Return the parts of a value that a sequence of patterns matches."""
         targets: list[ast.expr] = [
             ast.Starred(ast.Name("_", ast.Store()), ast.Store())

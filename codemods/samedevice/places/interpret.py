@@ -52,9 +52,27 @@ _TELLING = re.compile(
     + "|".join(
         word + r"\("
         for word in (
-            "zeros", "ones", "empty", "full", "eye", "tensor", "Tensor", "arange", "linspace",
-            "logspace", r"rand\w*", "normal", "range", r"load\w*", "indices", "window",
-            r"from_\w+", r"as_\w+", "polar", "complex", "frombuffer",
+            "zeros",
+            "ones",
+            "empty",
+            "full",
+            "eye",
+            "tensor",
+            "Tensor",
+            "arange",
+            "linspace",
+            "logspace",
+            r"rand\w*",
+            "normal",
+            "range",
+            r"load\w*",
+            "indices",
+            "window",
+            r"from_\w+",
+            r"as_\w+",
+            "polar",
+            "complex",
+            "frombuffer",
         )  # fmt: skip
     )
 )

@@ -208,8 +208,10 @@ def _device_or_text(device: Device, text: Const) -> Device:
 
 def _constants(left: Const, right: Const) -> Value:
     """Two different constants are some scalar; what may be None is what it is otherwise."""
-    if left.value is right.value or type(left.value) is type(right.value) and (
-        left.value == right.value
+    if (
+        left.value is right.value
+        or type(left.value) is type(right.value)
+        and (left.value == right.value)
     ):
         return left
     if left.value is None:

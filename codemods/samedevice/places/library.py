@@ -43,8 +43,19 @@ _SHARED = Fact("share")
 #: Operations that are worth an accelerator by themselves.
 _HEAVY = frozenset(
     (
-        "mm", "matmul", "bmm", "einsum", "addmm", "baddbmm", "conv1d", "conv2d", "conv3d",
-        "linear", "dot", "mv", "tensordot",
+        "mm",
+        "matmul",
+        "bmm",
+        "einsum",
+        "addmm",
+        "baddbmm",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "linear",
+        "dot",
+        "mv",
+        "tensordot",
     )  # fmt: skip
 )
 _REDUCTIONS = frozenset(["mean", "sum", "max", "min", "prod", "norm", "std", "var", "median"])
@@ -478,9 +489,7 @@ class Library(Expressions):
                 return Tensor(made.node, scalar=all(t.scalar for t in tensors), site=made.site)
         return ARRAY if fact.out == "ndarray" else UNKNOWN
 
-    def demand_host(
-        self, value: Value, where: Spot, scope: Scope, name: str
-    ) -> None:
+    def demand_host(self, value: Value, where: Spot, scope: Scope, name: str) -> None:
         """Note tensors that must be on the host here."""
         direct = isinstance(value, Tensor)
         tensors = self.tensors_in(value, where)
@@ -1153,8 +1162,13 @@ class Library(Expressions):
         spot: Spot, scope: Scope,
     ) -> Value:  # fmt: skip
         """`tensor.to(...)`: a new tensor where the argument says."""
-        if name == "type" and args and isinstance(args[0][0], Ext) and (
-            args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor")
+        if (
+            name == "type"
+            and args
+            and isinstance(args[0][0], Ext)
+            and (
+                args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor")
+            )
         ):
             return self.host_tensor(spot, scope, args[0][0].name)  # a type of the CPU's tensors
         device = self.moved_to(name, args, kwargs, spot, scope)
@@ -1352,8 +1366,9 @@ class Library(Expressions):
         dataset, where = given
         item: Value = UNKNOWN
         workers = kwargs.get("num_workers") or (args[5] if len(args) > 5 else None)
-        state, self.workers = self.workers, self.workers or (
-            workers is not None and self.truth(workers[0]) is not False
+        state, self.workers = (
+            self.workers,
+            self.workers or (workers is not None and self.truth(workers[0]) is not False),
         )
         before = len(self.sites)
         if isinstance(dataset, Obj) and dataset.family == "dataset":
@@ -1375,9 +1390,7 @@ class Library(Expressions):
             collate = args[6]
         if collate is not None and isinstance(collate[0], (Func, Obj)):
             self.hosted += 1
-            batch = self.apply(
-                collate[0], [(Seq("list", None, item), where)], {}, spot, scope
-            )
+            batch = self.apply(collate[0], [(Seq("list", None, item), where)], {}, spot, scope)
             self.hosted -= 1
         elif collate is not None and collate[0] is not NONE:
             batch = self.packed_unknown(spot)

@@ -164,9 +164,7 @@ class Narrowing(Choices):
                 if new is not old and isinstance(new, Tensor):
                     self.trail.put(owner.attrs, attr, new)
 
-    def _refined(
-        self, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot
-    ) -> Value:
+    def _refined(self, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot) -> Value:
         """Return what is left of a value where it is of one of these kinds, or of none."""
         if kinds == ("None",):
             return self._none(value, positive)

@@ -57,9 +57,19 @@ _CREATIONS = ("create", "share", "legacy")
 #: Rules about what stays on the CPU and meets the device.
 _LEFT_BEHIND = frozenset(
     (
-        "batch-not-moved", "generator-device", "host-boundary", "layers-apart", "loss-not-moved",
-        "module-left-behind", "module-not-moved", "modules-in-plain-container", "numpy-boundary",
-        "pinned-to-host", "tensor-not-a-buffer", "tensor-not-following", "tensor-without-device",
+        "batch-not-moved",
+        "generator-device",
+        "host-boundary",
+        "layers-apart",
+        "loss-not-moved",
+        "module-left-behind",
+        "module-not-moved",
+        "modules-in-plain-container",
+        "numpy-boundary",
+        "pinned-to-host",
+        "tensor-not-a-buffer",
+        "tensor-not-following",
+        "tensor-without-device",
     )  # fmt: skip
 )
 #: Methods that tensors have, and neither arrays nor modules.
@@ -210,8 +220,10 @@ class Solution:
                 if any(site.detail.get("default") for site in group.sites):
                     continue  # each process has its own default
                 colors = {self.place(site.node) for site in group.sites}
-                if Place.CENTRAL in colors and Place.UNKNOWN in colors and any(
-                    self._demanded(site.node) for site in group.sites
+                if (
+                    Place.CENTRAL in colors
+                    and Place.UNKNOWN in colors
+                    and any(self._demanded(site.node) for site in group.sites)
                 ):
                     for site in group.sites:
                         if site.node is not None and self.place(site.node) is Place.UNKNOWN:
@@ -223,8 +235,10 @@ class Solution:
     def _demanded(self, node: Node | None) -> bool:
         """Tell whether something needs a value on the device, or puts it there."""
         root = node.find() if node is not None else None
-        return root is not None and root.color is Place.CENTRAL and (
-            root.because is not None or root.pin is not None
+        return (
+            root is not None
+            and root.color is Place.CENTRAL
+            and (root.because is not None or root.pin is not None)
         )
 
     def _active_programs(self) -> set[frozenset[str]]:
@@ -569,9 +583,7 @@ class Solution:
             for found in findings
             if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
         ]
-        return tuple(
-            f"{path}:{line}" for path, line in places if path in self._seeded
-        )
+        return tuple(f"{path}:{line}" for path, line in places if path in self._seeded)
 
     def certain(self, node: Node) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""
@@ -998,8 +1010,10 @@ class Solution:
                 uses = [n for n in syntax.walk(func.node) if isinstance(n, ast.Name)]
                 stored = sum(n.id == name and isinstance(n.ctx, ast.Store) for n in uses)
                 ends = [n.value for n in syntax.walk(func.node) if isinstance(n, ast.Return)]
-                return value is group.spot.node and stored == 1 and all(
-                    isinstance(end, ast.Name) and end.id == name for end in ends
+                return (
+                    value is group.spot.node
+                    and stored == 1
+                    and all(isinstance(end, ast.Name) and end.id == name for end in ends)
                 )
         return False
 

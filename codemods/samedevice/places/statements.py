@@ -188,9 +188,7 @@ class Statements(Flow):
         """Return what an imported module is: a file of the project, or a library."""
         return Namespace(path, self.file(path)) if path is not None else Ext(name)
 
-    def exec_FunctionDef(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope
-    ) -> bool:
+    def exec_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> bool:
         func = Func(node, scope)
         value: Value = func
         for decorator in node.decorator_list:

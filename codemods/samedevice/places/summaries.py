@@ -97,7 +97,10 @@ def placeholder(run: Calls, value: Value, spot: Spot, depth: int = DEEP) -> Valu
             return made
         case Device():
             return Device(
-                run.graph.node(spot), value.spot, text=value.text, resolved=value.resolved,
+                run.graph.node(spot),
+                value.spot,
+                text=value.text,
+                resolved=value.resolved,
                 rank=value.rank,
             )
         case Obj() if depth > 1 and value.family != "module":
@@ -276,7 +279,10 @@ class _Copy:
                 return made
             case Device() if value.node.find() in self._new:
                 return Device(
-                    self._at(value.node), value.spot, text=value.text, resolved=value.resolved,
+                    self._at(value.node),
+                    value.spot,
+                    text=value.text,
+                    resolved=value.resolved,
                     rank=value.rank,
                 )
             case Obj(family="module", node=node) if node is not None and node.find() in self._new:

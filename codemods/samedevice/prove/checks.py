@@ -123,9 +123,7 @@ def _parameters(device: str, record: Record, reference: Record | None) -> Iterab
     others = reference.optimizers if reference is not None else []
     for at, optimizer in enumerate(record.optimizers):
         elsewhere = sum(
-            count
-            for place, count in optimizer.devices.items()
-            if place.split(":")[0] != device
+            count for place, count in optimizer.devices.items() if place.split(":")[0] != device
         )
         places = ", ".join(f"{count} on {place}" for place, count in optimizer.devices.items())
         told = f"{places or 'none had a gradient'}; {optimizer.steps:,} steps"
@@ -202,9 +200,7 @@ def same_as_cpu(cpu: RunResult, run: RunResult, ignored: Collection[Ignored]) ->
     if cpu.exit_code != run.exit_code:
         told = f"exit code {cpu.exit_code} on cpu, {run.exit_code} on {on}"
         return [Check(name, "failed", told)]
-    result = alike(
-        cpu.stdout.text, run.stdout.text, ignored, device_type=on, tolerance=tolerance
-    )
+    result = alike(cpu.stdout.text, run.stdout.text, ignored, device_type=on, tolerance=tolerance)
     told = result.difference or "the same"
     if result.allowed and not result.difference:
         told = f"the same but for {result.allowed} lines that name devices"

@@ -138,9 +138,7 @@ def prove(
             path: (workspace.text(stages["before"] / path), workspace.text(stages["after"] / path))
             for path in changed
         }
-        sides = Sides(
-            stages["before"], stages["after"], changed, texts, (first.root, second.root)
-        )
+        sides = Sides(stages["before"], stages["after"], changed, texts, (first.root, second.root))
         prover = Prover(program, settings, sides, root / first.name, ignored, progress)
         checks = prover.checks()
         look(stages["before"], stages["after"])

@@ -159,9 +159,7 @@ class Handles:
                 if ast.unparse(node) == code:
                     yield node
 
-    def _use(
-        self, path: str, use: ast.expr, how: Asked, told: set[ast.stmt]
-    ) -> list[Edit] | None:
+    def _use(self, path: str, use: ast.expr, how: Asked, told: set[ast.stmt]) -> list[Edit] | None:
         """Return the edits for one use of a handle, None where it cannot be left out."""
         parents, solution = self.solution.parents(path), self.solution
         attribute = parents.get(use)

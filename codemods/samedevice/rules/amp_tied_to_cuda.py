@@ -124,9 +124,7 @@ def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix 
     enabled = edit(solution, spot, "keyword", name="enabled", value=uses)
     if not form.old:
         if form.kind is None:
-            return _fix(
-                name, [edit(solution, spot, "keyword", name="device", value=kind), enabled]
-            )
+            return _fix(name, [edit(solution, spot, "keyword", name="device", value=kind), enabled])
         place = Spot(spot.path, form.kind)
         return _fix(name, [edit(solution, place, "replace", code=kind), enabled])
     if form.scaler and "torch.amp.GradScaler" not in _names(solution):

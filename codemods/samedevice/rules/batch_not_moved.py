@@ -51,8 +51,14 @@ def find(solution: Solution) -> Iterator[Finding]:
                 continue  # the data set is there as a whole
             held = site.detail.get("container")
             named = site.detail.get("had_name")  # the container is made of it, not the other way
-            if held is not None and not named and _moves_as_one(held[2]) and (
-                site.detail.get("bound_in", site.detail["held_in"]) is not site.detail["held_in"]
+            if (
+                held is not None
+                and not named
+                and _moves_as_one(held[2])
+                and (
+                    site.detail.get("bound_in", site.detail["held_in"])
+                    is not site.detail["held_in"]
+                )
             ):
                 containers.setdefault(held[1].node, []).append((held[0], held[1], single))
             elif "bind" in site.detail:
@@ -103,9 +109,7 @@ def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Find
     )  # fmt: skip
 
 
-def _container(
-    solution: Solution, found: list[tuple[str, Spot, SiteGroup]]
-) -> Iterator[Finding]:
+def _container(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Iterator[Finding]:
     name, spot, group = found[0]
     value = group.first.detail["container"][2]
     if not _moves_as_one(value, [single.first for _, _, single in found]):

@@ -218,8 +218,10 @@ class _Branches:
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
         known = {n: name for n in moves if (name := self._name(Spot(spot.path, n), test))}
         parent = self.solution.parents(spot.path).get(node)
-        alone = isinstance(parent, ast.Expr) if both is node else _plain([on]) == _plain(
-            [node.values[1]]
+        alone = (
+            isinstance(parent, ast.Expr)
+            if both is node
+            else _plain([on]) == _plain([node.values[1]])
         )
         if known and len(known) == _count_cuda(on) and alone:
             code = self._moved(spot.path, on, known)

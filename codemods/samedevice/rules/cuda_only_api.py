@@ -165,9 +165,7 @@ def _where(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _handle(
-    solution: Solution, group: SiteGroup, how: Asked, handles: Handles
-) -> Fix | None:
+def _handle(solution: Solution, group: SiteGroup, how: Asked, handles: Handles) -> Fix | None:
     """A stream or an event: none without CUDA, and what is done with it is left out."""
     edits = handles.edits(group, how)
     return _fix(how.name, tuple(edits)) if edits else None
@@ -212,9 +210,7 @@ def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:
     called = statement.value.func if isinstance(
         statement, ast.Expr) and isinstance(statement.value, ast.Call) else None  # fmt: skip
     skipped = own | (set(ast.walk(called)) if called is not None else set())
-    return any(
-        isinstance(node, ast.Name) and node not in skipped for node in ast.walk(statement)
-    )
+    return any(isinstance(node, ast.Name) and node not in skipped for node in ast.walk(statement))
 
 
 def _result(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
@@ -247,9 +243,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     if how is not None and isinstance(statement, ast.Expr):
         place = Spot(spot.path, statement)
         code = with_comment(solution, place, respelled(solution, spot.path, statement))
-        change = edit(
-            solution, place, "replace_statement", code=f"if {how.test}:\n    {code}"
-        )
+        change = edit(solution, place, "replace_statement", code=f"if {how.test}:\n    {code}")
         repair = _fix(how.name, (change,))
     elif how is not None and new.rpartition(".")[2].endswith(("allocated", "reserved")):
         edits = (
@@ -406,9 +400,7 @@ def _may_be_left_out(statement: ast.stmt) -> bool:
     return last in _SAYING or is_runtime(statement)
 
 
-def _run(
-    solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]
-) -> list[ast.stmt]:
+def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]) -> list[ast.stmt]:
     """Return a statement and those behind it that call the same runtime too."""
     parent = solution.parents(path).get(statement)
     only = {g.spot.node: g.first.name for g in solution.groups("cuda-only")}

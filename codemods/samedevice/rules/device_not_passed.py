@@ -58,8 +58,6 @@ def find(solution: Solution) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-
-
 def _moves_along(solution: Solution, site: Site) -> bool:
     """Tell whether what a module makes for itself is registered in it: it moves with it."""
     if not site.constructing:

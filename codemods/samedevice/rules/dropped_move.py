@@ -41,9 +41,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not leaf and isinstance(receiver, (ast.Name, ast.Attribute, ast.Subscript)):
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))
-            change = edit(
-                solution, group.spot, "replace_statement", code=f"{target} = {value}"
-            )
+            change = edit(solution, group.spot, "replace_statement", code=f"{target} = {value}")
             repair = fix(Name(""), change)
         yield finding(
             solution, "dropped-move", group.spot,

@@ -129,4 +129,3 @@ def _written(solution: Solution, spot: Spot) -> bool:
             case ast.AugAssign(target=ast.Name(id=known)) if known == name:
                 return True
     return False
-

@@ -60,4 +60,3 @@ def find(solution: Solution) -> Iterator[Finding]:
             f"`{short(solution.code(group.spot))}` moves one layer ahead of its siblings",
             repair, unfixed="the layer is moved by a statement of its own",
         )  # fmt: skip
-

@@ -150,9 +150,7 @@ class _File:
             rest = rest.orelse
         return self._choice(values, rest) if self._is_cpu(rest) else None
 
-    def _choice(
-        self, values: list[tuple[ast.expr, ast.expr]], last: ast.expr
-    ) -> _Choice | None:
+    def _choice(self, values: list[tuple[ast.expr, ast.expr]], last: ast.expr) -> _Choice | None:
         """Return the choice between vendors, if only the first one is the user's."""
         texts = {isinstance(value, ast.Constant) for value in (*(v for _, v in values), last)}
         if len(texts) != 1 or not all(self._is_vendor(value) for _, value in values):

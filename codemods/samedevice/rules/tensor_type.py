@@ -105,9 +105,7 @@ def _last_word(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
-def _is_its_own(
-    solution: Solution, group: SiteGroup, kind: ast.expr, name: Name | None
-) -> bool:
+def _is_its_own(solution: Solution, group: SiteGroup, kind: ast.expr, name: Name | None) -> bool:
     """Tell whether objects are told their type one by one, where `name` is the same for all."""
     func = group.first.scope.func
     if name is None or name.code.endswith(".device"):

@@ -322,8 +322,7 @@ class Folder:
             old = self._baseline.compare(findings, project, [], texts.config).old
         broken = dict(texts.broken)
         lines = {
-            path: kept(project.sources[path].text, text.text)
-            for path, (text, _) in broken.items()
+            path: kept(project.sources[path].text, text.text) for path, (text, _) in broken.items()
         }
         for failed in project.errors:  # what never parsed
             if failed.path in texts.open:

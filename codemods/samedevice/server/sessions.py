@@ -64,15 +64,11 @@ async def _register_more(server: Server) -> None:
     if watching and watching.dynamic_registration:
         watchers = [lsp.FileSystemWatcher(pattern) for pattern in _WATCHED]
         options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
-        wanted.append(
-            lsp.Registration("files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-        )
+        wanted.append(lsp.Registration("files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
     settings = workspace.did_change_configuration if workspace else None
     if settings and settings.dynamic_registration:
         section = lsp.DidChangeConfigurationRegistrationOptions(section=NAME)
-        wanted.append(
-            lsp.Registration("settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, section)
-        )
+        wanted.append(lsp.Registration("settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, section))
     if wanted:
         await server.client_register_capability_async(lsp.RegistrationParams(wanted))
 
