@@ -1018,6 +1018,8 @@ class Expressions:
         if kind == "self":
             same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
             same.owner = owner.owner
+            if attr == "grad":
+                same.doubt = Doubt.ABSENT  # before the first backward pass
             return same
         if kind is not None:
             return SCALAR

@@ -97,7 +97,8 @@ class Lattice:
             made = Tensor(node)
             made.doubt = Doubt.OTHER
             return made
-        doubt = Doubt.NONE if isinstance(other, Const) and other.value is None else Doubt.OTHER
+        absent = isinstance(other, Const) and other.value is None
+        doubt = Doubt.ABSENT if absent else Doubt.OTHER
         return tensor.doubted(doubt)
 
     def _tensors(self, left: Tensor, right: Tensor) -> Tensor:

@@ -161,7 +161,7 @@ class Narrowing(Choices):
                 if owner.family == "module" and not isinstance(old, Tensor):
                     return
                 new = self._refined(old, kinds, positive, Spot(scope.path, subject))
-                if new is not old and isinstance(new, Tensor):
+                if new is not old and (isinstance(new, Tensor) or new is NONE):
                     self.trail.put(owner.attrs, attr, new)
 
     def _refined(self, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot) -> Value:
@@ -188,7 +188,7 @@ class Narrowing(Choices):
     def _none(self, value: Value, positive: bool) -> Value:
         if isinstance(value, Tensor):
             if not positive:
-                return value
+                return self._certain(value) if value.doubt is Doubt.ABSENT else value
             sure = value.node.find().sure and value.doubt is Doubt.NONE
             return value if sure or value.packed else NONE
         if value is UNKNOWN and positive:

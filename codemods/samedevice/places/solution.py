@@ -782,6 +782,8 @@ class Solution:
         """Return the nearest name for the central device at a place, or a resolver's."""
         site = group.first
         module = self._module_of(site.scope)
+        if module is not None and _is_bare(site):
+            return self._while_built(site, site.scope.path)
         for code, value, is_global in site.devices:
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
@@ -1042,15 +1044,19 @@ class Solution:
                 if name.split("[")[0] not in moved:
                     return Name(f"{name}.device")
         if (building or itself) and self._module_of(scope) is not None:
-            for code, value, _ in group.first.devices:
-                if self._is_central(value):
-                    if not (isinstance(value, Device) and value.pending):
-                        return Name(code, text=not isinstance(value, Device) or value.text)
-                    defined = self._pending(code, value, site)
-                    if defined is not None:
-                        return defined
-            return self.resolver(spot.path)
+            return self._while_built(site, spot.path)
         return self.central_for(group)
+
+    def _while_built(self, site: Site, path: str) -> Name | None:
+        """Return the device's name where a module has nothing yet that could be followed."""
+        for code, value, _ in site.devices:
+            if self._is_central(value):
+                if not (isinstance(value, Device) and value.pending):
+                    return Name(code, text=not isinstance(value, Device) or value.text)
+                defined = self._pending(code, value, site)
+                if defined is not None:
+                    return defined
+        return self.resolver(path)
 
     def _bound_later(self, scope: Scope, spot: Spot) -> set[str]:
         """Return the names of a function or file that are bound first by `spot` or behind it."""
@@ -1495,6 +1501,15 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+def _is_bare(site: Site) -> bool:
+    """Tell whether a module is being built here that has nothing yet to ask for its device."""
+    if not site.constructing:
+        return False
+    func = site.scope.func
+    own = func is not None and getattr(func.node, "name", "") == "__init__"
+    return own or not site.detail.get("has_state")
 
 
 def _has_parameters(module: Obj, depth: int = 6) -> bool:

@@ -156,8 +156,9 @@ class Device(Value):
 class Doubt(IntEnum):
     """What a value that is a tensor on one path may be on another one."""
 
-    NONE = 0  #: a tensor on every path on which it is not `None`
-    OTHER = 1  #: a number, an array, something unknown
+    NONE = 0  #: a tensor on every path
+    ABSENT = 1  #: `None`
+    OTHER = 2  #: a number, an array, something unknown
 
 
 class Tensor(Value):

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import SiteGroup, Solution
-from samedevice.places.values import Site
-from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short, wanted
+from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 
 
 def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Spot]:
@@ -51,27 +50,15 @@ def _at_calls(
     )  # fmt: skip
 
 
-def _in_bare_constructor(site: Site) -> bool:
-    """Tell whether a module is being built here that has nothing yet whose device could be asked.
-
-    What a constructor creates by itself is the business of other rules.
-    """
-    if not site.constructing:
-        return False
-    func = site.scope.func
-    own = func is not None and getattr(func.node, "name", "") == "__init__"
-    return own or not site.detail.get("has_state")
-
-
 def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
     for group in solution.groups(kind):
-        if any(_in_bare_constructor(site) for site in group.sites) or not wanted(solution, group):
+        # `torch.set_default_device` puts some where they belong.
+        left = [site for site in group.sites if kind == "share" or not site.detail.get("default")]
+        if not any(solution.on_device(site.node) for site in left):
             continue
         if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
             continue  # rules of their own
-        if kind != "share" and all(site.detail.get("default") for site in group.sites):
-            continue  # `torch.set_default_device` put it there
         inside = solution.in_module(group.first.scope) or solution.follow(group) is not None
         if solution.place_of(group) is Place.FOLLOWS and solution.device_for(group) is None:
             continue  # who calls this is not known, so neither is whether it is wrong
