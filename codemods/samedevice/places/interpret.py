@@ -543,6 +543,8 @@ class Interpreter(Statements):
         root = value.node.find()
         if not self.constructing or root.pin is Place.FOLLOWS or not root.sure:
             return value
+        if value.leaf and value.site is not None:
+            return value  # the optimizer has this one: it has to be made where it is needed
         node = self.graph.node(spot)
         node.sure = value.node.find().sure
         site = self.site("plain-tensor", spot, node, scope, attr)

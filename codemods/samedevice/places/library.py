@@ -1343,6 +1343,7 @@ class Library(Expressions):
                 for tensor, _ in self.tensors_in(value, where):
                     self.keep_on_host(tensor, spot)
             made.attrs["item"] = Seq("tuple", list(members))
+            made.attrs["tensors"] = Seq("tuple", list(members))
         elif name.startswith("torchvision."):
             image = Tensor(self.graph.node(spot))
             made.attrs["item"] = Seq("tuple", [image, SCALAR])
