@@ -59,16 +59,16 @@ _LEFT_BEHIND = frozenset(
     (
         "batch-not-moved",
         "generator-device",
-        "host-boundary",
+        "numpy-without-cpu",
         "layers-apart",
         "loss-not-moved",
         "module-left-behind",
         "module-not-moved",
         "modules-in-plain-container",
         "numpy-boundary",
-        "pinned-to-host",
+        "kept-on-cpu",
         "tensor-not-a-buffer",
-        "tensor-not-following",
+        "tensor-ignores-input-device",
         "tensor-without-device",
     )  # fmt: skip
 )
