@@ -299,7 +299,8 @@ class Calls(Library):
         if not known:
             return UNKNOWN
         given = _given(func, args, kwargs)
-        return again(self, max(reversed(known), key=lambda each: each.likeness(given)), given)
+        shapes = {name: shape(value) for name, value in given.items()}
+        return again(self, max(reversed(known), key=lambda each: each.likeness(shapes)), given)
 
     def by_template(self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot) -> Value:
         """Return what a function gives for these arguments, by one evaluation for their shape."""
@@ -317,13 +318,14 @@ class Calls(Library):
     ) -> Record:
         """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
         variants = self._templates.setdefault(func.node, {})
-        key = tuple((name, shape(value)) for name, value in given.items())
+        shapes = {name: shape(value) for name, value in given.items()}
+        key = tuple(shapes.items())
         if key in variants:
             return variants[key]
         if self._results.get(func.node) and (
             len(variants) >= _VARIANTS or self._evaluations > 2000 + 20 * len(self._known)
         ):
-            return max(self._results[func.node], key=lambda each: each.likeness(given))
+            return max(self._results[func.node], key=lambda each: each.likeness(shapes))
         free = [(placeholder(self, value, where), where) for value, where in args]
         named = {k: (placeholder(self, v, where), where) for k, (v, where) in kwargs.items()}
         if isinstance(func.bound, Obj):

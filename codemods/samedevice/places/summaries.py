@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Meet, Node, Spot
@@ -52,13 +53,16 @@ class Record:
     sites: tuple[Site, ...] = ()
     stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
 
-    def likeness(self, given: Given) -> tuple[bool, int]:
+    @cached_property
+    def shapes(self) -> dict[int | str, object]:
+        """The shapes of its own arguments."""
+        return {name: shape(value) for name, value in self.given.items()}
+
+    def likeness(self, shapes: dict[int | str, object]) -> tuple[bool, int]:
         """Return whether arguments have the shapes of its own, and how many of them have."""
-        same = sum(
-            name in self.given and shape(value) == shape(self.given[name])
-            for name, value in given.items()
-        )
-        return same == len(given) == len(self.given), same
+        own = self.shapes
+        same = sum(name in own and own[name] == found for name, found in shapes.items())
+        return same == len(shapes) == len(own), same
 
 
 def shape(value: Value, depth: int = 3) -> object:
