@@ -436,6 +436,9 @@ class Expressions:
             self.sites.append(made)
             for source in value.node.batch_from:
                 self.graph.batch(source, node)
+            whole = value.node.find()
+            if whole.pin is Place.HOST:
+                self.graph.pin(node, Place.HOST, whole.pin_spot, whole.name)
             found = Tensor(node, site=made)
             found.packed = True
             parts[key] = found

@@ -689,6 +689,8 @@ class Library(Expressions):
         if given is not None and given[0] is not NONE:
             if device is not None:
                 found = Tensor(self.graph.node(spot), site=site)
+                if device.node.find().pin is Place.HOST:
+                    self.graph.pin(found.node, Place.HOST, spot, "loaded")
                 self.graph.batch(device.node, found.node)
                 found.node.sure = False
                 found.packed = True

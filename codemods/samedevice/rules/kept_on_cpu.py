@@ -70,6 +70,11 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if clash.meet.kind == "generator" or clash.node.find().name == "module":
             continue  # these have rules of their own
+        if any(
+            root.name == "loaded" and not root.sure
+            for root in (clash.node.find(), clash.other.find())
+        ):
+            continue  # an entry of a file may be a number
         if solution.defaulted(clash.node):
             continue
         seen.add(spot.node)

@@ -67,8 +67,6 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
-        if solution.in_module(group.first.scope):
-            continue
         if not forgetful.isdisjoint(objects):
             continue
         if not any(
@@ -126,7 +124,8 @@ def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Name]
 
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     """Return the finding for a module that is not moved."""
-    name = solution.central_for(group)
+    inside = solution.in_module(group.first.scope)
+    name = solution.device_for(group) if inside else solution.central_for(group)
     spot = _handed_over(group.first)
     if name is None or name.resolvers:
         # A trainer that knows the device moves the model it is given: no second resolver.
