@@ -49,7 +49,7 @@ WRONG: dict[str, str] = {
     """,
     "a closure that is called by another name": """
         def outer(x):
-            bias = torch.zeros(3)  # !tensor-ignores-input-device
+            bias = torch.zeros(3)  # !tensor-not-following
             def inner():
                 return x + bias
             step = inner
@@ -68,22 +68,22 @@ WRONG: dict[str, str] = {
         import numpy as np
         model = nn.Linear(2, 2).to(device)
         x = np.clip(  # !numpy-boundary
-            torch.rand(3, 2, device=device),  # !numpy-without-cpu
+            torch.rand(3, 2, device=device),  # !host-boundary
             0.0, 0.5)
         norm = sum(p.norm() for p in model.parameters())
-        x = x * np.sqrt(norm)  # !numpy-without-cpu
+        x = x * np.sqrt(norm)  # !host-boundary
         model(np.squeeze(x) + np.squeeze(torch.rand(3, 2, device=device)))
     """,
     "an array over a tensor": """
         model = nn.Linear(2, 2).to(device)
         for parameter in model.parameters():
-            values = parameter.data.numpy()  # !numpy-without-cpu
+            values = parameter.data.numpy()  # !host-boundary
             print(values[0])
     """,
     "an array over a tensor that is written to": """
         model = nn.Linear(2, 2).to(device)
         for parameter in model.parameters():
-            values = parameter.data.numpy()  # !numpy-without-cpu
+            values = parameter.data.numpy()  # !host-boundary
             values[:] = 0
     """,
     "a model that is computed with, or its copy is, before it is returned": """
@@ -283,7 +283,7 @@ WRONG: dict[str, str] = {
                 super().__init__()
                 self.layer = nn.Linear(3, 3)
             def forward(self, x):
-                return self.layer(x) + torch.ones(3)  # !tensor-ignores-input-device
+                return self.layer(x) + torch.ones(3)  # !tensor-not-following
         class Child(Base):
             def forward(self, x):
                 return super().forward(x).relu()
@@ -333,14 +333,14 @@ WRONG: dict[str, str] = {
         def grow(x, n):
             if n == 0:
                 return x
-            return grow(x + torch.ones(3), n - 1)  # !tensor-ignores-input-device
+            return grow(x + torch.ones(3), n - 1)  # !tensor-not-following
         print(grow(torch.rand(3, device=device), 4))
     """,
     "mutual recursion": """
         def even(x, n):
             return x if n == 0 else odd(x, n - 1)
         def odd(x, n):
-            return even(x + torch.ones(3), n - 1)  # !tensor-ignores-input-device
+            return even(x + torch.ones(3), n - 1)  # !tensor-not-following
         print(even(torch.rand(3, device=device), 4))
     """,
     "the main guard": """
@@ -1191,7 +1191,7 @@ PROJECTS: dict[str, dict[str, str]] = {
             import torch
             import a
             def step(x):
-                return x + torch.ones(3)  # !tensor-ignores-input-device
+                return x + torch.ones(3)  # !tensor-not-following
         """,
     },
     "an attribute of a package": {

@@ -41,7 +41,7 @@ def test_a_rule_alone() -> None:
     assert module.code == FIXED
     again = made(CodemodContext(filename="a.py")).transform_module(module)
     assert again.code == FIXED
-    other = codemod.codemod("lengths-on-device")
+    other = codemod.codemod("lengths-on-host")
     tree = cst.parse_module(PROGRAM)
     assert other(CodemodContext(filename="a.py")).transform_module(tree).code == PROGRAM
 

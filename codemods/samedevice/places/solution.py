@@ -59,16 +59,16 @@ _LEFT_BEHIND = frozenset(
     (
         "batch-not-moved",
         "generator-device",
-        "numpy-without-cpu",
+        "host-boundary",
         "layers-apart",
         "loss-not-moved",
         "module-left-behind",
         "module-not-moved",
         "modules-in-plain-container",
         "numpy-boundary",
-        "kept-on-cpu",
+        "pinned-to-host",
         "tensor-not-a-buffer",
-        "tensor-ignores-input-device",
+        "tensor-not-following",
         "tensor-without-device",
     )  # fmt: skip
 )

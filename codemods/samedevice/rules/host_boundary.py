@@ -57,7 +57,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                     if solution.place(tensor.node) is Place.CENTRAL
                 ))  # fmt: skip
         yield finding(
-            solution, "numpy-without-cpu", spot,
+            solution, "host-boundary", spot,
             f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads host "
             "memory",
             repair,

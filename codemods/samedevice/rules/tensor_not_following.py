@@ -31,6 +31,6 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group, inside in unplaced(solution, "create"):
         if inside:
             yield placed(
-                solution, "tensor-ignores-input-device", group,
+                solution, "tensor-not-following", group,
                 "`{}` is always created on the CPU, but it is combined with the function's input",
             )  # fmt: skip
