@@ -105,6 +105,8 @@ class Fix:
     `erasure` names what the fix changes beside device handling ("legacy-constructor", ...; see
     `erase.DECLARED`), which the rewrite's proof then leaves out of account. `types` are names that
     stand for tensor types of PyTorch 0.x in the file, each with its dtype ("float32").
+
+    `last`: it is right only if nothing in its program is left to repair behind it.
     """
 
     edits: tuple[Edit, ...]
@@ -114,6 +116,7 @@ class Fix:
     resolvers: tuple[Resolver, ...] = ()
     erasure: str = ""
     types: tuple[tuple[str, str], ...] = ()
+    last: bool = False
 
 
 @dataclass(frozen=True)

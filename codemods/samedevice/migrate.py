@@ -136,11 +136,15 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     for objection in verify.objections(project, after):
         line = outcome.line_before(objection.path, objection.line)
         found.append((_behind(applied, objection.path, line) or applied, objection.reason))
-    for left in outcome.remaining:
-        if left.fix is None and is_wrong(left):
-            before = outcome.before(left)
-            if groups.is_torn(before, applied):
-                found.append(([before], f"{left.message}, which cannot be repaired"))
+    for left in filter(is_wrong, outcome.remaining):
+        before = outcome.before(left)
+        if left.fix is None and groups.is_torn(before, applied):
+            found.append(([before], f"{left.message}, which cannot be repaired"))
+        program = project.programs.get(left.path, frozenset((left.path,)))
+        for early in applied:
+            if _fix(early).last and early.path in program and key(early) != key(before):
+                where = f"{os.path.basename(left.path)}:{before.span.line}"
+                found.append(([early], f"{where} is not repaired, and may need CUDA"))
     for guilty, reason in found:
         groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {reason}")
     return bool(found)

@@ -620,7 +620,8 @@ class Expressions:
         self.guarded -= 1
         if not isinstance(value, (Tensor, Obj, Either)):
             return None
-        self.site("choice", Spot(scope.path, node), None, scope).detail["positive"] = True
+        site = self.site("choice", Spot(scope.path, node), None, scope)
+        site.detail.update(positive=True, choice=flag.choice)
         return value
 
     def eval_UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Value:
@@ -868,7 +869,7 @@ class Expressions:
         if isinstance(test, Flag):
             taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
             branch = self.site("choice", Spot(scope.path, node), None, scope)
-            branch.detail["positive"] = test.positive
+            branch.detail.update(positive=test.positive, choice=test.choice)
             self.guarded += 1
             value = self.eval(taken, scope)
             self.guarded -= 1

@@ -130,6 +130,7 @@ class Flow(Narrowing):
         branch = self.site("branch", Spot(scope.path, node), None, scope)
         branch.detail["positive"] = test.positive
         branch.detail["of_value"] = test.of_value
+        branch.detail["choice"] = test.choice
         other = node.orelse if test.positive else node.body
         names = set(scope.names)
         self.guarded += 1

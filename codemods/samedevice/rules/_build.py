@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Callable, Iterable
 
 from samedevice.finding import Edit, Finding, Fix, Origin, Verb
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup, Solution
 
+#: What a test about devices has in it.
+_DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
+
 #: Why a finding without a fix has none.
 NO_NAME = "no variable here holds the device, and no parameter is certainly a tensor"
+
+
+def tests_devices(test: ast.expr) -> bool:
+    """Tell whether a test is about devices, by its words."""
+    return _DEVICES.search(ast.unparse(test)) is not None
 
 
 def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:

@@ -27,7 +27,7 @@ from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Dict, Seq, Site, Tensor, Value
-from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting
+from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -49,6 +49,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 continue  # who calls this is not known, so neither is whether it is wrong
             if site.node.find().pin is not None:
                 continue  # the data set is there as a whole
+            if _moved_by_choice(solution, site):
+                continue  # whether it moves is said where that is asked
             held = site.detail.get("container")
             named = site.detail.get("had_name")  # the container is made of it, not the other way
             if (
@@ -73,6 +75,23 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _names(solution, found)
     for found in containers.values():
         yield from _container(solution, found)
+
+
+def _moved_by_choice(solution: Solution, site: Site) -> bool:
+    """Tell whether the program moves what the batch is bound to, behind a test about devices."""
+    name, spot = site.detail.get("bind", ("", site.spot))
+    parents = solution.parents(spot.path)
+    home = spot.node if isinstance(spot.node, (ast.For, ast.AsyncFor)) else parents.get(spot.node)
+    for node in ast.walk(home) if name and home is not None else ():
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=target)],
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=moved), attr="cuda" | "to")),
+            ) if target == moved == name:
+                branch = parents.get(node)
+                if isinstance(branch, ast.If) and tests_devices(branch.test):
+                    return True
+    return False
 
 
 def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:

@@ -18,6 +18,9 @@ becomes
     model = model.to(device)
     x = x.to(device)
 
+What a user chooses stays the user's choice: a branch behind an option or a switch goes only where
+the device is chosen by one, too.
+
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
 """
 
@@ -72,6 +75,23 @@ class _Branches:
             if group.first.name == "cuda"
         }
         self.done: set[ast.AST] = set()
+        self._deciding: set[frozenset[str]] | None = None
+
+    def _stays(self, group: SiteGroup, names: Iterable[Name]) -> bool:
+        """Tell whether a branch is the user's choice, which the device would not take in."""
+        if not any(site.detail.get("choice") for site in group.sites):
+            return False
+        if all(any(e.verb == "after" for e in name.edits) for name in names):
+            return False  # the definition that is to be written asks for the choice
+        if self._deciding is None:
+            self._deciding = {
+                self.solution.program(each.spot.path)
+                for kind in ("branch", "choice")
+                for each in self.solution.groups(kind)
+                if any(site.detail.get("choice") for site in each.sites)
+                and _decides(each.spot.node)
+            }
+        return self.solution.program(group.spot.path) not in self._deciding
 
     def statement(self, group: SiteGroup) -> Iterator[Finding]:
         """Judge an `if` statement."""
@@ -95,7 +115,8 @@ class _Branches:
         rest = self._behind(path, node)
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
-        if len(known) == sum(map(_count_cuda, taken)):
+        stays = self._stays(group, known.values())
+        if len(known) == sum(map(_count_cuda, taken)) and not stays:
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
@@ -105,7 +126,7 @@ class _Branches:
             edits += [e for n in moves for e in to_device(self.solution, Spot(path, n), known[n])]
             yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), edits)
             return
-        freed = self._freed(path, node, taken, known)
+        freed = [] if stays else self._freed(path, node, taken, known)
         if freed:
             changes = [e for _, part in freed for e in part]
             yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), changes)
@@ -174,7 +195,7 @@ class _Branches:
         """Judge a conditional expression."""
         node, path = group.spot.node, group.spot.path
         if isinstance(node, ast.BoolOp):
-            yield from self._and_or(group.spot, node)
+            yield from self._and_or(group, node)
         positive = {site.detail["positive"] for site in group.sites}
         if not isinstance(node, ast.IfExp) or len(positive) != 1:
             return
@@ -183,17 +204,17 @@ class _Branches:
         if not moves and not isinstance(on, ast.Call):
             return
         same = _plain([on]) == _plain([off])
-        if not same or len(moves) != _count_cuda(on):
-            for n in moves:
-                name = self._name(Spot(path, n), node.test)
+        goes = [self._name(Spot(path, n), node.test) for n in moves]
+        stays = self._stays(group, [name for name in goes if name is not None])
+        if not same or len(moves) != _count_cuda(on) or stays:
+            for n, name in zip(moves, goes, strict=True):
                 if name is not None:
                     changes = to_device(self.solution, Spot(path, n), name)
                     yield self._finding(Spot(path, n), _INSIDE, [name], changes)
             return
         if moves:
-            names = [self._name(Spot(path, n), node.test) for n in moves]
-            if all(names):
-                pairs = [(n, name) for n, name in zip(moves, names, strict=True) if name]
+            if all(goes):
+                pairs = [(n, name) for n, name in zip(moves, goes, strict=True) if name]
                 edits = [edit(self.solution, group.spot, "body" if on is node.body else "orelse")]
                 for n, name in pairs:
                     edits += to_device(self.solution, Spot(path, n), name)
@@ -210,8 +231,9 @@ class _Branches:
             kept = edit(self.solution, group.spot, "body" if on is node.body else "orelse")
             yield finding(self.solution, RULE, group.spot, _BACK, Fix((kept,)))
 
-    def _and_or(self, spot: Spot, node: ast.BoolOp) -> Iterator[Finding]:
+    def _and_or(self, group: SiteGroup, node: ast.BoolOp) -> Iterator[Finding]:
         """Judge `use_cuda and x.cuda() or x`, and the statement `use_cuda and net.cuda()`."""
+        spot = group.spot
         both = node.values[0] if isinstance(node.op, ast.Or) else node
         assert isinstance(both, ast.BoolOp)
         test, on = both.values
@@ -223,6 +245,8 @@ class _Branches:
             if both is node
             else _plain([on]) == _plain([node.values[1]])
         )
+        if self._stays(group, known.values()):
+            return
         if known and len(known) == _count_cuda(on) and alone:
             code = self._moved(spot.path, on, known)
             edits = [edit(self.solution, spot, "replace", code=code)]
@@ -243,6 +267,28 @@ class _Branches:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
         return finding(self.solution, RULE, spot, message, whole)
+
+
+def _decides(node: ast.AST) -> bool:
+    """Tell whether a branch gives the name of a device, or makes one."""
+    parts: list[ast.AST] = [node] if isinstance(node, ast.IfExp) else list(syntax.walk(node))
+    given = [
+        value
+        for part in parts
+        for value in (
+            (part.body, part.orelse) if isinstance(part, ast.IfExp)
+            else (part.value,) if isinstance(part, (ast.Assign, ast.Return)) else ()
+        )
+    ]  # fmt: skip
+    for value in given:
+        match value:
+            case ast.Constant(value=str(text)) if text.startswith("cuda"):
+                return True
+            case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]) if "cuda" in text:
+                return True
+            case ast.Call(func=ast.Attribute(attr="device") | ast.Name(id="device")):
+                return True
+    return False
 
 
 def _types(node: ast.AST) -> int:

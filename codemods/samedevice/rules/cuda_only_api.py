@@ -306,7 +306,8 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
         if _announces(solution, spot):
             continue
         kernels = _kernels(solution, path)
-        repair = None if kernels else Fix((edit(solution, spot, "delete"),), erasure=RULE)
+        gone = Fix((edit(solution, spot, "delete"),), erasure=RULE, last=True)
+        repair = None if kernels else gone
         yield finding(
             solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
             unfixed=f"{kernels} has kernels for CUDA alone",

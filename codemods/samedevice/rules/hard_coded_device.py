@@ -22,7 +22,6 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -32,13 +31,21 @@ from samedevice.places.choices import index_in
 from samedevice.places.graph import Place, Spot
 from samedevice.places.solution import Name, SiteGroup
 from samedevice.places.values import Device, Option
-from samedevice.rules._build import NO_NAME, edit, finding, fix, goes_to, short, to_device
+from samedevice.rules._build import (
+    NO_NAME,
+    edit,
+    finding,
+    fix,
+    goes_to,
+    short,
+    tests_devices,
+    to_device,
+)
 
 RULE = "hard-coded-device"
 _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
-_DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -94,7 +101,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
     while node is not None:
         parent = parents.get(node)
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
-            if _DEVICES.search(solution.code_of(spot.path, parent.test)):
+            if tests_devices(parent.test):
                 return True
         node = parent
     return False

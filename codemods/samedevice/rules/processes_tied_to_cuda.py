@@ -122,17 +122,44 @@ class _Tied:
                 yield from change(group)
 
     def unseen(self, path: str) -> bool:
-        """Tell whether a file moves something to a GPU of which nothing is known."""
+        """Tell whether a file moves something to a GPU of which nothing is known.
+
+        That is `x.cuda()`, and `x.to(...)` with what stands for the number of this process.
+        """
         tree = self.solution.project.tree(path)
         seen = {g.spot.node for kind in ("move", "module-move") for g in self.solution.groups(kind)}
-        return any(
-            isinstance(node, ast.Call)
+        unknown = [
+            node
+            for node in (syntax.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "cuda"
+            and node.func.attr in ("cuda", "to")
             and node not in seen
             and not self._guarded(Spot(path, node))
-            for node in (syntax.walk(tree) if tree is not None else ())
+        ]
+        return any(
+            isinstance(node.func, ast.Attribute)
+            and (node.func.attr == "cuda" or self._goes_by_number(path, node))
+            for node in unknown
         )
+
+    def _goes_by_number(self, path: str, call: ast.Call) -> bool:
+        """Tell whether a call's first argument is a number by which something else moves."""
+        numbers = {
+            (ast.unparse(group.spot.node.args[0]), group.first.scope.node)
+            for kind in ("move", "module-move")
+            for group in self.used[kind]
+            if group.spot.path == path
+            and isinstance(group.spot.node, ast.Call)
+            and group.spot.node.args
+        }
+        parents = self.solution.parents(path)
+        home = parents.get(call)
+        while home is not None and not isinstance(
+            home, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
+        ):
+            home = parents.get(home)
+        return bool(call.args) and (ast.unparse(call.args[0]), home) in numbers
 
     def _finding(self, spot: Spot, repair: Fix | None) -> Finding:
         message = _TIED.format(short(self.solution.code(spot)))
