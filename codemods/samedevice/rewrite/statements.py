@@ -7,7 +7,7 @@ statement that goes away stay: they pass to the statement that follows.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
@@ -76,18 +76,45 @@ def rebuild(
     """
     out: list[Statement] = []
     carry: list[cst.EmptyLine] = []  # lines that the next statement gets above it
+    guards = {id(node) for node in _inserted(changes) if isinstance(node, cst.If)}
     for old, new in zip(original, updated, strict=True):
         column = indent.get(old, 0)
         for item in _one(old, cast(Statement, new), changes, column, limit, marker):
             if isinstance(item, cst.EmptyLine):
                 carry.append(item)
                 continue
+            if out and not carry and id(item) in guards and id(out[-1]) in guards:
+                both = _as_one(out[-1], item)
+                if both is not None:
+                    out[-1] = both
+                    guards.add(id(both))
+                    continue
             at_head = not out and old is not original[0]
             if carry or at_head:
                 item = item.with_changes(leading_lines=_merge(carry, item.leading_lines, at_head))
                 carry = []
             out.append(item)
     return out, _comments(carry)
+
+
+def _inserted(changes: Changes) -> Iterator[Statement]:
+    for change in changes.values():
+        yield from (*change.before, *(change.instead or ()), *change.after)
+
+
+def _as_one(above: Statement, below: Statement) -> cst.If | None:
+    """Return two `if` statements of one test as one, None where they are not that."""
+    if not (isinstance(above, cst.If) and isinstance(below, cst.If)):
+        return None
+    if above.orelse is not None or below.orelse is not None or below.leading_lines:
+        return None
+    if not above.test.deep_equals(below.test):
+        return None
+    bodies = above.body, below.body
+    if not all(isinstance(body, cst.IndentedBlock) for body in bodies):
+        return None
+    body = above.body.with_changes(body=[*bodies[0].body, *bodies[1].body])
+    return above.with_changes(body=body)
 
 
 def _one(

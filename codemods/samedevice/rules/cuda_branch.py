@@ -140,7 +140,10 @@ class _Branches:
     def _freed(
         self, path: str, node: ast.If, taken: Sequence[ast.stmt], known: dict[ast.AST, Name]
     ) -> list[tuple[ast.stmt, list[Edit]]]:
-        """Return the statements that only move, at the start or the end, and how they get out."""
+        """Return the statements that only move, at the start or the end, and how they get out.
+
+        There are none if others that move have to stay: all of them leave a branch, or none.
+        """
         parent = self.solution.parents(path).get(node)
         if isinstance(parent, ast.If) and parent.orelse == [node]:
             return []  # perhaps an `elif`
@@ -149,6 +152,8 @@ class _Branches:
             return []  # the other branch has work of its own: it goes on with one `if` less
         first = next(i for i, moving in enumerate(only) if not moving)
         last = len(only) - next(i for i, moving in enumerate(reversed(only)) if not moving)
+        if any(map(_count_cuda, taken[first:last])):
+            return []
         freed: list[tuple[ast.stmt, list[Edit]]] = []
         for index, statement in enumerate(taken):
             if index < first or index >= last:

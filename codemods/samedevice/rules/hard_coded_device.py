@@ -231,13 +231,43 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
 def _move(solution: Solution, group: SiteGroup) -> Finding:
     name = goes_to(solution, group)
     repair: Fix | None = None
-    if name is not None:
+    statement = solution.statement_of(group.spot)
+    if statement is not None and _moved_on(solution, group.spot):
+        repair = Fix((edit(solution, Spot(group.spot.path, statement), "delete"),))
+    elif name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=_RANKED if solution.ranked(group.spot.path) else NO_NAME,
     )  # fmt: skip
+
+
+def _moved_on(solution: Solution, spot: Spot) -> bool:
+    """Tell whether the statement behind `x = x.cuda()` moves `x` again, as it does by itself."""
+    parents = solution.parents(spot.path)
+    statement = parents.get(spot.node)
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=moved))) as call,
+        ) if name == moved and call is spot.node:
+            pass
+        case _:
+            return False
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parents.get(statement), field, None)
+        if isinstance(block, list) and statement in block[:-1]:
+            match block[block.index(statement) + 1]:
+                case ast.Assign(
+                    targets=[ast.Name(id=again)],
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=source), attr="to"),
+                        args=[ast.Name() | ast.Attribute() as where],
+                    ),
+                ) if name == again == source:
+                    return tests_devices(where)
+    return False
 
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:
