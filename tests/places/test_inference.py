@@ -1229,7 +1229,7 @@ PROJECTS: dict[str, dict[str, str]] = {
             import torch
             from net import Scale
             parser = argparse.ArgumentParser()
-            parser.add_argument("--cuda", action="store_true")
+            parser.add_argument("--cuda", action="store_true")  # !device-option-unread
             args = parser.parse_args()
             model = Scale(3)  # !module-not-moved
             print(model(torch.from_numpy(np.ones(3))))  # !numpy-boundary

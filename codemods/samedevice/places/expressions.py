@@ -1017,7 +1017,8 @@ class Expressions:
             return Tensor(self.graph.node(spot))  # of a packed sequence: always on the host
         if attr in ("values", "indices") and root.sure:
             return Tensor(owner.node)  # of `max`, `topk` or `sort`
-        if torchfacts.tensor_method(attr) is not None or attr in PARTS and not root.sure:
+        of_module = attr in PARTS or torchfacts.module_method(attr) is not None
+        if torchfacts.tensor_method(attr) is not None or of_module and not root.sure:
             return Method(owner, attr, spot)
         if kind == "self":
             same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)

@@ -150,6 +150,8 @@ class Interpreter(Statements):
         self.stack: list[ast.AST] = []
         self.hosted = 0
         self.constructing = 0
+        # What a module holds in something that is no part of it: it does not move along.
+        self.held: list[Node] = []
         self.guarded = 0
         self.symbolic = 0
         self.consumed: dict[ast.AST, Device] = {}
@@ -529,6 +531,9 @@ class Interpreter(Statements):
             ):
                 site = self.site("plain-container", spot, owner.node, scope, attr)
                 site.detail.update(value=value, owner=owner, literal=value.spot)
+            self.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
+        elif isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
+            self.held.append(value.node)
         return value
 
     def join_in(self, owner: Obj, child: Obj) -> None:
@@ -544,6 +549,7 @@ class Interpreter(Statements):
         if not self.constructing or root.pin is Place.FOLLOWS or not root.sure:
             return value
         if value.leaf and value.site is not None:
+            self.held.append(value.node)
             return value  # the optimizer has this one: it has to be made where it is needed
         node = self.graph.node(spot)
         node.sure = value.node.find().sure

@@ -918,8 +918,7 @@ class Library(Expressions):
             case "state_dict":
                 return Dict(element=Tensor(owner.node))
             case "load_state_dict":
-                if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
-                    args[0][0].site.detail["into_module"] = True
+                self.put_into_module(args)
                 return NONE
             case "register_buffer" | "register_parameter":
                 values = [v for v, _ in args] + [v for v, _ in kwargs.values()]
@@ -958,6 +957,12 @@ class Library(Expressions):
             # and so does a part of one that a class of the project is made of.
             return self.call_module(owner, args, kwargs, spot, scope)
         return UNKNOWN
+
+    @staticmethod
+    def put_into_module(args: list[Arg]) -> None:
+        """Note that a module or an optimizer copies what was loaded, wherever that is."""
+        if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
+            args[0][0].site.detail["into_module"] = True
 
     def move_module(
         self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
@@ -1154,6 +1159,9 @@ class Library(Expressions):
             return Iter(self.part(owner, None)) if name == "values" else self.part(owner, None)
         if name == "keys":
             return Iter(SCALAR)
+        if name == "load_state_dict":
+            self.put_into_module(args)
+            return NONE
         made = self.derived(owner, spot) if not owner.packed else self.part(owner, name)
         if name in PARTS:
             return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)
@@ -1503,9 +1511,8 @@ class Library(Expressions):
             case "parser":
                 return options.parser_method(owner, name, models.Call(args, kwargs, spot, scope))
             case "optimizer":
-                if name == "load_state_dict" and args and isinstance(args[0][0], Tensor):
-                    if args[0][0].site is not None:
-                        args[0][0].site.detail["into_module"] = True
+                if name == "load_state_dict":
+                    self.put_into_module(args)
                 if name == "step" and args and isinstance(args[0][0], Func):
                     return self.apply(args[0][0], [], {}, spot, scope)
                 return NONE

@@ -140,6 +140,7 @@ class Solution:
         self._hiding: dict[frozenset[str], bool] = {}
         self._held: dict[ast.AST, set[str]] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
+        self._apart: set[Node] | None = None
         self._seeded: set[str] = set()  # the files of programs for the CPU, which are converted
         self._group()
         self._settle()
@@ -782,7 +783,7 @@ class Solution:
         """Return the nearest name for the central device at a place, or a resolver's."""
         site = group.first
         module = self._module_of(site.scope)
-        if module is not None and _is_bare(site):
+        if module is not None and is_bare(site):
             return self._while_built(site, site.scope.path)
         for code, value, is_global in site.devices:
             if is_global and "." in code and self._is_of_main(code, site):
@@ -818,6 +819,21 @@ class Solution:
             path = _edited(site)
             return self._existing(path, self.program(path))
         return self.resolver(_edited(site))
+
+    def stays_behind(self, site: Site) -> bool:
+        """Tell whether a tensor of a constructor goes into what does not move with the module.
+
+        That is a list, or an object of a library; what becomes a parameter or a buffer does.
+        """
+        if self._apart is None:
+            self._apart = set()
+            queue = [node.find() for node in self.interpreter.held]
+            while queue:
+                root = queue.pop()
+                if root not in self._apart and root.pin is None:
+                    self._apart.add(root)
+                    queue += [source.find() for source in root.flows_from]
+        return site.node is not None and site.node.find() in self._apart
 
     def _is_of_main(self, code: str, site: Site) -> bool:
         """Tell whether a function would speak of an object that only `__main__` makes."""
@@ -1503,7 +1519,7 @@ def _bound_names(tree: ast.Module) -> set[str]:
     return found
 
 
-def _is_bare(site: Site) -> bool:
+def is_bare(site: Site) -> bool:
     """Tell whether a module is being built here that has nothing yet to ask for its device."""
     if not site.constructing:
         return False

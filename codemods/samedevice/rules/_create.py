@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import SiteGroup, Solution
+from samedevice.places.solution import SiteGroup, Solution, is_bare
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 
 
@@ -53,6 +53,8 @@ def _at_calls(
 def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
     for group in solution.groups(kind):
+        if any(is_bare(site) and not solution.stays_behind(site) for site in group.sites):
+            continue  # what a constructor creates is mostly the business of other rules
         # `torch.set_default_device` puts some where they belong.
         left = [site for site in group.sites if kind == "share" or not site.detail.get("default")]
         if not any(solution.on_device(site.node) for site in left):

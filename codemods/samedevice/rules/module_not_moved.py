@@ -67,6 +67,9 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
+        inside = solution.in_module(group.first.scope)
+        if inside and not any(o.used and _own_state(o) for o in objects):
+            continue  # a method that builds parts for another one
         if not forgetful.isdisjoint(objects):
             continue
         if not any(
@@ -83,8 +86,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
 
 def _own_state(module: Obj) -> bool:
     """Tell whether a module has parameters or buffers beside those that a caller handed in."""
-    if module.fact is not None and module.fact.state:
-        return True
+    if module.fact is not None and module.fact.state and not module.fact.tensors:
+        return True  # it makes them itself
     return any(
         isinstance(value, Tensor)
         and module.node is not None
