@@ -817,8 +817,18 @@ class Solution:
             return handed
         if self.offered(_edited(site)):  # the user chooses, elsewhere
             path = _edited(site)
-            return self._existing(path, self.program(path))
-        return self.resolver(_edited(site))
+            return self._unhidden(self._existing(path, self.program(path)), site)
+        return self._unhidden(self.resolver(_edited(site)), site)
+
+    @staticmethod
+    def _unhidden(name: Name | None, site: Site) -> Name | None:
+        """Return a file's name for the device, None where a function gives it to its own value."""
+        scope: Scope | None = site.scope
+        while name is not None and scope is not None and scope.func is not None:
+            if name.code in scope.names:
+                return None  # it is bound behind this place, or else it would be known
+            scope = scope.outer
+        return name
 
     def stays_behind(self, site: Site) -> bool:
         """Tell whether a tensor of a constructor goes into what does not move with the module.

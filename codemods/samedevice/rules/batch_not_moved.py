@@ -20,7 +20,7 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
@@ -36,45 +36,46 @@ def find(solution: Solution) -> Iterator[Finding]:
     containers: dict[ast.AST, list[tuple[str, Spot, SiteGroup]]] = {}
     for group in solution.groups("batch"):
         for site in group.sites:
-            if not solution.on_device(site.node) or site.node is None:
-                continue
-            if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
-                continue
-            if site.detail.get("perhaps") and solution.in_module(site.scope):
-                continue  # a module's input of unknown form is no batch from a loader
-            if site.detail.get("part") and site.detail.get("symbolic"):
-                continue  # nor is a part of what somebody hands in, who may have moved it
             single = SiteGroup(group.kind, group.spot, [site])
-            if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
-                continue  # who calls this is not known, so neither is whether it is wrong
-            if site.node.find().pin is not None:
-                continue  # the data set is there as a whole
-            if _moved_by_choice(solution, site):
-                continue  # whether it moves is said where that is asked
+            if not _is_left_behind(solution, site, single):
+                continue
             held = site.detail.get("container")
             named = site.detail.get("had_name")  # the container is made of it, not the other way
-            if (
-                held is not None
-                and not named
-                and _moves_as_one(held[2])
-                and (
-                    site.detail.get("bound_in", site.detail["held_in"])
-                    is not site.detail["held_in"]
-                )
-            ):
+            held_in = site.detail.get("held_in")
+            elsewhere = site.detail.get("bound_in", held_in) is not held_in  # in a callee
+            reads = _handed_on(solution, site) if elsewhere else []
+            if held is not None and not named and _moves_as_one(held[2]) and elsewhere:
                 containers.setdefault(held[1].node, []).append((held[0], held[1], single))
+            elif reads:
+                yield from _at(solution, single, reads)
             elif "bind" in site.detail:
                 name, spot = site.detail["bind"]
                 statements.setdefault(spot.node, []).append((name, spot, single))
-            elif "container" in site.detail:
-                name, spot, _ = site.detail["container"]
-                containers.setdefault(spot.node, []).append((name, spot, single))
+            elif held is not None:
+                containers.setdefault(held[1].node, []).append((held[0], held[1], single))
             else:
                 yield from _operands(solution, single)
     for found in statements.values():
         yield _names(solution, found)
     for found in containers.values():
         yield from _container(solution, found)
+
+
+def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
+    """Tell whether a batch certainly meets the device without having been moved there."""
+    if not solution.on_device(site.node) or site.node is None:
+        return False
+    if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
+        return False
+    if site.detail.get("perhaps") and solution.in_module(site.scope):
+        return False  # a module's input of unknown form is no batch from a loader
+    if site.detail.get("part") and site.detail.get("symbolic"):
+        return False  # nor is a part of what somebody hands in, who may have moved it
+    if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
+        return False  # who calls this is not known, so neither is whether it is wrong
+    if site.node.find().pin is not None:
+        return False  # the data set is there as a whole
+    return not _moved_by_choice(solution, site)  # whether it moves is said where that is asked
 
 
 def _moved_by_choice(solution: Solution, site: Site) -> bool:
@@ -156,18 +157,26 @@ def _container(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> 
 
 
 def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
-    """A member that never gets a name is moved where it enters the operation."""
+    """A member that never gets a name is moved where it is handed on, or enters the operation."""
     site = group.first
     assert site.node is not None
     root = site.node.find()
+    entries: dict[ast.AST, Spot] = {}
     for meet in root.meets:
         left = meet.left.find() is root
         other = meet.right if left else meet.left
-        if not solution.on_device(other):
-            continue
-        spot = solution.entry(root, meet.left_spot if left else meet.right_spot, meet.function)
-        if not isinstance(spot.node, ast.expr):
-            continue
+        if solution.on_device(other):
+            spot = meet.left_spot if left else meet.right_spot
+            spot = solution.entry(root, spot, meet.function)
+            if isinstance(spot.node, ast.expr):
+                entries[spot.node] = spot
+    several = _handed_on(solution, site) if len(entries) > 1 else []
+    yield from _at(solution, group, several or entries.values())
+
+
+def _at(solution: Solution, group: SiteGroup, spots: Iterable[Spot]) -> Iterator[Finding]:
+    """A member is moved at these expressions."""
+    for spot in spots:
         device = _device(solution, group)
         repair = None
         if device is not None:
@@ -177,6 +186,26 @@ def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
             f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
+
+
+def _handed_on(solution: Solution, site: Site) -> list[Spot]:
+    """Return where a loop passes on a member of its batch, by its constant key."""
+    name, spot, value = site.detail.get("container", ("", site.spot, None))
+    if not isinstance(value, Dict):
+        return []
+    keys = [key for key, member in value.items.items() if getattr(member, "site", None) is site]
+    parents = solution.parents(spot.path)
+    return [
+        Spot(spot.path, node)
+        for node in ast.walk(spot.node)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value in keys
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(parents.get(node), ast.Attribute)
+    ]
 
 
 def _device(solution: Solution, group: SiteGroup) -> Name | None:

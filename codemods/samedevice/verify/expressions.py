@@ -78,7 +78,9 @@ def _is_used_as_module(edited: Edited, node: ast.expr) -> bool:
             ):
                 if name == node.id:
                     return True
-            case ast.Attribute(value=ast.Name(id=name), attr="parameters" | "eval" | "train"):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="parameters" | "eval" | "train")
+            ):
                 if name == node.id:
                     return True
     return False
