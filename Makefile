@@ -109,7 +109,7 @@ gpu-proof:
 
 # torch as tests/constraints.txt has it, the small build for CPUs: from where pip looks, else from
 # where its makers keep it. Without one, all that needs no torch is there and is tested.
-EXTRAS := modernize,server,github,gitlab
+EXTRAS := modernize,server,github,gitlab,image
 TORCH_FOR_CPU ?= https://download.pytorch.org/whl/cpu
 
 $(VENV)/.installed: pyproject.toml tests/constraints.txt

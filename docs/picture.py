@@ -1,4 +1,4 @@
-"""Make docs/terminal.svg from a real run: `make picture`.
+"""Make docs/terminal.svg and docs/map.svg from real runs: `make picture`.
 
 The commands run in a pseudo terminal, on the program of the tutorial; rich draws what they print.
 """
@@ -7,6 +7,7 @@ import io
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
+PROJECT = ROOT / "fixtures" / "projects" / "trainer_class" / "before"
 WIDTH = 100
 
 
@@ -63,7 +65,7 @@ def draw(shown: str, title: str, path: Path) -> None:
 
 
 def main() -> None:
-    """Draw `check` and `fix` of the tutorial's program."""
+    """Draw `check` and `fix` of the tutorial's program, and the map of three files."""
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- file: notes.py -->\n```python\n(.*?)```", page, re.S)
     assert found is not None
@@ -72,7 +74,10 @@ def main() -> None:
         (folder / "notes.py").write_text(found[1], encoding="utf-8")
         commands = ["check notes.py", "fix --diff notes.py"]
         shown = screen(commands, folder, [sys.executable, "-m", "samedevice"])
-    draw(shown, "samedevice", ROOT / "docs" / "terminal.svg")
+        draw(shown, "samedevice", ROOT / "docs" / "terminal.svg")
+        shutil.copytree(PROJECT, folder / "trainer")
+        picture = ["map", "--fixed", "--image", str(ROOT / "docs" / "map.svg"), "trainer"]
+        subprocess.run([sys.executable, "-m", "samedevice", *picture], check=True, cwd=folder)
 
 
 if __name__ == "__main__":

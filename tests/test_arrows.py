@@ -109,6 +109,8 @@ LIBRARIES = {
     "libcst": ("rewrite/",),
     "github": ("batch/forge_github.py",),
     "gitlab": ("batch/forge_gitlab.py",),
+    "jinja2": ("map/",),
+    "resvg_py": ("map/commands.py",),
 }
 
 

@@ -53,7 +53,13 @@ def test_the_wheel_has_the_package_and_nothing_else() -> None:
     tops = {name.split("/")[0] for name in names}
     version = samedevice.__version__
     assert tops == {"samedevice", f"samedevice-{version}.dist-info"}
-    for needed in ("py.typed", "torchfacts/torch.json", "map/page.js", "report/shell.css"):
+    for needed in (
+        "py.typed",
+        "torchfacts/torch.json",
+        "map/page.js",
+        "map/page.html.jinja",
+        "report/shell.css",
+    ):
         assert f"samedevice/{needed}" in names
     assert f"samedevice-{version}.dist-info/licenses/LICENSE" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

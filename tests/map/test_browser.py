@@ -27,7 +27,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = Project(map(source.read, sorted(root.glob("*.py"))))
     after = before.like(migrate(before, Config()).sources.values())
     path = tmp_path_factory.mktemp("map") / "map.html"
-    path.write_text(map_.page(before, Config(), after=after, root=str(root)).text, "utf-8")
+    path.write_text(
+        map_.page(before, Config(), after=after, root=str(root), title="before").text, "utf-8"
+    )
     return path
 
 
@@ -109,27 +111,102 @@ def test_arrows_lead_from_both_origins_to_where_they_meet(browser: Browser) -> N
     assert browser.js(count) == 1  # and no others, far from view
 
 
-def test_only_findings_shows_the_same_rows_before_and_after(browser: Browser) -> None:
-    shown = (
-        "['b', 'a'].map(side => [...document.querySelectorAll('.pane.' + side + ' .l')]"
-        ".filter(row => row.getClientRects().length).map(row => Math.round(row.offsetTop)))"
-    )
-    browser.js("document.getElementById('only').click()")
-    before, after = browser.js(shown)
-    assert before and before == after
-    browser.js("document.getElementById('only').click()")
+SHOWN = (
+    "['b', 'a'].map(side => [...document.querySelectorAll('.pane.' + side + ' .l')]"
+    ".filter(row => row.getClientRects().length).map(row => Math.round(row.offsetTop)))"
+)
 
 
-def test_only_findings(browser: Browser) -> None:
-    shown = "[...document.querySelectorAll('.l')].filter(l => l.offsetParent).length"
-    everything = browser.js(shown)
-    browser.js("document.getElementById('only').click()")
-    assert 0 < browser.js(shown) < everything / 2
-    assert browser.js("document.getElementById('trainer.py:47').offsetParent !== null")
+def test_the_first_screen_has_only_what_is_found_before_and_after(browser: Browser) -> None:
+    before, after = browser.js(SHOWN)
+    assert 0 < len(before) < 20 and before == after  # of 88
     assert browser.js("document.getElementById('main.py').offsetParent === null")
+    lead = browser.js("document.getElementById('lead').innerText")
+    assert lead == "⚡ 2 findings in 1 of 3 files. samedevice fix repairs all of them."
+    line = "document.getElementById('after:trainer.py:48')"
+    assert browser.js(f"{line}.getBoundingClientRect().bottom") < 900  # without scrolling
+    assert browser.js(f"{line}.classList.contains('ch')")
+
+
+def test_only_findings_can_be_left_and_come_back(browser: Browser) -> None:
+    few = len(browser.js(SHOWN)[0])
+    browser.js("document.getElementById('only').click()")
+    assert few < len(browser.js(SHOWN)[0])
+    assert browser.js("document.getElementById('main.py').offsetParent !== null")
+    browser.js("document.getElementById('only').click()")
+    assert few == len(browser.js(SHOWN)[0])
+    browser.js("document.getElementById('all').click()")
+    assert browser.js("document.activeElement.closest('.file').id") == "main.py"
+    browser.js("document.getElementById('only').click()")
     browser.js("location.hash = '#main.py:5'")
     browser.settle()
     assert browser.js("document.getElementById('main.py:5').offsetParent !== null")
+
+
+def test_a_separator_says_what_is_left_out_and_shows_it_on_both_sides(browser: Browser) -> None:
+    separators = "[...document.querySelectorAll('.pane.{} .sep')].filter(s => s.offsetParent)"
+    words = separators.format("b") + ".map(s => s.innerText)"
+    assert browser.js(words) == ["⋯ 9 lines", "⋯ 29 lines"]
+    few = browser.js(SHOWN)
+    browser.js(separators.format("a") + "[1].click()")
+    assert browser.js(words) == ["⋯ 9 lines"]
+    more = browser.js(SHOWN)
+    assert [len(side) for side in more] == [len(side) + 29 for side in few]
+    assert more[0] == more[1]
+
+
+def test_arrows_of_other_findings_are_dim_under_the_mouse(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    code = "import torch\nd = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+    code += "w = torch.ones(3, device=d)\na = torch.zeros(3)\nb = torch.ones(3)\n"
+    code += "print(w + a)\nprint(w * b)\n"
+    path = tmp_path / "map.html"
+    path.write_text(map_.page(Project([source.from_text(code, "a.py")]), Config()).text, "utf-8")
+    chromium.open(path)
+    dim = "[...document.querySelectorAll('#arrows .dim')].map(g => g.dataset.clash)"
+    assert chromium.js("document.querySelectorAll('#arrows g').length") == 2
+    assert chromium.js(dim) == []
+    chromium.hover("[id='a.py:4'] code")
+    assert chromium.js(dim) == ["1"]
+    chromium.hover("#finding-2 .about")
+    assert chromium.js(dim) == ["0"]
+    lanes = "[...document.querySelectorAll('#arrows path:not(.tip)')].map(p => p.getBBox().x)"
+    assert len(set(chromium.js(lanes))) == 4  # none on top of another
+
+
+def test_boxes_and_arrows_of_the_drawing_can_be_followed(browser: Browser) -> None:
+    on = "[...document.querySelectorAll('.graph .on .name')].map(t => t.textContent)"
+    browser.hover(".graph .box:nth-of-type(3) .back")
+    names = browser.js(on)
+    assert "metrics.py" not in names or "main.py" not in names
+    assert browser.js("document.querySelectorAll('.graph .edge.on').length") == 1
+    faint = "getComputedStyle(document.querySelector('.graph .box:not(.on)')).opacity"
+    browser.js("new Promise(done => setTimeout(done, 200))")
+    assert float(browser.js(faint)) < 0.5
+    browser.hover("h1")
+    assert browser.js("document.querySelectorAll('.graph .on').length") == 0
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_the_page_saves_its_picture(
+    browser: Browser, tmp_path: Path, kind: str, start: bytes
+) -> None:
+    browser("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    address = browser.js("location.href")
+    browser.js(f"document.getElementById('{kind}').click()")
+    saved = tmp_path / f"before.{kind}"
+    for _ in range(100):
+        if saved.exists():
+            break
+        browser.js("new Promise(done => setTimeout(done, 50))")
+    data = saved.read_bytes()
+    assert data.startswith(start) and len(data) > 10_000
+    if kind == "svg":
+        assert b"leaves out device" in data and b"prefers-color-scheme" in data
+    # what it drew itself is all that it asked for
+    assert all(request.startswith(("data:", "blob:")) for request in browser.requests[1:])
+    browser.requests[:] = [address]
 
 
 def test_colours_can_be_put_away(browser: Browser) -> None:
@@ -208,9 +285,13 @@ def test_print_shows_all_code_and_no_tools(browser: Browser) -> None:
 
 
 def test_narrow_windows_need_no_sideways_scrolling(browser: Browser) -> None:
-    browser.size(380, 800)
-    browser.settle()
-    assert browser.js("document.documentElement.scrollWidth") <= 380
+    for width in (380, 800):
+        browser.size(width, 800)
+        browser.settle()
+        assert browser.js("document.documentElement.scrollWidth") <= width
+        cut = "[...document.querySelectorAll('.files th a, .path a, .findings p')]"
+        heights = f"{cut}.filter(e => e.offsetParent).map(e => e.getBoundingClientRect().height)"
+        assert max(browser.js(heights)) < 90  # no name goes down letter by letter
 
 
 def test_names_and_roles_for_screen_readers(browser: Browser) -> None:

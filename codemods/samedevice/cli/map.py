@@ -22,6 +22,15 @@ def map_(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="The page; - is standard output."),
     ] = "map.html",
+    image: Annotated[
+        str,
+        typer.Option(
+            "--image",
+            metavar="FILE",
+            help="Write a picture of the findings instead, such as for a README: an SVG, or a PNG "
+            "with samedevice[image].",
+        ),
+    ] = "",
     fixed: Annotated[
         bool, typer.Option("--fixed", help="Beside it, show the project as `fix` would leave it.")
     ] = False,
@@ -43,14 +52,24 @@ def map_(
 
     listen(quiet)
     paths = paths or ["."]
-    commands.check_output(output, show)
+    output = image or output
+    commands.check_output(output, show, bool(image))
     config = settings(
         paths, select=select, ignore=ignore, exclude=exclude, resolver=resolver, unsafe=unsafe
     )
     project = read(paths, config)
     if project.sources:
         with working("mapping", project) as step:
-            commands.run(project, config, paths, output, fixed=fixed, show=show, step=step)
+            commands.run(
+                project,
+                config,
+                paths,
+                output,
+                image=bool(image),
+                fixed=fixed,
+                show=show,
+                step=step,
+            )
     tell_errors(project.errors)
     if project.sources and output != "-":
         say(f"{output} written")

@@ -9,7 +9,10 @@ from ..config import Config
 from ..finding import Finding
 from ..project import Project
 from . import html, model
+from . import picture as drawn
 from .html import Page
+from .model import View
+from .names import Names
 
 
 def page(
@@ -30,14 +33,47 @@ def page(
     what `check` finds in both states, where that is known. `step` is told of files that are done.
     Raises `ConfigError` as `check` does.
     """
+    before, then = _views(project, config, after, only, found, step)
+    names = _names(before, then, root)
+    return html.render(before, then, title=title, names=names, only=frozenset(only))
+
+
+def picture(
+    project: Project,
+    config: Config,
+    *,
+    after: Project | None = None,
+    title: str = "",
+    root: str = "",
+    dark: bool = True,
+    step: Step = lambda files: None,
+) -> str:
+    """Return the map as one SVG picture: what is found, with its code, and the files.
+
+    The names are those of `page`. It follows the reader's colours, without `dark` it is light.
+    Raises `ConfigError` as `check` does.
+    """
+    before, then = _views(project, config, after, (), None, step)
+    names = _names(before, then, root)
+    return drawn.draw(
+        before, then, names, title or "project", model.marked(before, then, names.paths), dark
+    )
+
+
+def _views(
+    project: Project, config: Config, after: Project | None, only: Collection[str],
+    found: tuple[Sequence[Finding], Sequence[Finding]] | None, step: Step,
+) -> tuple[View, View | None]:  # fmt: skip
     states = (project,) if after is None else (project, after)
     views = [
         model.view(state, check(state, config, step) if found is None else found[number], only)
         for number, state in enumerate(states)
     ]
-    return html.render(
-        views[0], None if after is None else views[1], title=title, root=root, only=frozenset(only)
-    )
+    return views[0], None if after is None else views[1]
 
 
-__all__ = ["Page", "page"]
+def _names(before: View, after: View | None, root: str) -> Names:
+    return Names(root, list(dict.fromkeys([*before.files, *(after.files if after else ())])))
+
+
+__all__ = ["Page", "page", "picture"]

@@ -1,10 +1,11 @@
-"""`samedevice map`: infer, write the page, open it."""
+"""`samedevice map`: infer, write the page or the picture, open it."""
 
 from __future__ import annotations
 
 import os
 import sys
 import webbrowser
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from ..check import Step
 from ..config import Config
 from ..project import Project
 from ..source import SourceError
-from . import page
+from . import page, picture
 
 
 def run(
@@ -22,13 +23,15 @@ def run(
     paths: list[str],
     output: str,
     *,
+    image: bool,
     fixed: bool,
     show: bool,
     step: Step,
 ) -> None:
     """Write the map of a project to `output`, "-" for standard output, and open it in a browser.
 
-    Raises `SourceError` when it cannot be written.
+    With `image` it is a picture, SVG or PNG by the ending of `output`, and else a page. Raises
+    `SourceError` when it cannot be written.
     """
     after = None
     if fixed:
@@ -37,14 +40,43 @@ def run(
     first = paths[0]
     title = "standard input" if first == "-" else os.path.basename(os.path.abspath(first))
     root = first if os.path.isdir(first) else os.path.dirname(first)
-    made = page(project, settings, after=after, title=title, root=root, step=step)
-    data = made.text.encode("utf-8")
+    if image:
+        png = _is_png(output)
+        drawn = picture(
+            project, settings, after=after, title=title, root=root, dark=not png, step=step
+        )
+        data = _png(drawn, output) if png else drawn.encode("utf-8")
+    else:
+        made = page(project, settings, after=after, title=title, root=root, step=step)
+        data = made.text.encode("utf-8")
     if output == "-":
         sys.stdout.buffer.write(data)
         return
     write.replace(output, data)
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
+
+
+def _is_png(output: str) -> bool:
+    return output.lower().endswith(".png")
+
+
+def _png(drawn: str, output: str) -> bytes:
+    """Return an SVG picture as PNG, twice as large, so that it is sharp where it is shown smaller.
+
+    resvg draws letters with the fonts of this machine, and nothing where it finds none: then
+    `SourceError` is raised, as for a picture without text.
+    """
+    import resvg_py
+
+    text = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{}</svg>'
+    blank, letter = (
+        bytes(resvg_py.svg_to_bytes(svg_string=text.format(said)))
+        for said in ("", '<text y="30" font-size="30" font-family="monospace">x</text>')
+    )
+    if blank == letter:
+        raise SourceError(output, "cannot be drawn: this machine has no font; write an SVG")
+    return bytes(resvg_py.svg_to_bytes(svg_string=drawn, zoom=2))
 
 
 def beside(before: Path, after: Path, title: str, about: Path) -> dict[str, str]:
@@ -73,14 +105,26 @@ def _named(project: Project, folder: Path) -> Project:
     return named
 
 
-def check_output(output: str, show: bool = False) -> None:
-    """Raise `SourceError` for a page that cannot be written, before any work is done for it."""
+def check_output(output: str, show: bool = False, image: bool = False) -> None:
+    """Raise `SourceError` for what cannot be written, before any work is done for it."""
     if output == "-":
         if show:
             raise SourceError("--open", "a page on standard output cannot be opened; name a file")
+        if image:
+            raise SourceError("--image", "name a file, such as map.svg")
         return
     folder = os.path.dirname(output) or "."
+    kind = "map.svg" if image else "map.html"
     if os.path.isdir(output):
-        raise SourceError(output, "is a folder; name a file in it, such as -o map.html")
+        option = "--image" if image else "-o"
+        raise SourceError(output, f"is a folder; name a file in it, such as {option} {kind}")
     if not os.path.isdir(folder):
         raise SourceError(output, f"cannot be written: there is no folder {folder}")
+    if image and not output.lower().endswith((".svg", ".png")):
+        raise SourceError(output, "a picture is an SVG or a PNG; let its name end in .svg or .png")
+    if image and _is_png(output) and find_spec("resvg_py") is None:
+        raise SourceError(
+            output,
+            "a PNG is drawn by resvg-py, which is not installed: pip install 'samedevice[image]'; "
+            "an SVG needs nothing",
+        )

@@ -2,101 +2,259 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, floor
 
 from ..places.graph import Place
-from ..places.trace import NAMES, Life
-from .model import File, layers
+from ..report.shell import visible
+from .look import PLACES
+from .model import File
+from .names import Names
 
-#: A box, the room between boxes across and down, at the edge for counts, and between programs.
-_WIDTH, _HEIGHT, _ACROSS, _DOWN, _EDGE, _APART = 190, 74, 64, 20, 34, 48
+#: A box at least and at most, its height, the room between boxes, at the edge, between programs.
+_NARROW, _WIDEST, _HEIGHT, _ACROSS, _DOWN, _EDGE, _APART = 150, 340, 74, 56, 20, 6, 40
 #: How wide the drawing becomes before programs go below each other.
-_PAGE = 1420
-#: Files that are drawn; a larger project shows those with the most values.
-_MOST = 60
-#: Files in one column; more of the same layer get a column beside it.
-_TALL = 6
-_CLASSES = {
-    Place.HOST: "h", Place.CENTRAL: "c", Place.FIXED: "x", Place.FOLLOWS: "f", Place.UNKNOWN: "u",
-}  # fmt: skip
+_PAGE = 1240
+#: Boxes of one drawing; the files of a larger project are drawn by folder.
+_MOST = 15
+#: Boxes in one column, and columns; more of the same layer get a column beside it.
+_TALL, _COLUMNS = 6, 6
+#: How wide a letter of a name and one of a note is.
+_LETTER, _SMALL = 7.9, 6.3
+#: Letters of a note that may make a box wider.
+_NOTE = 24
 
 
-def draw(
-    files: Mapping[str, File],
-    after: Mapping[str, File],
-    name_of: Callable[[str], str],
-    id_of: Callable[[str], str],
-    line_id: Callable[[str, int], str],
-) -> str:
-    """Return the drawing as SVG with links; the table of files says the same in words.
+@dataclass
+class Box:
+    """A file, or a folder of files: what is written on it, and where it is.
 
-    With `after`, each file has a second bar and the moves of that version.
+    `lines` are addresses in the page: of its code, of its first finding, and of where a value is
+    put on the device and taken off it.
     """
-    ranked = sorted(files, key=lambda path: -sum(files[path].counts.values()))[:_MOST]
-    chosen = {path: files[path] for path in files if path in set(ranked)}
-    places = _layout(chosen)
-    width = max(x for x, _ in places.values()) + _WIDTH + _EDGE
-    height = max(y for _, y in places.values()) + _HEIGHT + 12
-    parts = [
-        '<figure class="graph"><div class="scroll">',
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group" '
-        'aria-label="The files and their imports; the table below says the same in words">',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>',
-        *_edges(chosen, places),
-        *(
-            part
-            for path, file in chosen.items()
-            for part in _box(file, after.get(path), places[path], name_of, id_of, line_id)
-        ),
-        "</svg></div>",
-        "<figcaption>An arrow leads from a file to one that it imports. "
-        '<b class="in">\u2193</b> sites where values enter the device, '
-        '<b class="out">\u2191</b> sites where they leave it',
-    ]
-    if after:
-        parts[-1] += " after the fix; the upper bar is before it, the lower one after it"
-    left = len(files) - len(chosen)
-    more = f"; {left} files with fewer values are not drawn" if left else ""
-    return "\n".join(parts) + more + ".</figcaption></figure>"
+
+    key: str
+    name: str
+    note: str
+    title: str
+    before: Counter[Place]
+    after: Counter[Place] | None
+    findings: int = 0
+    enters: int = 0
+    leaves: int = 0
+    lines: dict[str, str] = field(default_factory=dict)
+    targets: list[str] = field(default_factory=list)
+    x: int = 0
+    y: int = 0
+    width: int = _NARROW
+    height: int = _HEIGHT
+
+    @property
+    def bars(self) -> Iterator[tuple[float, int, float, int, str, str]]:
+        """Yield x, y, width, height, class and words of each part of its bars."""
+        states = [self.before] if self.after is None else [self.before, self.after]
+        height = 10 if len(states) == 1 else 7
+        for number, counts in enumerate(states):
+            total, at, room = sum(counts.values()), 12.0, self.width - 24
+            for place, look in PLACES.items():
+                if counts[place]:
+                    length = room * counts[place] / total
+                    words = f"{counts[place]} {look.name}"
+                    yield at, 48 + number * 9, max(length - 1, 1), height, look.css, words
+                    at += length
 
 
-def _layout(files: dict[str, File]) -> dict[str, tuple[int, int]]:
-    """Return the corner of each file's box: programs side by side, in shelves of one height."""
-    places: dict[str, tuple[int, int]] = {}
-    x, y, shelf = _EDGE, 12, 0
-    programs = sorted(_programs(files), key=lambda program: -len(program))
-    for program in programs:
-        columns: list[list[str]] = []
-        for column in layers(program):
+@dataclass(frozen=True)
+class Edge:
+    """An import: from one box to another, by their numbers, as a curve."""
+
+    start: int
+    end: int
+    curve: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A drawing and its size; `folders` tells that its boxes are folders."""
+
+    width: int
+    height: int
+    boxes: list[Box]
+    edges: list[Edge]
+    folders: bool
+
+
+def draw(files: Mapping[str, File], after: Mapping[str, File], names: Names) -> Graph:
+    """Lay out the files, or their folders when they are many.
+
+    With `after`, each box has a second bar and the moves of that version.
+    """
+    groups = _groups(files, names)
+    boxes = {key: _box(key, group, files, after, names) for key, group in groups.items()}
+    of = {path: key for key, group in groups.items() for path in group}
+    for path, file in files.items():
+        box = boxes[of[path]]
+        for target in file.targets:
+            key = of.get(target, "")
+            if key and key != box.key and key not in box.targets:
+                box.targets.append(key)
+    _lay_out(boxes)
+    width = max((box.x + box.width for box in boxes.values()), default=0) + _EDGE
+    height = max((box.y + _HEIGHT for box in boxes.values()), default=0) + _EDGE
+    number = {key: at for at, key in enumerate(boxes)}
+    edges = [
+        Edge(number[box.key], number[target], _curve(box, boxes[target]))
+        for box in boxes.values() for target in box.targets
+    ]  # fmt: skip
+    return Graph(width, height, list(boxes.values()), edges, len(groups) < len(files))
+
+
+# -- what is in a box -----------------------------------------------------------------------
+
+
+def _groups(files: Mapping[str, File], names: Names) -> dict[str, list[str]]:
+    """Return what shares a box: single files, or when they are many those of a folder.
+
+    Folders are told apart as deep as there is room for. Where that tells nothing, because most
+    files are in one folder, those with findings and the largest ones are drawn, and one box has
+    the rest.
+    """
+    if len(files) <= _MOST:
+        return {path: [path] for path in files}
+    folders = {path: names.name(path).split("/")[:-1] for path in files}
+    for depth in range(max(map(len, folders.values())), 0, -1):
+        groups: dict[str, list[str]] = {}
+        for path, parts in folders.items():
+            groups.setdefault("/".join(parts[:depth]) + "/", []).append(path)
+        if len(groups) <= _MOST:
+            if max(map(len, groups.values())) <= len(files) * 3 // 4:
+                return dict(
+                    (group[0], group) if len(group) == 1 else (key, group)
+                    for key, group in groups.items()
+                )
+            break
+
+    def weight(path: str) -> tuple[int, int]:
+        return len(files[path].clashes), sum(files[path].counts.values())
+
+    first = set(sorted(files, key=weight, reverse=True)[: _MOST - 1])
+    rest = [path for path in files if path not in first]
+    return {path: [path] for path in files if path in first} | {"*": rest}
+
+
+def _box(
+    key: str, group: Sequence[str], files: Mapping[str, File], after: Mapping[str, File],
+    names: Names,
+) -> Box:  # fmt: skip
+    single = len(group) == 1 and key == group[0]
+    before = sum((files[path].counts for path in group), Counter[Place]())
+    now = [after[path] for path in group if path in after]
+    later = sum((file.counts for file in now), Counter[Place]()) if after else None
+    box = Box(key, *_words(key, group, files, names, single), before, later)
+    box.findings = sum(len(files[path].clashes) for path in group)
+    moves = now if after else [files[path] for path in group]
+    side = "a" if after else "b"
+    worst = next((path for path in group if files[path].clashes), group[0])
+    box.lines["code"] = names.id(worst)
+    if files[worst].clashes:
+        box.lines["finding"] = names.line(worst, files[worst].clashes[0].finding.span.line)
+    for file in moves:
+        for word, lives in (("enters", file.enters), ("leaves", file.leaves)):
+            if lives:
+                setattr(box, word, getattr(box, word) + len({life.span.line for life in lives}))
+                box.lines.setdefault(word, names.line(file.path, lives[0].span.line, side))
+    note = ceil(min(len(box.note), _NOTE) * _SMALL) + 24  # names of modules may be many
+    box.width = min(max(_NARROW, _room(box), note), _WIDEST)
+    return box
+
+
+def _room(box: Box) -> int:
+    """Return how wide a box has to be for its name, and the number of findings beside it."""
+    return ceil(len(box.name) * _LETTER) + 24 + 40 * bool(box.findings)
+
+
+def _fit(box: Box) -> None:
+    """Cut what is written on a box to its width."""
+    box.name = _fitting(box.name, floor((box.width - _room(box)) / _LETTER) + len(box.name))
+    moved = 34 * bool(box.enters) + 34 * bool(box.leaves)
+    box.note = _fitting(box.note, int((box.width - 24 - moved) / _SMALL))
+
+
+def _words(
+    key: str, group: Sequence[str], files: Mapping[str, File], names: Names, single: bool
+) -> tuple[str, str, str]:
+    """Return the name, the note and the title of a box."""
+    if key == "*":
+        return f"{len(group)} other files", "", ", ".join(map(names.shown, group[:40]))
+    if not single:
+        count = f"{len(group)} file" + "s" * (len(group) > 1)
+        return visible(key) if key != "/" else "this folder", count, visible(key)
+    folder, _, name = names.shown(key).rpartition("/")
+    twice = sum(names.name(path).rpartition("/")[2] == name for path in files) > 1
+    modules = ", ".join(map(visible, files[key].modules))
+    return name, folder if twice else modules or folder, names.shown(key)
+
+
+def _fitting(text: str, most: int) -> str:
+    """Cut a text in its middle: names differ at both ends."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}\u2026{text[len(text) - (most - 1 - head) :]}"
+
+
+# -- where it is ----------------------------------------------------------------------------
+
+
+def _lay_out(boxes: Mapping[str, Box]) -> None:
+    """Give each box its corner: programs side by side, in shelves of one height."""
+    x, y, shelf = _EDGE, _EDGE, 0
+    for program in sorted(_programs(boxes), key=lambda program: -len(program)):
+        columns: list[list[Box]] = []
+        for column in _layers(program):
             columns += [column[at : at + _TALL] for at in range(0, len(column), _TALL)]
         tallest = max(len(column) for column in columns)
-        width = len(columns) * (_WIDTH + _ACROSS)
+        widths = [max(box.width for box in column) for column in columns]
+        width = sum(widths) + _ACROSS * (len(columns) - 1)
         if x > _EDGE and x + width > _PAGE:
             x, y, shelf = _EDGE, y + shelf, 0
-        for across, column in enumerate(columns):
-            top = (tallest - len(column)) * (_HEIGHT + _DOWN) // 2
-            for down, path in enumerate(column):
-                places[path] = x + across * (_WIDTH + _ACROSS), y + top + down * (_HEIGHT + _DOWN)
-        x += width - _ACROSS + _APART
+        for column, wide in zip(columns, widths, strict=True):
+            top = y + (tallest - len(column)) * (_HEIGHT + _DOWN) // 2
+            for down, box in enumerate(column):
+                box.x, box.y, box.width = x, top + down * (_HEIGHT + _DOWN), wide
+                _fit(box)
+            x += wide + _ACROSS
+        x += _APART - _ACROSS
         shelf = max(shelf, tallest * (_HEIGHT + _DOWN))
-    return places
 
 
-def _programs(files: dict[str, File]) -> list[dict[str, File]]:
-    """Return the files that imports connect, in either direction."""
-    neighbours: dict[str, set[str]] = {path: set() for path in files}
-    for path, file in files.items():
-        for target in file.targets:
-            if target in files:
-                neighbours[path].add(target)
-                neighbours[target].add(path)
-    found: list[dict[str, File]] = []
+def _layers(program: Sequence[Box]) -> list[list[Box]]:
+    """Put boxes in columns: each right of those that import it, circles aside."""
+    targets = {box.key: set(box.targets) for box in program}
+    depth = dict.fromkeys(targets, 0)
+    for _ in range(_COLUMNS - 1):
+        for key in targets:
+            for target in targets[key]:
+                if target in depth and key not in targets[target]:
+                    depth[target] = max(depth[target], min(depth[key] + 1, _COLUMNS - 1))
+    columns: list[list[Box]] = [[] for _ in range(_COLUMNS)]
+    for box in program:
+        columns[depth[box.key]].append(box)
+    return [column for column in columns if column]
+
+
+def _programs(boxes: Mapping[str, Box]) -> list[list[Box]]:
+    """Return the boxes that imports connect, in either direction."""
+    neighbours: dict[str, set[str]] = {key: set(box.targets) for key, box in boxes.items()}
+    for key, box in boxes.items():
+        for target in box.targets:
+            neighbours[target].add(key)
+    found: list[list[Box]] = []
     done: set[str] = set()
-    for path in files:
-        queue, program = [path], set()
+    for start in boxes:
+        queue, program = [start], set[str]()
         while queue:
             at = queue.pop()
             if at not in done:
@@ -104,98 +262,22 @@ def _programs(files: dict[str, File]) -> list[dict[str, File]]:
                 program.add(at)
                 queue += neighbours[at]
         if program:
-            found.append({path: files[path] for path in files if path in program})
+            found.append([box for key, box in boxes.items() if key in program])
     return found
 
 
-def _edges(files: Mapping[str, File], places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    for path, file in files.items():
-        x, y = places[path]
-        for target in file.targets:
-            if target not in places:
-                continue
-            to_x, to_y = places[target]
-            start, end = (x + _WIDTH, y + _HEIGHT // 2), (to_x, to_y + _HEIGHT // 2)
-            if to_x <= x:  # beside it or back
-                start, end = (x + _WIDTH // 2, y + _HEIGHT), (to_x + _WIDTH // 2, to_y)
-                if to_y < y:
-                    start, end = (x + _WIDTH // 2, y), (to_x + _WIDTH // 2, to_y + _HEIGHT)
-                yield _curve(start, end, 0, (end[1] - start[1]) // 2 or 20)
-            else:
-                yield _curve(start, end, max((end[0] - start[0]) // 2, 30), 0)
-
-
-def _curve(start: tuple[int, int], end: tuple[int, int], across: int, down: int) -> str:
-    (x, y), (to_x, to_y) = start, end
-    bend = f"{x + across} {y + down} {to_x - across} {to_y - down}"
-    return f'<path class="edge" d="M{x} {y}C{bend} {to_x} {to_y}" marker-end="url(#tip)"/>'
-
-
-def _box(
-    file: File,
-    after: File | None,
-    corner: tuple[int, int],
-    name_of: Callable[[str], str],
-    id_of: Callable[[str], str],
-    line_id: Callable[[str, int], str],
-) -> Iterator[str]:
-    x, y = corner
-    name = _fitting(file.path.rpartition("/")[2], 24)
-    bad = " bad" if file.clashes else ""
-    yield f'<g class="box{bad}" transform="translate({x} {y})">'
-    yield f'<rect class="back" width="{_WIDTH}" height="{_HEIGHT}" rx="8"/>'
-    yield f'<a href="#{id_of(file.path)}">'
-    yield f'<text class="name" x="12" y="21">{escape(name)}</text></a>'
-    yield f"<title>{escape(_visible(name_of(file.path)))}</title>"
-    modules = _fitting(", ".join(file.modules) or name_of(file.path).rpartition("/")[0], 27)
-    yield f'<text class="modules" x="12" y="38">{escape(modules)}</text>'
-    yield from _bar(file, 50 if after is None else 47, 10 if after is None else 7)
-    if after is not None:
-        yield from _bar(after, 57, 7)
-    moves = file if after is None else after
-    yield from _port(file, moves.enters, "in", "\u2193", line_id)
-    yield from _port(file, moves.leaves, "out", "\u2191", line_id)
-    if file.clashes:
-        at = line_id(file.path, file.clashes[0].finding.span.line)
-        count = len(file.clashes)
-        yield f'<a href="#{at}" aria-label="{count} findings in {escape(name)}">'
-        yield f'<text class="flag" x="{_WIDTH - 10}" y="21">\u26a1{count}</text></a>'
-    yield "</g>"
-
-
-def _bar(file: File, top: int, height: int) -> Iterator[str]:
-    """Yield a bar with a part for each place, as long as its share."""
-    counts = file.counts
-    total = sum(counts.values())
-    at, room = 12.0, _WIDTH - 24
-    for place, css in _CLASSES.items():
-        if counts[place]:
-            length = room * counts[place] / total
-            yield (
-                f'<rect class="share {css}" x="{at:.1f}" y="{top}" width="{max(length - 1, 1):.1f}"'
-                f' height="{height}" rx="2"><title>{counts[place]} {NAMES[place]}</title></rect>'
-            )
-            at += length
-
-
-def _port(
-    file: File, lives: Sequence[Life], css: str, sign: str, line_id: Callable[[str, int], str]
-) -> Iterator[str]:
-    if not lives:
-        return
-    lines = {life.span.line for life in lives}
-    word = "enter the device" if css == "in" else "leave the device"
-    y = 30 if css == "in" else 58
-    yield f'<a href="#{line_id(file.path, lives[0].span.line)}" '
-    name = escape(_visible(file.path.rpartition("/")[2]))
-    yield f'aria-label="values {word} at {len(lines)} lines of {name}">'
-    yield f'<text class="port {css}" x="-6" y="{y}">{sign}{len(lines)}</text></a>'
-
-
-def _fitting(text: str, most: int) -> str:
-    text = _visible(text)
-    return text if len(text) <= most else text[: most - 1] + "\u2026"
-
-
-def _visible(text: str) -> str:
-    return re.sub(r"[^\x20-\x7e\xa1-\uffff]|[\u200b-\u202e\u2060-\u206f\ud800-\udfff]", "?", text)
+def _curve(box: Box, to: Box) -> str:
+    """Return the path of an arrow from one box to another."""
+    if to.x > box.x:
+        start, end = (box.x + box.width, box.y + _HEIGHT // 2), (to.x, to.y + _HEIGHT // 2)
+        across, down = max((end[0] - start[0]) // 2, 30), 0
+    else:  # beside it or back
+        start, end = (box.x + box.width // 2, box.y + _HEIGHT), (to.x + to.width // 2, to.y)
+        if to.y < box.y:
+            start = box.x + box.width // 2, box.y
+            end = to.x + to.width // 2, to.y + _HEIGHT
+        across, down = 0, (end[1] - start[1]) // 2 or 20
+    return (
+        f"M{start[0]} {start[1]}C{start[0] + across} {start[1] + down} "
+        f"{end[0] - across} {end[1] - down} {end[0]} {end[1]}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..check import is_wrong
@@ -14,8 +14,6 @@ from ..project import Project
 from ..source import Source, SourceError
 
 _ON_DEVICE = (Place.CENTRAL, Place.FIXED)
-#: Columns that the files of a project are put into.
-_COLUMNS = 6
 
 
 @dataclass(frozen=True)
@@ -193,29 +191,13 @@ def _overlap(left: At, right: At) -> bool:
     )  # fmt: skip
 
 
-def layers(files: dict[str, File]) -> list[list[str]]:
-    """Put files in columns: each right of those that import it, circles aside."""
-    depth = dict.fromkeys(files, 0)
-    for _ in range(_COLUMNS - 1):
-        for path, file in files.items():
-            for target in file.targets:
-                if target in depth and path not in files[target].targets:
-                    depth[target] = max(depth[target], min(depth[path] + 1, _COLUMNS - 1))
-    columns: list[list[str]] = [[] for _ in range(_COLUMNS)]
-    for path in files:
-        columns[depth[path]].append(path)
-    return [column for column in columns if column]
-
-
-def pieces(line: str, marks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Cut a line at marks that do not overlap: start, end, and the mark's index or -1."""
-    at = 0
-    for index, (start, end) in enumerate(marks):
-        if start < at or end <= start:
-            continue
-        if at < start:
-            yield at, start, -1
-        yield start, min(end, len(line)), index
-        at = min(end, len(line))
-    if at < len(line):
-        yield at, len(line), -1
+def marked(before: View, after: View | None, paths: Iterable[str]) -> list[str]:
+    """Return the files that have something to show: a value, or a finding."""
+    return [
+        path for path in paths
+        if any(
+            view is not None and path in view.files
+            and (view.files[path].lives or view.files[path].clashes)
+            for view in (before, after)
+        )
+    ]  # fmt: skip

@@ -11,7 +11,7 @@
   const recall = (key) => { try { return localStorage.getItem("samedevice-" + key); } catch { return null; } };
 
   const WORDS = data.words;
-  const NAMES = { h: "CPU", c: "device", x: "pinned", f: "as input", u: "unknown" };
+  const NAMES = data.names;
   const path = (file) => data.files[file][0];
   const id = (file, line) => data.files[file][1] + ":" + line;
   const lineOf = (file, line) => $(id(file, line));
@@ -174,8 +174,24 @@
     const hidden = body.classList.toggle("no-" + key.dataset.place);
     press(key, !hidden);
   }));
-  $("only").addEventListener("click", (event) => {
-    press(event.currentTarget, body.classList.toggle("only"));
+  function only(on) {
+    press($("only"), body.classList.toggle("only", on));
+    draw();
+  }
+  $("only").addEventListener("click", () => only(!body.classList.contains("only")));
+  $("all")?.addEventListener("click", () => {
+    only(false);
+    document.querySelector(".others .path a").focus();
+  });
+  // What is left out comes back where somebody asks for it, on both sides.
+  document.addEventListener("click", (event) => {
+    const asked = event.target.closest?.(".sep");
+    if (!asked) return;
+    const [start, end] = asked.dataset.rows.split(" ");
+    for (const pane of all(".pane", asked.closest(".file"))) {
+      all(".l", pane).slice(Number(start), Number(end)).forEach((line) => line.classList.add("nr"));
+      all(".sep", pane).filter((other) => other.dataset.rows === asked.dataset.rows).forEach((other) => other.remove());
+    }
     draw();
   });
   $("letters").addEventListener("click", (event) => {
@@ -201,6 +217,56 @@
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
 
+  // -- the drawing of files: what a box or an arrow is joined to stands out -----------------------
+
+  const drawing = document.querySelector(".graph svg");
+  function follow(item) {
+    drawing.classList.toggle("following", Boolean(item));
+    all(".on", drawing).forEach((other) => other.classList.remove("on"));
+    if (!item) return;
+    const key = item.dataset.key;
+    const edges = key === undefined ? [item] : all(".edge", drawing).filter((edge) => edge.dataset.from === key || edge.dataset.to === key);
+    const keys = new Set([key, ...edges.flatMap((edge) => [edge.dataset.from, edge.dataset.to])]);
+    [...edges, ...all(".box", drawing).filter((box) => keys.has(box.dataset.key))].forEach((part) => part.classList.add("on"));
+  }
+  if (drawing) {
+    const part = (event) => event.target.closest?.(".box, .edge");
+    drawing.addEventListener("mouseover", (event) => follow(part(event)));
+    drawing.addEventListener("mouseleave", () => follow(null));
+    drawing.addEventListener("focusin", (event) => follow(part(event)));
+    drawing.addEventListener("focusout", () => follow(null));
+  }
+
+  // -- the picture: the same findings as an image, made by `samedevice map --image`, too ----------
+
+  function picture(scheme) {
+    const svg = $("picture").content.querySelector("svg").cloneNode(true);
+    const night = svg.querySelector("style.dark");
+    if (scheme) night.setAttribute("media", scheme === "dark" ? "all" : "not all");
+    return new XMLSerializer().serializeToString(svg);
+  }
+  function save(address, ending) {
+    const link = element("a");
+    link.href = address;
+    link.download = (document.querySelector("h1").textContent.trim() || "map") + ending;
+    link.click();
+  }
+  $("svg").addEventListener("click", () => {
+    const address = URL.createObjectURL(new Blob([picture()], { type: "image/svg+xml" }));
+    save(address, ".svg");
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+  });
+  $("png").addEventListener("click", async () => {
+    const image = new Image();
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(picture(dark() ? "dark" : "light"));
+    await image.decode();
+    const canvas = element("canvas");
+    canvas.width = 2 * image.width; // twice, so that it is sharp where it is shown smaller
+    canvas.height = 2 * image.height;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    save(canvas.toDataURL("image/png"), ".png");
+  });
+
   // -- findings: steps from one to the next, and their arrows ----------------------------------
 
   let current = -1;
@@ -209,7 +275,10 @@
     current = number;
     all("li.on, .at-end").forEach((item) => item.classList.remove("on", "at-end"));
     const clash = data.clashes[number];
-    $("finding-" + (number + 1))?.classList.add("on");
+    const item = $("finding-" + (number + 1));
+    item?.classList.add("on");
+    const more = item?.closest("details");
+    if (more) more.open = true;
     for (const end of [...clash.ends, clash.at || clash.line]) lineOf(end[0], end[1])?.classList.add("at-end");
     const line = lineOf(...clash.line);
     line?.scrollIntoView({ block: "center" });
@@ -222,7 +291,7 @@
   }
   $("next")?.addEventListener("click", () => step(1));
   $("previous")?.addEventListener("click", () => step(-1));
-  all(".clashes .show").forEach((button) => button.addEventListener("click", () => {
+  all(".findings .show").forEach((button) => button.addEventListener("click", () => {
     const line = go(Number(button.closest("li").dataset.clash));
     line?.querySelector(".flag, [data-i]")?.focus({ preventScroll: true });
   }));
@@ -263,23 +332,41 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   }
+  // The lane of an arrow is the first one in which it meets no other.
+  function free(lanes, top, bottom) {
+    let lane = lanes.findIndex((taken) => taken.every(([a, b]) => bottom < a || top > b));
+    if (lane < 0) lane = lanes.length < 5 ? lanes.push([]) - 1 : 4;
+    lanes[lane].push([top, bottom]);
+    return lane;
+  }
+  // Arrows of the finding under the mouse stand out, those of others are dim.
+  let hovered = new Set();
+  document.addEventListener("mouseover", (event) => {
+    const line = event.target.closest?.(".l");
+    const item = event.target.closest?.(".findings > li");
+    const numbers = item ? [Number(item.dataset.clash)] : (line && touched.get(line)) || [];
+    if (String(numbers) === String([...hovered])) return;
+    hovered = new Set(numbers);
+    draw();
+  });
   function paint() {
     scheduled = false;
     const wanted = new Set([...near].map((key) => Number(key.split(":")[0])));
     if (current >= 0) wanted.add(current);
     arrows.replaceChildren();
-    let lane = 0;
+    const lanes = [];
     for (const number of [...wanted].sort((a, b) => a - b)) {
       const clash = data.clashes[number];
       const to = clash.at && point(clash.at);
       if (!to) continue;
-      const group = shape("g", { "data-clash": number, class: number === current ? "on" : "" });
+      const followed = hovered.size ? hovered : current >= 0 ? new Set([current]) : wanted;
+      const group = shape("g", { "data-clash": number, class: !followed.has(number) ? "dim" : followed === wanted ? "" : "on" });
       const drawn = new Set();
       for (const end of clash.ends) {
         const from = point(end);
         if (!from || drawn.has(end[1] + ":" + end[0])) continue;
         drawn.add(end[1] + ":" + end[0]);
-        const depth = 8 + (lane++ % 4) * 4;
+        const depth = 9 + 4 * free(lanes, Math.min(from.y, to.y), Math.max(from.y, to.y));
         const x = from.x + 24;
         const place = end[3];
         if (Math.abs(from.y - to.y) < 4) {
@@ -314,10 +401,11 @@
     if (!target) return;
     const number = /^finding-(\d+)$/.exec(target.id);
     if (number) current = Number(number[1]) - 1;
-    if (target.getClientRects().length === 0 && body.classList.contains("only")) $("only").click();
+    if (target.getClientRects().length === 0) only(false);
     target.scrollIntoView({ block: target.matches(".l") ? "center" : "start" });
     draw();
   }
+  only(data.clashes.length > 0);
   addEventListener("hashchange", arrive);
   if (location.hash) arrive();
 })();

@@ -16,13 +16,17 @@ UNSEEN = re.compile(
 )
 
 
-def document(title: str, body: str, style: str, script: str) -> str:
+def document(title: str, body: str, style: str, script: str, images: str = "'none'") -> str:
     """Return a page; `body` is HTML. It may load nothing and run no script but this one.
 
     `style` comes after the look that all such pages share: colours, light and dark, letters.
+    `images` are those that it may show: "data:" for what it draws itself.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy = (
+        f"default-src 'none'; img-src {images}; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{digest}'"
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
