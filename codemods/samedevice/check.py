@@ -181,9 +181,10 @@ class _Judge:
         gc.freeze()  # trees hold no circles: no collection needs to look at them
         garbage = 0
         for program in programs:
+            within = _Within(self._step, len(program))
             found = self._known(part, program, memory)
             if found is None:
-                solution = places.infer(part, program, self._step)
+                solution = places.infer(part, program, within.step)
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 if self._cache is not None:
@@ -197,7 +198,7 @@ class _Judge:
                     gc.collect()  # values may hold themselves
                     garbage = 0
             findings += found
-            self._step(len(program))
+            within.end()
         if memory is not None:
             memory.end(part)
         return findings
@@ -231,6 +232,23 @@ class _Judge:
             if self._cache is not None:
                 self._cache.learn_imports(part)
         return findings
+
+
+class _Within:
+    """Tells of the files of one program, of which at most all are done, and all at the end."""
+
+    def __init__(self, step: Step, files: int) -> None:
+        self._step, self._left = step, files
+
+    def step(self, files: int) -> None:
+        """Take that so many more files are done."""
+        files = min(files, self._left)
+        self._left -= files
+        self._step(files)
+
+    def end(self) -> None:
+        """Take that all are."""
+        self.step(self._left)
 
 
 @dataclass(frozen=True)

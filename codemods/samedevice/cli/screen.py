@@ -67,33 +67,30 @@ def make_console(stderr: bool = False) -> Console:
 
 def track(paths: Sequence[str], title: str) -> Iterator[str]:
     """Yield `paths`, with a progress bar on a terminal when there are many."""
-    console = make_console(stderr=True)
-    if len(paths) < LONG or _quiet or not console.is_terminal:
+    if len(paths) < LONG or not _shown():
         yield from paths
         return
-    from rich.progress import track
+    from .progress import bar
 
-    yield from track(paths, title, console=console, transient=True)
+    with bar() as progress:
+        yield from progress.track(paths, description=title)
 
 
 @contextlib.contextmanager
 def working(title: str, project: Project) -> Iterator[Step]:
     """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
-    console = make_console(stderr=True)
-    if len(project.sources) < LONG or _quiet or not console.is_terminal:
+    if len(project.sources) < LONG or not _shown():
         yield lambda files: None
         return
-    from rich.progress import Progress
+    from .progress import Rounds, bar
 
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task(title, total=len(project.sources))
+    with bar() as progress:
+        yield Rounds(progress, title, len(project.sources)).step
 
-        def step(files: int) -> None:
-            if progress.finished:  # and now the next round
-                progress.reset(task)
-            progress.advance(task, files)
 
-        yield step
+def _shown() -> bool:
+    """Tell whether somebody looks on, and wants to."""
+    return not _quiet and make_console(stderr=True).is_terminal
 
 
 def tell_errors(errors: Sequence[SourceError]) -> None:

@@ -187,6 +187,7 @@ class Interpreter(Statements):
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
         self.seeds: list[tuple[Node, Spot, Scope]] = []
         self._placed = 0
+        self._told = self._to_do = 0
         self._lines: dict[str, _Lines] = {}
         self._returns: list[list[Value]] = []
         self._yields: list[list[Value]] = []
@@ -223,18 +224,33 @@ class Interpreter(Statements):
         while index < len(self.classes):
             klass = self.classes[index]
             index += 1
+            self.tell_share(index)
             if self.begin(klass.scope.path, klass.node):
                 self.uncalled_class(klass)
-        index = 0
+        index = done = 0
         while index < len(self.functions):
             func = self.functions[index]
             index += 1
-            if func.node not in self.evaluated and func.cls is None and self.telling(func):
+            if self.waits(func):
+                done += 1
+                self.tell_share(len(self.classes) + done)
                 if self.begin(func.scope.path, func.node):
                     self.step(0)
                     self.call_symbolic(func)
         self.symbolic -= 1
         self.enter(("", ""))
+
+    def tell_share(self, done: int) -> None:
+        """Tell how many files more are done, by the share of definitions that are.
+
+        Methods are done with their classes, and the rules will take a tenth of the whole.
+        """
+        if not self._to_do:
+            self._to_do = 1 + len(self.classes) + sum(map(self.waits, self.functions))
+        share = len(self.files) * 9 * done // (10 * self._to_do)
+        if share > self._told:
+            self.step(share - self._told)
+            self._told = share
 
     def release(self) -> None:
         """Take the evaluation apart: its parts refer to each other, and are of no use then."""
@@ -285,6 +301,10 @@ class Interpreter(Statements):
             path = self.scopes[node].path
             found.setdefault((path, self.definition(path, node)), set()).update(units)
         return {unit: frozenset(units) for unit, units in found.items()}
+
+    def waits(self, func: Func) -> bool:
+        """Tell whether a function is to be evaluated though nothing calls it."""
+        return func.node not in self.evaluated and func.cls is None and self.telling(func)
 
     def telling(self, func: Func) -> bool:
         """Tell whether a function that nobody calls has anything in it to judge."""

@@ -1624,8 +1624,8 @@ def infer(
     """Find where everything in a project lives. Nothing of it is imported or run.
 
     With `program`, one of the values of `project.programs`, only for those files: no file outside
-    of it has a say in the places there. `step` is called with 0 now and then; what it raises ends
-    the inference. A `focus` leaves out what it does not name.
+    of it has a say in the places there. `step` is called now and then with how many files more are
+    done, about; what it raises ends the inference. A `focus` leaves out what it does not name.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does

@@ -51,17 +51,23 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report the options that choose a device and are read nowhere in the program."""
-    trees = {path: solution.project.tree(path) for path in solution.files()}
-    known = {path: tree for path, tree in trees.items() if tree is not None}
-    offered = [(path, *one) for path, tree in known.items() for one in _offered(tree)]
+    sources, tree = solution.project.sources, solution.project.tree
+    files = list(solution.files())
+    offered = [
+        (path, *one)
+        for path in files
+        if "add_argument" in sources[path].text
+        for one in _offered(tree(path))
+    ]
     if offered:
-        read = _reads(list(known.values()))
+        read = _reads(solution)
         for path, node, flag, name in offered:
             if read is not None and name not in read:
                 yield _finding(solution, Spot(path, node), flag)
-    for path, tree in known.items():
-        for parameter, flag in _unread_parameters(tree):
-            yield _finding(solution, Spot(path, parameter), flag)
+    for path in files:
+        if ".command" in sources[path].text:
+            for parameter, flag in _unread_parameters(tree(path)):
+                yield _finding(solution, Spot(path, parameter), flag)
 
 
 def _finding(solution: Solution, spot: Spot, flag: str) -> Finding:
@@ -73,9 +79,9 @@ def _finding(solution: Solution, spot: Spot, flag: str) -> Finding:
     )  # fmt: skip
 
 
-def _offered(tree: ast.AST) -> Iterator[tuple[ast.Call, str, str]]:
+def _offered(tree: ast.AST | None) -> Iterator[tuple[ast.Call, str, str]]:
     """Yield argparse's options for a device: the call, the flag, the attribute."""
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree is not None else ():
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -94,9 +100,9 @@ def _text(node: ast.expr) -> str:
     return str(node.value) if constant else ""  # type: ignore[attr-defined]  # it is a constant
 
 
-def _unread_parameters(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+def _unread_parameters(tree: ast.AST | None) -> Iterator[tuple[ast.AST, str]]:
     """Yield options of click and typer, which are a function's parameters, that it never uses."""
-    for function in ast.walk(tree):
+    for function in ast.walk(tree) if tree is not None else ():
         if not isinstance(function, Function) or function.args.kwarg is not None:
             continue
         calls = [each for each in function.decorator_list if isinstance(each, ast.Call)]
@@ -128,15 +134,14 @@ def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
-def _reads(trees: list[ast.AST]) -> set[str] | None:
+def _reads(solution: Solution) -> set[str] | None:
     """Return the attributes of parsed options that a program reads.
 
     None where no options are parsed, or where they go where their reads cannot be seen.
     """
-    namespaces = _Namespaces(trees)
+    namespaces = _Namespaces(solution)
     try:
-        while namespaces.grow():
-            pass
+        namespaces.follow()
     except _Lost:
         return None
     return namespaces.read if namespaces.parsed else None
@@ -153,71 +158,97 @@ class _Namespaces:
     in an attribute goes by its name alone, in all files.
     """
 
-    def __init__(self, trees: list[ast.AST]) -> None:
+    def __init__(self, solution: Solution) -> None:
         self.read: set[str] = set()
         self.parsed = False
         self._parents: dict[ast.AST, ast.AST] = {}
         self._defined: dict[str, list[Function]] = defaultdict(list)
         self._methods: set[ast.AST] = set()
+        self._names: dict[str, list[ast.expr]] = defaultdict(list)  # read, by the last name
+        self._calls: dict[str, list[ast.Call]] = defaultdict(list)
+        self._imports: dict[str, set[str]] = defaultdict(set)  # as what a name is imported
+        self._bound: dict[ast.AST, set[str]] = {}
         self._holds: set[tuple[ast.AST | None, str]] = set()
         self._returns: set[str] = set()
-        self._nodes: list[ast.expr] = []
-        self._imports: list[ast.alias] = []
-        for tree in trees:
-            self._index(tree)
+        self._waiting: list[ast.expr] = []
+        self._tree = solution.project.tree
+        self._rest = {path: solution.project.sources[path].text for path in solution.files()}
 
-    def _index(self, tree: ast.AST) -> None:
+    def _reach(self, *words: str) -> None:
+        """Look at the other files that have one of these words, too.
+
+        So no file that was not looked at has a name in it that holds the options.
+        """
+        for path in [path for path, text in self._rest.items() if any(w in text for w in words)]:
+            del self._rest[path]
+            tree = self._tree(path)
+            if tree is not None:
+                self._index(tree)
+
+    def _index(self, tree: ast.Module) -> None:
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
-            if isinstance(node, Function):
-                self._defined[node.name].append(node)
-            elif isinstance(node, ast.ClassDef):
-                for part in node.body:
-                    if isinstance(part, Function):
-                        self._methods.add(part)
-                        if part.name == "__init__":
-                            self._defined[node.name].append(part)
-            elif isinstance(node, ast.Name | ast.Attribute | ast.Call):
-                self._nodes.append(node)
-            elif isinstance(node, ast.ImportFrom):
-                self._imports += node.names
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self._defined[node.name].append(node)
+                case ast.ClassDef():
+                    methods = [part for part in node.body if isinstance(part, Function)]
+                    self._methods.update(methods)
+                    made = [part for part in methods if part.name == "__init__"]
+                    self._defined[node.name] += made
+                case ast.Call():
+                    self._calls[_called(node)].append(node)
+                case ast.Name(ctx=ast.Load()):
+                    self._names[node.id].append(node)
+                case ast.Attribute(ctx=ast.Load()):
+                    self._names[node.attr].append(node)
+                case ast.ImportFrom():
+                    for alias in node.names:
+                        self._imports[alias.name].add(alias.asname or alias.name)
 
-    def grow(self) -> bool:
-        """Follow the options one step; tell whether more expressions are known to hold them.
+    def follow(self) -> None:
+        """Follow the options from where they are parsed to all that is read of them.
 
         Raises `_Lost` where they go to something that may read any of them.
         """
-        before = len(self._holds) + len(self._returns)
-        for alias in self._imports:
-            if (None, alias.name) in self._holds:
-                self._holds.add((None, alias.asname or alias.name))
-        for node in self._nodes:
-            if self._is_namespace(node):
-                self._use(node)
-        return len(self._holds) + len(self._returns) > before
-
-    def _is_namespace(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Call):
-            name = _called(node)
-            if name in _PARSED and isinstance(node.func, ast.Attribute):
+        self._reach(*_PARSED)
+        for call in [call for name in _PARSED for call in self._calls[name]]:
+            if isinstance(call.func, ast.Attribute):
                 self.parsed = True
-                if len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords):
+                if len(call.args) > 1 or any(word.arg == "namespace" for word in call.keywords):
                     raise _Lost
-                return True
-            return name in self._returns
-        if isinstance(node, ast.Attribute):
-            return isinstance(node.ctx, ast.Load) and (None, node.attr) in self._holds
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-            return False
-        return (self._scope(node, node.id), node.id) in self._holds
+                self._waiting.append(call)
+        while self._waiting:
+            self._use(self._waiting.pop())
+
+    def _hold(self, scope: ast.AST | None, name: str) -> None:
+        """Take a variable, or an attribute, for one that holds the options."""
+        if (scope, name) in self._holds:
+            return
+        self._holds.add((scope, name))
+        if scope is None:
+            self._reach(name)
+        for node in self._names[name]:
+            if isinstance(node, ast.Attribute):
+                held = scope is None
+            else:
+                held = self._scope(node, name) is scope
+            if held:
+                self._waiting.append(node)
+        if scope is None:
+            for other in self._imports[name]:
+                self._hold(None, other)
 
     def _scope(self, node: ast.AST, name: str) -> ast.AST | None:
         """Return the function that binds a name used at `node`, None for a module."""
         at: ast.AST | None = self._parents.get(node)
         while at is not None:
-            if isinstance(at, ast.Lambda | Function) and name in _bound(at):
-                return at
+            if isinstance(at, ast.Lambda | Function):
+                if at not in self._bound:
+                    self._bound[at] = _bound(at)
+                if name in self._bound[at]:
+                    return at
             at = self._parents.get(at)
         return None
 
@@ -238,7 +269,10 @@ class _Namespaces:
                 function = self._enclosing(parent)
                 if function is None:
                     raise _Lost
-                self._returns.add(function.name)
+                if function.name not in self._returns:
+                    self._returns.add(function.name)
+                    self._reach(function.name)
+                    self._waiting += self._calls[function.name]
             case ast.Call():
                 self._pass(node, parent)
             case ast.keyword(arg=str()):
@@ -258,9 +292,9 @@ class _Namespaces:
         if known and isinstance(target, ast.Tuple):
             target = target.elts[0]
         if isinstance(target, ast.Name):
-            self._holds.add((self._scope(target, target.id), target.id))
+            self._hold(self._scope(target, target.id), target.id)
         elif isinstance(target, ast.Attribute):
-            self._holds.add((None, target.attr))
+            self._hold(None, target.attr)
         else:
             raise _Lost
 
@@ -281,11 +315,12 @@ class _Namespaces:
             return
         if name in _SHOWN_BY:
             return
+        self._reach(f"def {name}", f"class {name}")
         functions = self._defined.get(name)
         if not functions:
             raise _Lost
         for function in functions:
-            self._holds.add((function, self._parameter(function, node, call)))
+            self._hold(function, self._parameter(function, node, call))
 
     def _parameter(self, function: Function, node: ast.expr, call: ast.Call) -> str:
         """Return the parameter that an argument of a call is; raises `_Lost` if none is seen."""
