@@ -498,20 +498,7 @@ class _Eraser:
                 if _same([body], [orelse]) and self._may_go(test):
                     return body
             case ast.Lambda():
-                body = self.expression(node.body)
-                match node.args, body:  # `lambda data: torch.tensor(data, device=device)`
-                    case (
-                        ast.arguments(args=[ast.arg(arg=name)], vararg=None, kwarg=None) as spec,
-                        ast.Call(
-                            func=ast.Attribute() as function, args=[ast.Name(id=given)], keywords=[]
-                        ),
-                    ) if name == given and not (spec.posonlyargs or spec.kwonlyargs):
-                        if not spec.defaults and not any(
-                            isinstance(part, ast.Name) and part.id == name
-                            for part in ast.walk(function)
-                        ):
-                            return function
-                return _like(node, args=self._arguments(node.args), body=body)
+                return self._lambda(node)
             case ast.Dict(keys=keys, values=values):
                 pairs = [
                     (key and self.expression(key), self.expression(value))
@@ -524,6 +511,19 @@ class _Eraser:
                 item = _at(ast.Attribute(self.expression(value), "item", ast.Load()), node)
                 return _at(ast.Call(item, [], []), node)
         return cast(ast.expr, self._rebuild(node))
+
+    def _lambda(self, node: ast.Lambda) -> ast.expr:
+        body = self.expression(node.body)
+        match node.args, body:  # `lambda data: torch.tensor(data, device=device)`
+            case (
+                ast.arguments(args=[ast.arg(arg=name)], vararg=None, kwarg=None) as spec,
+                ast.Call(func=ast.Attribute() as function, args=[ast.Name(id=given)], keywords=[]),
+            ) if name == given and not (spec.posonlyargs or spec.kwonlyargs):
+                if not spec.defaults and not any(
+                    isinstance(part, ast.Name) and part.id == name for part in ast.walk(function)
+                ):
+                    return function
+        return _like(node, args=self._arguments(node.args), body=body)
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:
         value = node.value

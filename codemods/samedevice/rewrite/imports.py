@@ -41,59 +41,83 @@ def plan(
 
     Only imports above line `needed_at` are looked at. Raises `Refused` when a name is taken.
     """
-    region = list(_region(module.body, line_of, needed_at))
-    bound = _bound(region)
-    lines: dict[str, None] = {}
-    result = Plan()
-
-    def add(item: Import) -> None:
-        name = item.name or item.module
-        if name in bound:
-            if bound[name] == (item.module, item.name):
-                return
-            raise Refused(f"the name {name!r} is taken in this file")
-        if item.name is None:
-            first = _first_from(region, item.module)
-            if first is None:
-                lines[f"import {item.module}"] = None
-            else:
-                result.above.setdefault(first, parse(f"import {item.module}"))
-            return
-        beside = _mergeable(region, item.module, limit - len(item.name) - 2)
-        if beside is None:
-            lines[f"from {item.module} import {item.name}"] = None
-        elif item.name not in result.merged.setdefault(beside, []):
-            result.merged[beside].append(item.name)
-
+    planned = _Planning(module, list(_region(module.body, line_of, needed_at)), style, limit)
     for item in dict.fromkeys(imports):
-        add(item)
-    definitions: list[Statement] = []
+        planned.add(item)
     for wanted in dict.fromkeys(resolvers):
-        if wanted.module is not None:
-            if wanted.name == texts.CONSTANT:
-                add(Import(wanted.path, wanted.module, wanted.name))
-            elif bound.get(wanted.name) != (wanted.module, texts.CONSTANT):
-                if wanted.name in bound:
-                    raise Refused(f"the name {wanted.name!r} is taken in this file")
-                line = f"from {wanted.module} import {texts.CONSTANT} as {wanted.name}"
-                lines[line] = None
-            continue
+        planned.resolve(wanted)
+    return planned.end()
+
+
+class _Planning:
+    """A plan in the making; its methods raise `Refused` when a name is taken."""
+
+    def __init__(
+        self, module: cst.Module, region: list[cst.CSTNode], style: texts.Style, limit: int
+    ) -> None:
+        self._module, self._region, self._style, self._limit = module, region, style, limit
+        self._bound = _bound(region)
+        self._lines: dict[str, None] = {}
+        self._definitions: list[Statement] = []
+        self._plan = Plan()
+
+    def add(self, item: Import) -> None:
+        """Plan an import."""
+        name = item.name or item.module
+        if name in self._bound:
+            if self._bound[name] == (item.module, item.name):
+                return
+            raise _taken(name)
+        if item.name is None:
+            first = _first_from(self._region, item.module)
+            if first is None:
+                self._lines[f"import {item.module}"] = None
+            else:
+                self._plan.above.setdefault(first, parse(f"import {item.module}"))
+            return
+        beside = _mergeable(self._region, item.module, self._limit - len(item.name) - 2)
+        if beside is None:
+            self._lines[f"from {item.module} import {item.name}"] = None
+        elif item.name not in self._plan.merged.setdefault(beside, []):
+            self._plan.merged[beside].append(item.name)
+
+    def resolve(self, wanted: Resolver) -> None:
+        """Plan what brings the device under its name: an import, or a definition."""
+        if wanted.module is None:
+            self._define(wanted)
+        elif wanted.name == texts.CONSTANT:
+            self.add(Import(wanted.path, wanted.module, wanted.name))
+        elif self._bound.get(wanted.name) != (wanted.module, texts.CONSTANT):
+            if wanted.name in self._bound:
+                raise _taken(wanted.name)
+            line = f"from {wanted.module} import {texts.CONSTANT} as {wanted.name}"
+            self._lines[line] = None
+
+    def _define(self, wanted: Resolver) -> None:
+        body, bound = self._module.body, self._bound
         torch = next((name for name, what in bound.items() if what == ("torch", None)), None)
         torch = torch or "torch"
-        existing = _value_of(module.body, wanted.name)
-        if existing is not None and _same(existing, texts.expression(torch, style)):
-            continue
-        if existing is not None or _is_defined(module.body, wanted.name) or wanted.name in bound:
-            raise Refused(f"the name {wanted.name!r} is taken in this file")
+        existing = _value_of(body, wanted.name)
+        if existing is not None and _same(existing, texts.expression(torch, self._style)):
+            return
+        if existing is not None or _is_defined(body, wanted.name) or wanted.name in bound:
+            raise _taken(wanted.name)
         if torch not in bound:
-            add(Import(wanted.path, "torch"))
-        definitions += parse(texts.definition(wanted.name, torch, style, limit))
-    result.statements = [*(parse(line)[0] for line in lines), *definitions]
-    if not result.statements:
+            self.add(Import(wanted.path, "torch"))
+        self._definitions += parse(texts.definition(wanted.name, torch, self._style, self._limit))
+
+    def end(self) -> Plan:
+        """Return the plan."""
+        result = self._plan
+        result.statements = [*(parse(line)[0] for line in self._lines), *self._definitions]
+        if result.statements:
+            result.after = _anchor(self._module.body, self._region)
+            _space(result, self._module, self._definitions)
         return result
-    result.after = _anchor(module.body, region)
-    _space(result, module, definitions)
-    return result
+
+
+def _taken(name: str) -> Refused:
+    return Refused(f"the name {name!r} is taken in this file")
 
 
 def _region(

@@ -171,21 +171,8 @@ class _Flow:
 
     def _simple(self, node: ast.stmt, names: Names) -> Names | None:
         match node:
-            case ast.Return(value=value):
-                names = self.value(value, names)
-                self.left = _join(self.left, names)
-                return None
-            case ast.Raise():
-                names = self._parts(node, names)
-                self._may_raise(names)
-                return None
-            case ast.Break() | ast.Continue():
-                if self._loops:
-                    loop = self._loops[-1]
-                    if isinstance(node, ast.Break):
-                        loop.broken = _join(loop.broken, names)
-                    else:
-                        loop.continued = _join(loop.continued, names)
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                self._leave(node, names)
                 return None
             case ast.Assert(test=test):
                 return self._test(test, names)[0]
@@ -216,6 +203,18 @@ class _Flow:
                 leaves = isinstance(value, ast.Call) and syntax_name(value.func) in _LEAVING
                 return None if leaves else names
         return self._parts(node, names)
+
+    def _leave(self, node: ast.Return | ast.Raise | ast.Break | ast.Continue, names: Names) -> None:
+        if isinstance(node, ast.Return):
+            self.left = _join(self.left, self.value(node.value, names))
+        elif isinstance(node, ast.Raise):
+            self._may_raise(self._parts(node, names))
+        elif self._loops:
+            loop = self._loops[-1]
+            if isinstance(node, ast.Break):
+                loop.broken = _join(loop.broken, names)
+            else:
+                loop.continued = _join(loop.continued, names)
 
     def _state_of(self, value: ast.expr) -> State:
         match value:
