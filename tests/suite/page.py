@@ -24,8 +24,8 @@ should become of each. `samedevice fix --yes` is done to all of them.
 - *silent*: it does not run as it should, and nothing is said; or `fix` breaks it.
 - *touched*: a right program that `fix` changes, or that `check` finds fault with.
 
-The first run, before anything was mended, had 175 defects repaired or reported, 17 silent and 1 that
-`fix` broke on the device; of the right programs 20 were touched, 4 of them so that they stopped.
+The first run, before anything was mended, had 175 defects repaired or reported, 17 silent, and 1
+that `fix` broke on the device; of the right programs 20 were touched, and 4 of them stopped.
 
 `python -m tests.suite --page` writes this page, a test compares it, and
 `pytest -m slow tests/suite` runs all programs before and after.
