@@ -144,10 +144,16 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
         for early in applied:
             if _fix(early).last and early.path in program and key(early) != key(before):
                 where = f"{os.path.basename(left.path)}:{before.span.line}"
-                found.append(([early], f"{where} is not repaired, and may need CUDA"))
+                same = [f for f in applied if f.path in program and _only_without(early, f)]
+                found.append((same, f"{where} is not repaired, and may need CUDA"))
     for guilty, reason in found:
         groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {reason}")
     return bool(found)
+
+
+def _only_without(early: Finding, finding: Finding) -> bool:
+    """Tell whether a fix serves machines without CUDA alone, as that of `early` does."""
+    return bool(_fix(finding).erasure) and _fix(finding).erasure == _fix(early).erasure
 
 
 def _behind(applied: Sequence[Finding], path: str, line: int) -> list[Finding]:

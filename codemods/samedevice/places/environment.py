@@ -155,12 +155,14 @@ class Trail:
             _write(target, name, value)
 
     def join_names(self, left: Names, right: Names) -> Names:
-        """Join the names at the end of two paths."""
+        """Join the names at the end of two paths; what one of them left unbound names no device."""
         joined = left.copy()
         for name, value in right.items():
             other = left.get(name)
             if other is not value:
                 joined[name] = value if other is None else self._join(other, value)
+        for name in [name for name in joined.devices if name not in left or name not in right]:
+            del joined.devices[name]
         return joined
 
     def _either(self, target: Target, left: Any, right: Any) -> Any:

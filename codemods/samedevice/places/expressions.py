@@ -417,6 +417,16 @@ class Expressions:
         found.element = self.eval(node.value, inner)
         return found
 
+    def _entry(self, owner: Tensor, key: str, spot: Spot) -> Tensor:
+        """Return an entry of what was taken for a tensor: it is some mapping of what is unknown."""
+        if owner.site is not None and owner.site.node is not None:
+            return self.part(owner, key)
+        node = self.graph.node(spot)
+        node.sure = False
+        made = Tensor(node)
+        made.packed = True
+        return made
+
     def part(self, value: Tensor, key: Any) -> Tensor:
         """Return a member of a tensor structure that is not known: it has a place of its own."""
         site = value.site
@@ -693,7 +703,11 @@ class Expressions:
             assert isinstance(found, Tensor)
             if other is ARRAY and not found.node.find().sure:
                 return ARRAY
-            return Tensor(found.node, scalar=found.scalar)
+            made = Tensor(found.node, scalar=found.scalar)
+            made.doubt, made.packed = found.doubt, found.packed
+            if found.packed and not found.node.find().sure:
+                made.site = found.site  # a number of a loaded file, perhaps
+            return made
         if left is ARRAY or right is ARRAY:
             return ARRAY
         if isinstance(left, Seq) and isinstance(right, Seq):
@@ -1030,7 +1044,7 @@ class Expressions:
             return SCALAR
         if owner.packed:
             return self.part(owner, attr)
-        return Tensor(owner.node) if root.sure else self.derived(owner, spot)
+        return self.derived(owner, spot)  # no tensor has it, so this may be anything
 
     def derived(self, owner: Tensor, spot: Spot) -> Tensor:
         """Return what comes out of something that may be no tensor: it is where that is."""
@@ -1115,6 +1129,8 @@ class Expressions:
             case Tensor():
                 if self.first_item(node, key, owner, scope):
                     return SCALAR  # the number that `.item()` gives
+                if isinstance(key, Const) and isinstance(key.value, str):
+                    return self._entry(owner, key.value, spot)
                 return self.index_tensor(owner, node.value, key, node.slice, spot)
             case Seq() if isinstance(node.slice, ast.Slice):
                 return self.sliced(owner, node.slice)

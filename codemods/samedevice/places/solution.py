@@ -1210,7 +1210,7 @@ class Solution:
             scope = self.interpreter.files.get(other)
             if scope is None:
                 continue
-            for name, value in scope.names.items():
+            for name, value in scope.names.devices.items():
                 if not (isinstance(value, Device) and value.resolved and self._is_central(value)):
                     continue
                 if value.pending or value.partial:

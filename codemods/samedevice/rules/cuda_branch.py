@@ -28,14 +28,16 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Verb
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.values import Device
 from samedevice.rules._build import (
     edit,
     finding,
@@ -49,6 +51,8 @@ from samedevice.rules._build import (
 
 RULE = "cuda-branch"
 _MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
+#: A definition that asks for an accelerator, and for nothing that a user chose.
+_ASKS_ONLY = re.compile(r" if \w+\.(?:cuda|accelerator)\.is_available\(\) else ")
 _BACK = "this asks for CUDA only to move to the CPU; `.cpu()` does the same on every machine"
 _INSIDE = "this moves to CUDA behind a test for it; following the device does the same"
 
@@ -75,23 +79,50 @@ class _Branches:
             if group.first.name == "cuda"
         }
         self.done: set[ast.AST] = set()
-        self._deciding: set[frozenset[str]] | None = None
+        self._choosing: dict[frozenset[str], list[ast.AST]] = {}
 
-    def _stays(self, group: SiteGroup, names: Iterable[Name]) -> bool:
+    def _stays(self, group: SiteGroup, names: Mapping[ast.AST, Name]) -> bool:
         """Tell whether a branch is the user's choice, which the device would not take in."""
         if not any(site.detail.get("choice") for site in group.sites):
             return False
-        if all(any(e.verb == "after" for e in name.edits) for name in names):
-            return False  # the definition that is to be written asks for the choice
-        if self._deciding is None:
-            self._deciding = {
-                self.solution.program(each.spot.path)
+        path = group.spot.path
+        return not all(self._takes_in(Spot(path, node), name) for node, name in names.items())
+
+    def _takes_in(self, spot: Spot, name: Name) -> bool:
+        """Tell whether the device of a name is chosen by the user, or is that of something else."""
+        written = [e.get("code") for e in name.edits if e.verb == "after"]
+        if written:
+            return not any(_ASKS_ONLY.search(code) for code in written)
+        if name.code.endswith(".device") or not self._deciding(spot.path):
+            return name.code.endswith(".device")
+        site = self.solution.site_at(spot)
+        known = {code: value for code, value, _ in site.devices} if site is not None else {}
+        device = known.get(name.code)
+        where = device.spot.node if isinstance(device, Device) and device.spot else None
+        if where is None:
+            return not name.resolvers  # another file's
+        return any(
+            one is other
+            for node in self._deciding(spot.path)
+            for one, other in (
+                *((part, where) for part in syntax.walk(node)),
+                *((part, node) for part in syntax.walk(where)),
+            )
+        )
+
+    def _deciding(self, path: str) -> list[ast.AST]:
+        """Return the places of a program where what the user chose decides on a device."""
+        program = self.solution.program(path)
+        if program not in self._choosing:
+            self._choosing[program] = [
+                each.spot.node
                 for kind in ("branch", "choice")
                 for each in self.solution.groups(kind)
-                if any(site.detail.get("choice") for site in each.sites)
+                if each.spot.path in program
+                and any(site.detail.get("choice") for site in each.sites)
                 and _decides(each.spot.node)
-            }
-        return self.solution.program(group.spot.path) not in self._deciding
+            ]
+        return self._choosing[program]
 
     def statement(self, group: SiteGroup) -> Iterator[Finding]:
         """Judge an `if` statement."""
@@ -115,7 +146,7 @@ class _Branches:
         rest = self._behind(path, node)
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
-        stays = self._stays(group, known.values())
+        stays = self._stays(group, known)
         if len(known) == sum(map(_count_cuda, taken)) and not stays:
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
@@ -210,7 +241,8 @@ class _Branches:
             return
         same = _plain([on]) == _plain([off])
         goes = [self._name(Spot(path, n), node.test) for n in moves]
-        stays = self._stays(group, [name for name in goes if name is not None])
+        named = {n: name for n, name in zip(moves, goes, strict=True) if name is not None}
+        stays = self._stays(group, named)
         if not same or len(moves) != _count_cuda(on) or stays:
             for n, name in zip(moves, goes, strict=True):
                 if name is not None:
@@ -250,7 +282,7 @@ class _Branches:
             if both is node
             else _plain([on]) == _plain([node.values[1]])
         )
-        if self._stays(group, known.values()):
+        if self._stays(group, known):
             return
         if known and len(known) == _count_cuda(on) and alone:
             code = self._moved(spot.path, on, known)

@@ -25,6 +25,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from samedevice import syntax
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.choices import index_in
@@ -61,6 +62,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             and _accelerator(group)
             and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
+            and not _compared(solution, group.spot)
         ):
             yield _literal(solution, group)
     for group in solution.groups("indexed"):
@@ -105,6 +107,17 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
                 return True
         node = parent
     return False
+
+
+def _compared(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a device is only named to compare another one with it: it decides no place."""
+    parents = solution.parents(spot.path)
+    node = parents.get(spot.node)
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        if isinstance(node, ast.Call) and not ast.unparse(node.func).endswith("device"):
+            return False
+        node = parents.get(node)
+    return isinstance(node, ast.Compare)
 
 
 def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
@@ -165,7 +178,7 @@ def _makes_device(solution: Solution, call: ast.Call) -> bool:
 
 def _literal(solution: Solution, group: SiteGroup) -> Finding:
     """Replace a device's name: by the resolver's expression where it is the definition."""
-    spot = group.spot
+    spot, unfixed = group.spot, NO_NAME
     repair: Fix | None = None
     if spot.node in solution.interpreter.stored_literals:
         call = solution.parents(spot.path).get(spot.node)
@@ -183,7 +196,9 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         if isinstance(parent, ast.Call) and _makes_device(solution, parent):
             spot = Spot(spot.path, parent)
         name = _name(solution, spot)
-        if isinstance(parents.get(spot.node), ast.arguments):
+        if _is_counted(solution, group.spot):
+            unfixed = "the program counts with this number, too"
+        elif isinstance(parents.get(spot.node), ast.arguments):
             repair = _choice(solution, spot)  # a default, for those who give none
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
@@ -191,8 +206,45 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         solution, RULE, spot,
         f"{short(solution.code(spot))} names one vendor's device: the program cannot run without "
         "it",
-        repair, unfixed=NO_NAME,
+        repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _is_counted(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a number is not only a device: one of a list, or what a callee compares."""
+    node = spot.node
+    if not (isinstance(node, ast.Constant) and type(node.value) is int):
+        return False
+    parents = solution.parents(spot.path)
+    parent = parents.get(node)
+    if isinstance(parent, (ast.List, ast.Tuple)):
+        return True
+    call = parents.get(parent) if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call):
+        return False
+    called = ast.unparse(call.func).rpartition(".")[2]
+    for path in solution.program(spot.path):
+        for function in syntax.walk(solution.project.tree(path) or ast.Module([], [])):
+            if isinstance(function, ast.FunctionDef) and function.name == called:
+                given = [each.arg for each in function.args.args]
+                if isinstance(parent, ast.keyword):
+                    name = parent.arg or ""
+                else:
+                    index = call.args.index(node)
+                    name = given[index] if index < len(given) else ""
+                if _compares(function, name):
+                    return True
+    return False
+
+
+def _compares(function: ast.FunctionDef, name: str) -> bool:
+    """Tell whether a function compares a parameter with something, or computes with it."""
+    return any(
+        isinstance(part, ast.Name) and part.id == name
+        for node in syntax.walk(function)
+        if isinstance(node, (ast.Compare, ast.BinOp, ast.JoinedStr))
+        for part in ast.walk(node)
+    )
 
 
 def _name(solution: Solution, spot: Spot) -> Name | None:

@@ -39,6 +39,9 @@ def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
                 reason = _function(edited, node)
             case ast.Assign(targets=[ast.Name(id=name)]):
                 reason = _rebinding(edited, node, name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cpu" | "cuda")):
+                if edited.is_new(node.func) and _tested_later(edited, node, name):
+                    reason = f"`{name}` may be None, which is asked below"
         if reason:
             yield node, reason
     yield from _numbered(edited, kinds)
@@ -186,6 +189,34 @@ def _rebinding(edited: Edited, node: ast.Assign, name: str) -> str:
         if isinstance(changed, ast.Name) and changed.id == name and not edited.is_new(changed):
             return f"`{name}` is changed in place, which would only change a copy"
     return ""
+
+
+def _tested_later(edited: Edited, node: ast.Call, name: str) -> bool:
+    """Tell whether the program asks behind a place, and not around it, if a name is None."""
+    at = edited.parents.get(node)
+    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(at, (ast.If, ast.IfExp, ast.BoolOp)) and name in _names(at):
+            return False  # it was asked already, perhaps
+        at = edited.parents.get(at)
+    asked = stored = 0
+    for part in sorted(syntax.walk(at or edited.after), key=lambda n: getattr(n, "lineno", 0)):
+        if getattr(part, "lineno", 0) <= (node.end_lineno or node.lineno) or asked:
+            continue
+        match part:
+            case ast.Name(id=known, ctx=ast.Store()) if known == name:
+                stored = stored or part.lineno
+            case ast.Compare(
+                left=ast.Name(id=known),
+                ops=[ast.Is() | ast.IsNot()],
+                comparators=[ast.Constant(value=None)],
+            ) if known == name:
+                asked = part.lineno
+    return bool(asked) and not (stored and stored < asked)
+
+
+def _names(test: ast.If | ast.IfExp | ast.BoolOp) -> set[str]:
+    parts = syntax.walk(test if isinstance(test, ast.BoolOp) else test.test)
+    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 def _numbered(edited: Edited, kinds: Kinds) -> Iterator[tuple[ast.AST, str]]:
