@@ -17,17 +17,22 @@ from samedevice.report.diff import hunks
 
 DOCS = Path(__file__).parents[2] / "docs"
 _CASE = re.compile(
-    r"<!-- error: on=(?P<on>\w+)(?P<unsafe> unsafe)?(?P<runs> runs)?"
+    r"<!-- error: on=(?P<on>\w+)(?P<unsafe> unsafe)?(?P<runs> runs)?(?P<hand> by-hand)?"
     r"(?: says=(?P<says>[^\n]*?))? -->\n"
     r"```python\n(?P<code>.*?)^```$.*?^```diff\n(?P<diff>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_GIVEN = re.compile(r"<!-- given -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MESSAGE = re.compile(r"^```text\n\w+: (.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program of a page: where it runs, the message that ends it ("" for none), its change."""
+    """A program of a page: where it runs, the message that ends it ("" for none), its change.
+
+    `on` is "virtual", "two" (with two devices) or "cpu". The change of one that is repaired
+    `by_hand` is that of the page, and `fix` makes none.
+    """
 
     page: str
     on: str
@@ -36,6 +41,7 @@ class Case:
     after: str
     diff: str
     shown: str
+    by_hand: bool
 
 
 def pages() -> list[Path]:
@@ -51,10 +57,38 @@ def cases() -> Iterator[Case]:
         message = told[1].split(", ...")[0] if told else ""
         for match in _CASE.finditer(text):
             after = _fixed(match["code"], bool(match["unsafe"]))
+            by_hand = bool(match["hand"])
+            if by_hand and after == match["code"]:
+                after = applied(match["code"], match["diff"])
             diff = _diff(match["code"], after)
             ends = "" if match["runs"] else match["says"] or message
             name = page.relative_to(DOCS).as_posix()
-            yield Case(name, match["on"], ends, match["code"], after, diff, match["diff"])
+            code, shown = match["code"], match["diff"]
+            yield Case(name, match["on"], ends, code, after, diff, shown, by_hand)
+
+
+def given() -> Iterator[str]:
+    """Yield the programs that make the files which those of a page read; they run first."""
+    for page in pages():
+        yield from _GIVEN.findall(page.read_text("utf-8"))
+
+
+def applied(code: str, diff: str) -> str:
+    """Return a program with a change of a page made in it.
+
+    Raises `ValueError` when the lines that it takes away are not there.
+    """
+    lines, start = code.splitlines(), 0
+    for hunk in diff.split("...\n"):
+        rows = hunk.splitlines()
+        old, new = ([row[1:] for row in rows if row[:1] in kinds] for kinds in (" -", " +"))
+        while lines[start : start + len(old)] != old:
+            start += 1
+            if start > len(lines):
+                raise ValueError(hunk)
+        lines[start : start + len(old)] = new
+        start += len(new)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _fixed(code: str, unsafe: bool) -> str:
@@ -78,13 +112,14 @@ def _diff(before: str, after: str) -> str:
 
 def write() -> None:
     """Write the changes of now into the pages."""
-    changes = {(case.page, case.before): case.diff for case in cases()}
+    changes = {(case.page, case.before): case.diff for case in cases() if not case.by_hand}
     for page in pages():
         name, text = page.relative_to(DOCS).as_posix(), page.read_text("utf-8")
 
         def changed(match: re.Match[str], name: str = name) -> str:
             start, end = (at - match.start() for at in match.span("diff"))
-            return match[0][:start] + changes[name, match["code"]] + match[0][end:]
+            change = changes.get((name, match["code"]), match["diff"])
+            return match[0][:start] + change + match[0][end:]
 
         page.write_text(_CASE.sub(changed, text), "utf-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -37,7 +38,25 @@ def test_every_message_and_question_has_its_programs() -> None:
     for page in pages:
         cases = [case for case in CASES if case.page == page]
         text = (errors.DOCS / page).read_text("utf-8")
-        assert text.count("```python\n") == len(cases), f"{page}: a program is not run"
+        runs = len(cases) + text.count("<!-- given -->\n")
+        assert text.count("```python\n") == runs, f"{page}: a program is not run"
+        if page.startswith("errors/"):
+            assert len(cases) >= 3, f"{page}: three usual causes"
+
+
+def test_every_wording_that_the_tool_knows_is_on_a_page() -> None:
+    from samedevice.prove import clash
+
+    said = " ".join(" ".join(page.read_text("utf-8").split()) for page in errors.pages())
+    said = said.replace("`", "")
+    missing = [pattern for _, pattern in clash._MESSAGES if not re.search(pattern, said)]
+    assert not missing
+
+
+def test_every_message_of_the_pages_is_read_as_one_about_devices() -> None:
+    from samedevice.prove.clash import read_message
+
+    assert [case.message for case in CASES if case.message and not read_message(case.message)] == []
 
 
 @pytest.mark.parametrize("page", sorted({case.page for case in CASES}))
@@ -45,10 +64,18 @@ def test_the_change_is_the_one_that_fix_makes(page: str) -> None:
     for case in CASES:
         if case.page == page:
             assert case.diff and case.shown == case.diff, "tests/docs/errors.py writes it anew"
+            if case.by_hand:
+                assert case.after == errors.applied(case.before, case.shown), "fix makes a change"
+
+
+def test_a_change_by_hand_has_to_fit() -> None:
+    assert errors.applied("a\nb\nc\nd\n", " a\n-b\n+x\n...\n-d\n") == "a\nx\nc\n"
+    with pytest.raises(ValueError, match="-e"):
+        errors.applied("a\nb\n", " a\n-e\n")
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("on", ["virtual", "cpu"])
+@pytest.mark.parametrize("on", ["virtual", "two", "cpu"])
 def test_programs_fail_as_told_and_run_when_repaired(on: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     pytest.importorskip("numpy")
@@ -62,13 +89,19 @@ def test_programs_fail_as_told_and_run_when_repaired(on: str, tmp_path: Path) ->
         messages[f"{number} before"], messages[f"{number} after"] = case.message, ""
     (tmp_path / "run.py").write_text(RUNNER)
     (tmp_path / "programs.json").write_text(json.dumps(programs))
-    settings = Settings(on=on, record=False)  # type: ignore[arg-type]  # one of its words
+    made = Settings(record=False)
+    for program in errors.given():
+        (tmp_path / "given.py").write_text(program)
+        assert run_program(["given.py"], cwd=tmp_path, settings=made).passed
+    settings = Settings(
+        on="cpu" if on == "cpu" else "virtual", devices=2 if on == "two" else 1, record=False
+    )
     result = run_program(["run.py"], cwd=tmp_path, settings=settings)
     assert result.passed, result.message
     said = json.loads((tmp_path / "said.json").read_text())
     wrong = {
         name: (said[name], programs[name])
         for name, message in messages.items()
-        if (message not in str(said[name]) if message else said[name] is not None)
+        if (message not in " ".join(str(said[name]).split()) if message else said[name] is not None)
     }
     assert not wrong

@@ -190,6 +190,17 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ("mismatch", r"Placeholder storage has not been allocated on (?P<device2>MPS) device!"),
     (
         "mismatch",
+        rf"Expected query, key, and value to have the same device type, but got query\.device: "
+        rf"(?P<device>{_DEVICE}) key\.device: (?P<device2>{_DEVICE})",
+    ),
+    (
+        "mismatch",
+        r"attempting to assign a gradient (?:with device type|located on device with index) "
+        r"'(?P<device>\w+)' to a tensor (?:with device type|located on device with index) "
+        r"'(?P<device2>\w+)'",
+    ),
+    (
+        "mismatch",
         rf"\b(?:must|should|to) be on the same device(?:[.,]? (?:Received|but got|but found|found) "
         rf"(?P<device>{_DEVICE}) and (?P<device2>{_DEVICE}))?",
     ),
