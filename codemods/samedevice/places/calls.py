@@ -661,6 +661,8 @@ class Calls(Library):
                 held = classes.contents(obj) if isinstance(obj, Obj) else None
                 if held is not None and isinstance(obj, Obj):
                     return classes.inherited(self, obj, held, name, args, kwargs, spot, scope)
+                if isinstance(obj, Obj) and obj.family == "optimizer":
+                    return self.library_method(obj, name, args, kwargs, spot, scope)
                 if isinstance(obj, Obj) and name == "__init__":
                     for key, (value, _) in kwargs.items():
                         obj.attrs.setdefault(key, value)

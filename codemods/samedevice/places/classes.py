@@ -137,14 +137,19 @@ def inherited(
 
 
 def _enumerate(run: Calls, klass: Klass) -> None:
-    """Make members of what an enum's body binds; a number or a text stays its own member."""
+    """Make members of what an enum's body binds.
+
+    A number or a text stays its own member, unless the class has methods for its members.
+    """
+    plain = {base.name for base in klass.bases if isinstance(base, Ext)} == {"enum.Enum"}
+    acts = plain and any(isinstance(value, Func) for value in klass.names.values())
     for statement in klass.node.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)]) if not name.startswith("_"):
                 value = klass.names.get(name)
             case _:
                 continue
-        if value is None or isinstance(value, (Const, Func)):
+        if value is None or isinstance(value, Func) or isinstance(value, Const) and not acts:
             continue
         member = klass.names[name] = Obj("", klass.node.name, klass)
         member.attrs.update(value=value, name=Const(name))

@@ -145,6 +145,7 @@ class Expressions:
         def note_stored(self, node: ast.expr) -> None: ...
         def fields_of(self, klass: Klass) -> list[str]: ...
         def register(self, owner: Obj, child: Obj) -> None: ...
+        def library_attribute(self, owner: Obj, attr: str) -> Value | None: ...
         def host_tensor(self, spot: Spot, scope: Scope, name: str) -> Tensor: ...
         def call(self, node: ast.Call, scope: Scope) -> Value: ...
         def method(
@@ -494,6 +495,8 @@ class Expressions:
                 return self.method(value, "__getitem__", scope, spot.node, SCALAR)
             case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
                 return self.iterate(classes.contents(value) or UNKNOWN, spot, scope)
+            case Klass(kind=classes.ENUM):
+                return self.any_of(v for v in value.names.values() if not isinstance(v, Func))
             case Const(value=text) if isinstance(text, str):
                 return SCALAR
         return value if value in (ARRAY, NOTHING) else UNKNOWN
@@ -1099,7 +1102,8 @@ class Expressions:
             return ARRAY
         if owner.family == "dataset" and attr in _DATASET_TENSORS:
             return self.host_tensor(spot, scope, attr)
-        return Method(owner, attr, spot)
+        held = self.library_attribute(owner, attr)
+        return held if held is not None else Method(owner, attr, spot)
 
     def bound(self, member: Func, owner: Value, klass: Klass, spot: Spot) -> Value:
         """Return what a function of a class is, as an attribute of an instance."""

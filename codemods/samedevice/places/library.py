@@ -11,7 +11,7 @@ from samedevice import torchfacts
 from samedevice.places import classes, models
 from samedevice.places.expressions import DEVICE, PARTS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.models import options
+from samedevice.places.models import distributions, optimizers, options
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -200,7 +200,7 @@ class Library(Expressions):
                 chosen = self.graph.node(value.spot or spot)
                 self.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
                 value.device = Device(chosen, value.spot, text=True, resolved=True)
-                if value.spot is not None and value.value in ("cuda", "cuda:0"):
+                if value.spot is not None and DEVICE.fullmatch(str(value.value)):
                     # Who does not choose gets a device that may not be there.
                     self.stored_literals.add(value.spot.node)
                     default = self.site("literal", value.spot, chosen, scope, text)
@@ -229,7 +229,7 @@ class Library(Expressions):
             return None
         self.consumed[origin.node] = found
         site = self.site("literal", origin, node, scope, text)
-        site.detail["value"] = value
+        site.detail.update(value=value, workers=self.workers)
         self.snapshot(site, scope)
         return found
 
@@ -1284,6 +1284,8 @@ class Library(Expressions):
         """Construct an optimizer: what it optimizes is trained."""
         made = Obj("optimizer", name, fact=fact)
         made.args = [v for v, _ in args]
+        if args and fact.kind == "optimizer":
+            optimizers.begin(self, made, args[0], NONE)
         owners: list[Obj] = []
         for value, where in args[:1]:
             for tensor, _ in self.tensors_in(value, where):
@@ -1309,11 +1311,7 @@ class Library(Expressions):
         """A distribution: its parameters must agree, and its samples are where they are."""
         given = [*args, *kwargs.values()]
         operands = [p for v, w in given for p in self.tensors_in(v, w)]
-        operands += [
-            (Tensor(v.node), w)
-            for v, w in given
-            if isinstance(v, Obj) and v.family == "distribution" and v.node is not None
-        ]
+        operands += [p for each in given for p in distributions.parameters(each)]
         made = Obj("distribution", name, fact=fact)
         if operands:
             made.node = self.operate(operands, spot, True).node
@@ -1487,6 +1485,11 @@ class Library(Expressions):
             return Tensor(item.node) if not item.packed else item
         return self.packed_unknown(spot)
 
+    def library_attribute(self, owner: Obj, attr: str) -> Value | None:
+        """Return an attribute of a library's object that is no method, if a model knows it."""
+        known = models.attributes_of(owner)
+        return known(self, owner, attr) if known is not None else None
+
     def library_method(
         self, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
         scope: Scope,
@@ -1496,11 +1499,6 @@ class Library(Expressions):
         if known is not None:
             return known(self, owner, name, models.Call(args, kwargs, spot, scope))
         match owner.family:
-            case "distribution" if owner.node is not None:
-                operands = [p for v, w in args for p in self.tensors_in(v, w)]
-                if operands:
-                    return self.operate([(Tensor(owner.node), spot), *operands], spot, True)
-                return Tensor(owner.node)
             case "hostobject":
                 self.fact_host(f"{owner.name}.{name}", _HOST, args, kwargs, spot, scope)
                 return Obj("hostobject", owner.name) if not args else UNKNOWN
@@ -1510,12 +1508,6 @@ class Library(Expressions):
                 return owner if name == "manual_seed" else SCALAR
             case "parser":
                 return options.parser_method(owner, name, models.Call(args, kwargs, spot, scope))
-            case "optimizer":
-                if name == "load_state_dict":
-                    self.put_into_module(args)
-                if name == "step" and args and isinstance(args[0][0], Func):
-                    return self.apply(args[0][0], [], {}, spot, scope)
-                return NONE
             case "context":
                 if name == "save_for_backward":
                     owner.attrs["saved_tensors"] = Seq("tuple", [v for v, _ in args])

@@ -203,6 +203,7 @@ class Solution:
             chosen = self.program(spot.path) not in chosen_from
             place = Place.CENTRAL if chosen else Place.HOST
             self.graph.pin(device.node, place, spot, "cpu")
+        self._take_only_accelerators()
         self._seeded = self._for_the_cpu()
         self._seed(self._seeded)
         for group in self._groups.get("clone", ()):
@@ -232,6 +233,26 @@ class Solution:
                             changed = True
         if changed:
             self.graph.solve()
+
+    def _take_only_accelerators(self) -> None:
+        """A program's only accelerator is the device it computes on, whatever its number is."""
+        numbered: dict[frozenset[str], list[SiteGroup]] = {}
+        for group in self._groups.get("literal", ()):
+            if not group.first.name.startswith(("cpu", "meta")):
+                numbered.setdefault(self.program(group.spot.path), []).append(group)
+        others = {
+            self.program(group.spot.path)
+            for kind in ("indexed", "resolver", "process", "move", "module-move")
+            for group in self._groups.get(kind, ())
+            if not _to_literal(group)
+        }
+        for program, groups in numbered.items():
+            if program in others or len({group.first.name for group in groups}) > 1:
+                continue
+            for site in (site for group in groups for site in group.sites):
+                root = site.node.find() if site.node is not None else None
+                if root is not None and root.pin is Place.FIXED:
+                    root.pin = Place.CENTRAL
 
     def _demanded(self, node: Node | None) -> bool:
         """Tell whether something needs a value on the device, or puts it there."""
@@ -1527,6 +1548,17 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+def _to_literal(group: SiteGroup) -> bool:
+    """Tell whether a place of a device is a move, and to one that is written as a constant."""
+    device = group.first.detail.get("device")
+    return (
+        group.kind in ("move", "module-move")
+        and isinstance(device, Device)
+        and device.spot is not None
+        and isinstance(device.spot.node, ast.Constant)
+    )
 
 
 def is_bare(site: Site) -> bool:

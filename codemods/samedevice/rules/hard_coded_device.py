@@ -53,7 +53,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report device literals and moves by name."""
     for groups in solution.model_parallel().values():
         yield _on_purpose(solution, groups)
-    for group in solution.groups("literal"):
+    for group in _judged(solution, "literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             if not _chosen(solution, group.spot):
                 yield _chosen_cpu(solution, group)
@@ -65,7 +65,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _compared(solution, group.spot)
         ):
             yield _literal(solution, group)
-    for group in solution.groups("indexed"):
+    for group in _judged(solution, "indexed"):
         if _of_rank(group) or group.first.detail["guarded"]:
             continue
         if group.spot.node not in solution.interpreter.meant:
@@ -73,7 +73,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
     for kind in ("move", "module-move"):
-        for group in solution.groups(kind):
+        for group in _judged(solution, kind):
             if (
                 group.first.name == "cuda"
                 and not _of_rank(group)
@@ -81,6 +81,14 @@ def find(solution: Solution) -> Iterator[Finding]:
                 and not _chosen(solution, group.spot)
             ):
                 yield _move(solution, group)
+
+
+def _judged(solution: Solution, kind: str) -> Iterator[SiteGroup]:
+    """Yield the places of a kind; those of a dataset, unless `dataset-touches-device` has them."""
+    yield from solution.groups(kind)
+    for group in solution.hosted_groups(kind):
+        if not any(site.detail.get("workers") or site.detail.get("some") for site in group.sites):
+            yield group
 
 
 def _of_rank(group: SiteGroup) -> bool:
@@ -158,14 +166,18 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
 def _choice(solution: Solution, spot: Spot, *, index: bool = False) -> Fix | None:
     """Return the fix that asks for the accelerator where it is written out, perhaps by `index`."""
     torch, imports = solution.torch(spot.path)
-    vendor, code = "cuda", "{}"
+    vendor, code, quote = "cuda", "{}", '"'
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
-        code = "{}" if index else f'"{vendor}"'
+        first = spot.node.value.partition(":")[2] in ("", "0")  # the one that every machine has
+        quote = "'" if solution.code(spot).endswith("'") else '"'
+        code = "{}" if index and first else f"{quote}{vendor}{quote}"
     if not torch or vendor not in _AVAILABLE:
         return None
     called = isinstance(spot.node, ast.Call) and ast.unparse(spot.node.func).endswith("device")
-    other = f'{torch}.device("cpu")' if called else '"cpu"'  # torch.device("cuda", index)
+    other = f"{quote}cpu{quote}"
+    if called:  # torch.device("cuda", index)
+        other = f"{torch}.device({other})"
     code = f"{code} if {torch}.{_AVAILABLE[vendor]}.is_available() else {other}"
     return Fix((edit(solution, spot, "replace", code=code),), imports=imports)
 

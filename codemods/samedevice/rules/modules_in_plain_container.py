@@ -23,10 +23,19 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix, Import
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.values import Dict, Obj, Seq
+from samedevice.places.values import Dict, Either, Obj, Seq, Value
 from samedevice.rules._build import edit, finding
 
 _REASON = "the layers become parameters: they are trained, and the state dict gets their keys"
+
+
+def _members(container: Seq | Dict) -> Iterator[Value]:
+    """Yield what a container holds; what may be one of several modules, each."""
+    for member in container.members():
+        if isinstance(member, Either):
+            yield from member.options
+        else:
+            yield member
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -35,7 +44,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         site = group.first
         value = site.detail["value"]
         owner = site.detail["owner"]
-        members = list(value.members()) if isinstance(value, (Seq, Dict)) else []
+        members = list(_members(value)) if isinstance(value, (Seq, Dict)) else []
         modules = [m for m in members if isinstance(m, Obj) and m.family == "module" and m.stateful]
         if not modules or len(modules) != len(members) or not owner.cls:
             continue

@@ -21,7 +21,10 @@ from samedevice.places.values import Obj, Scope, Value
 if TYPE_CHECKING:
     from samedevice.places.library import Library
 
-__all__ = ["Call", "Methods", "Model", "handler", "methods", "methods_of", "model"]
+__all__ = [
+    "Attributes", "Call", "Methods", "Model", "attributes", "attributes_of", "handler", "methods",
+    "methods_of", "model",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,13 @@ Model = Callable[["Library", Call], Value]
 #: What calls of an object's methods do; calling the object itself is its method `__call__`.
 Methods = Callable[["Library", Obj, str, Call], Value]
 
+#: What attributes of an object are; None for a method, or for what is not known.
+Attributes = Callable[["Library", Obj, str], "Value | None"]
+
 _MODELS: dict[str, Model] = {}
 _METHODS: dict[str, Methods] = {}
+_ATTRIBUTES: dict[str, Attributes] = {}
+_INHERITED: set[str] = set()
 
 
 def model(*names: str) -> Callable[[Model], Model]:
@@ -52,21 +60,41 @@ def model(*names: str) -> Callable[[Model], Model]:
     return register
 
 
-def methods(*families: str) -> Callable[[Methods], Methods]:
-    """Register the methods of a library's objects, by what models of their makers call them."""
+def methods(*families: str, inherited: bool = False) -> Callable[[Methods], Methods]:
+    """Register the methods of a library's objects, by what models of their makers call them.
+
+    `inherited`: classes of the project that are made of the library's have them, too.
+    """
 
     def register(function: Methods) -> Methods:
         _METHODS.update(dict.fromkeys(families, function))
+        _INHERITED.update(families if inherited else ())
         return function
 
     return register
 
 
+def attributes(*families: str) -> Callable[[Attributes], Attributes]:
+    """Register the attributes of a library's objects that are no methods."""
+
+    def register(function: Attributes) -> Attributes:
+        _ATTRIBUTES.update(dict.fromkeys(families, function))
+        return function
+
+    return register
+
+
+def attributes_of(owner: Obj) -> Attributes | None:
+    """Return what knows the attributes of a library's object, if a model does."""
+    _load()
+    return _ATTRIBUTES.get(owner.family) if owner.cls is None else None
+
+
 def methods_of(owner: Obj) -> Methods | None:
     """Return the methods of a library's object, if a model knows them."""
-    if owner.cls is not None:
-        return None
     _load()
+    if owner.cls is not None and owner.family not in _INHERITED:
+        return None
     return _METHODS.get(owner.family)
 
 

@@ -112,12 +112,17 @@ def vjp(run: Library, call: Call) -> Value:
     result = run.apply(call.args[0][0], call.args[1:], {}, call.spot, call.scope)
     back = Obj("pullback")
     back.args = [value for value, _ in call.args[1:]]
+    back.kwargs = {"of": result}
     return Seq("tuple", [result, back])
 
 
 @methods("pullback")
 def pulled_back(run: Library, owner: Obj, name: str, call: Call) -> Value:
-    """A gradient for each argument, where that is."""
+    """A gradient for each argument, where that is; what flows back meets the result."""
+    results = run.tensors_in(owner.kwargs["of"], call.spot)
+    flowing = [pair for value, where in call.args for pair in run.tensors_in(value, where)]
+    if name == "__call__" and results and flowing:
+        run.operate([*results, *flowing], call.spot, False)
     found = [Tensor(value.node) if isinstance(value, Tensor) else value for value in owner.args]
     return Seq("tuple", list(found)) if name == "__call__" else UNKNOWN
 

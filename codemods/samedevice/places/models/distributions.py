@@ -1,0 +1,58 @@
+"""torch.distributions: where a distribution's parameters are, its samples and results are too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places.expressions import Arg
+from samedevice.places.graph import Spot
+from samedevice.places.models import Call, attributes, methods, model
+from samedevice.places.values import SCALAR, UNKNOWN, Doubt, Obj, Tensor, Value
+
+if TYPE_CHECKING:
+    from samedevice.places.library import Library
+
+#: Attributes that are tensors. Source: the properties and `arg_constraints` of torch.distributions.
+TENSORS = frozenset(
+    """mean mode variance stddev probs logits loc scale rate concentration concentration0
+    concentration1 covariance_matrix precision_matrix scale_tril low high df total_count temperature
+    cov_factor cov_diag""".split()
+)
+#: Attributes that are distributions of the same tensors.
+PARTS = frozenset(("base_dist", "mixture_distribution", "component_distribution"))
+
+
+def parameters(given: Arg) -> list[tuple[Tensor, Spot]]:
+    """Return what stands for a distribution's tensors; the object itself cannot be moved."""
+    value, where = given
+    if isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
+        return [(Tensor(value.node).doubted(Doubt.OTHER), where)]
+    return []
+
+
+@model("torch.distributions.kl_divergence", "torch.distributions.kl.kl_divergence")
+def divergence(run: Library, call: Call) -> Value:
+    """The parameters of both distributions meet."""
+    operands = [p for given in (*call.args, *call.kwargs.values()) for p in parameters(given)]
+    return run.operate(operands, call.spot, True) if operands else UNKNOWN
+
+
+@attributes("distribution")
+def distribution_attribute(run: Library, owner: Obj, attr: str) -> Value | None:
+    """A parameter or moment is where the distribution is."""
+    if attr in PARTS:
+        return owner
+    return Tensor(owner.node) if attr in TENSORS and owner.node is not None else None
+
+
+@methods("distribution")
+def distribution_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+    """Samples are where the parameters are, and so must be what a probability is asked of."""
+    if owner.node is None or name in ("batch_shape", "event_shape", "has_rsample"):
+        return SCALAR if owner.node is not None else UNKNOWN
+    if name == "expand":
+        return owner
+    operands = [p for v, w in (*call.args, *call.kwargs.values()) for p in run.tensors_in(v, w)]
+    if operands:
+        return run.operate([(Tensor(owner.node), call.spot), *operands], call.spot, True)
+    return Tensor(owner.node)
