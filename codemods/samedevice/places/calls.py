@@ -101,6 +101,8 @@ class Calls(Library):
                 kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
                 if value.element is not None:
                     kwargs.setdefault("**", (value.element, spot))
+            elif value is UNKNOWN:
+                kwargs.setdefault("**", (UNKNOWN, spot))
         before = len(self.sites)
         if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
             layer = self.unknown_layer(node.func, args, Spot(scope.path, node), scope)
@@ -558,8 +560,7 @@ class Calls(Library):
         if klass.family == "module":
             made.site = self.site("module", spot, made.node, scope, klass.node.name)
             made.site.detail["object"] = made
-            if self.default_device and made.node is not None:
-                self.graph.pin(made.node, Place.CENTRAL, spot)
+            self.made_on_default(made, spot, scope)
             self.snapshot(made.site, scope)
         init = klass.lookup("__init__")
         own = classes.made_by_new(self, klass, args, kwargs, spot)

@@ -1073,7 +1073,10 @@ class Expressions:
             getter = owner.cls.lookup("__getattr__")
             if isinstance(getter, Func) and owner.family != "module":
                 return self.call_func(
-                    Func(getter.node, getter.scope, owner, getter.cls), [(SCALAR, spot)], {}, spot
+                    Func(getter.node, getter.scope, owner, getter.cls),
+                    [(Const(attr), spot)],
+                    {},
+                    spot,
                 )
         computed = classes.by_pattern(owner, attr)
         if computed is not None:

@@ -564,7 +564,12 @@ class Library(Expressions):
         if given is None and fact.device and "device" in fact.params:
             index = fact.params.index("device")
             given = args[index] if len(args) > index else None
-        if given is None and kind == "create" and self.inside and not self.default_device:
+        others = kwargs.get("**")  # under keys that are not known
+        if given is None and others is not None and fact.device:
+            if not isinstance(others[0], Device):
+                return Tensor(self.graph.node(spot), scalar=scalar)
+            given = others
+        if given is None and kind == "create" and self.inside:
             given = self.inside[-1]
         device = self.as_device(*given, scope, sure=True) if given is not None else None
         if device is not None:
@@ -737,8 +742,7 @@ class Library(Expressions):
             self.graph.pin(made.node, Place.UNKNOWN, spot)
         made.site = self.site("module", spot, made.node, scope, name)
         made.site.detail["object"] = made
-        if self.default_device and made.node is not None:
-            self.graph.pin(made.node, Place.CENTRAL, spot)
+        self.made_on_default(made, spot, scope)
         self.snapshot(made.site, scope)
         self.modules.append(made)
         self.module_arguments(made, args, kwargs)
@@ -753,6 +757,23 @@ class Library(Expressions):
         elif given is not None:
             made.moves.append(spot)  # it is told where to be; how it takes that is its own affair
         return made
+
+    def made_on_default(self, made: Obj, spot: Spot, scope: Scope) -> None:
+        """Put a new module where `set_default_device`, or `with torch.device(...)`, says."""
+        if made.node is None:
+            return
+        if self.default_device and not self.inside:
+            self.graph.pin(made.node, Place.CENTRAL, spot)
+        elif self.inside:
+            device = self.as_device(*self.inside[-1], scope, sure=True)
+            root = device.node.find() if device is not None else None
+            if root is None or root.pin is Place.HOST:
+                return
+            made.moves.append(spot)
+            if root.pin is Place.FIXED:  # "meta": it is filled later, wherever that may be
+                self.graph.pin(made.node, Place.UNKNOWN, spot)
+            else:
+                self.graph.same(made.node, root)
 
     def module_arguments(self, made: Obj, args: list[Arg], kwargs: dict[str, Arg]) -> None:
         """Register what is handed to a module's constructor: modules, and tensors as buffers."""
@@ -916,7 +937,9 @@ class Library(Expressions):
             case "named_modules" | "named_children":
                 return Iter(Seq("tuple", [SCALAR, self.any_module(owner, spot)]), owner)
             case "state_dict":
-                return Dict(element=Tensor(owner.node))
+                entry = Tensor(owner.node)
+                entry.owner = owner
+                return Dict(element=entry)
             case "load_state_dict":
                 self.put_into_module(args)
                 return NONE
@@ -990,7 +1013,7 @@ class Library(Expressions):
                 self.graph.pin(node, Place.HOST, spot, "module")
                 self.rebase(owner, node)
             return  # for saving or export, otherwise
-        first = not owner.moves and not self.conditional
+        first = not owner.moves
         owner.moves.append(spot)
         root = owner.node.find()
         if root.pin is Place.HOST and root.name == "module" or first and owner.used:

@@ -65,6 +65,13 @@ class Narrowing(Choices):
                 asked, bound = scope.tests[name]
                 if all(scope.names.get(known) is value for known, value in bound.items()):
                     self.narrow(asked, scope, positive)
+            case ast.Compare(
+                left=ast.Attribute(value=left, attr="device"),
+                ops=[ast.Eq() | ast.NotEq() as op],
+                comparators=[ast.Attribute(value=right, attr="device")],
+            ):
+                if positive == isinstance(op, ast.Eq):
+                    self._together(left, right, scope)
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
                 same = positive == isinstance(op, ast.Is)
                 if isinstance(right, ast.Constant) and right.value is None:
@@ -143,6 +150,23 @@ class Narrowing(Choices):
                 kinds = self.kinds(self.eval(right, scope))
                 if kinds:
                     self._refine(subject, kinds, scope, True)
+
+    def _together(self, left: ast.expr, right: ast.expr, scope: Scope) -> None:
+        """Two tensors are in one place here: what is kept is where the one is that came."""
+        if isinstance(right, ast.Attribute) and not isinstance(left, ast.Attribute):
+            left, right = right, left
+        kept, came = self.eval(left, scope), self.eval(right, scope)
+        if not isinstance(kept, Tensor) or not isinstance(came, Tensor):
+            return
+        made = kept.copy()
+        made.node = came.node
+        match left:
+            case ast.Name(id=name) if name in scope.names:
+                scope.names[name] = made
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                owner = scope.names.get(name)
+                if isinstance(owner, Obj) and attr in owner.attrs:
+                    self.trail.put(owner.attrs, attr, made)
 
     def _refine(
         self, subject: ast.expr, kinds: tuple[str, ...], scope: Scope, positive: bool

@@ -8,7 +8,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from samedevice import syntax, torchfacts
@@ -588,6 +588,23 @@ class Solution:
                 if func is None or not _is_parameter(group.spot.node, func.node):
                     yield group
                     break
+        yield from self._perhaps_numbers()
+
+    def _perhaps_numbers(self) -> Iterator[SiteGroup]:
+        """Return what was loaded onto the CPU and meets the device, if it is no number."""
+        seen: set[ast.AST] = set()
+        for clash in self.graph.clashes:
+            for node, spot, other in (
+                (clash.meet.left, clash.meet.left_spot, clash.meet.right),
+                (clash.meet.right, clash.meet.right_spot, clash.meet.left),
+            ):
+                root = node.find()
+                if root.name != "loaded" or root.sure or spot.node in seen:
+                    continue
+                seen.add(spot.node)
+                site = self.site_at(spot)
+                if site is not None and not self.owned(spot.path):
+                    yield SiteGroup("undecided", spot, [replace(site, node=other)])
 
     def incomplete(self, findings: Iterable[Finding]) -> tuple[str, ...]:
         """Return what keeps a program for the CPU from being converted: "main.py:83", ...

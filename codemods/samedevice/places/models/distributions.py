@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from samedevice.places.library import Library
 
 #: Attributes that are tensors. Source: the properties and `arg_constraints` of torch.distributions.
-TENSORS = frozenset(
-    """mean mode variance stddev probs logits loc scale rate concentration concentration0
-    concentration1 covariance_matrix precision_matrix scale_tril low high df total_count temperature
-    cov_factor cov_diag""".split()
-)
+TENSORS = frozenset((
+    "mean", "mode", "variance", "stddev", "probs", "logits", "loc", "scale", "rate",
+    "concentration", "concentration0", "concentration1", "covariance_matrix", "precision_matrix",
+    "scale_tril", "low", "high", "df", "total_count", "temperature", "cov_factor", "cov_diag",
+))  # fmt: skip
 #: Attributes that are distributions of the same tensors.
 PARTS = frozenset(("base_dist", "mixture_distribution", "component_distribution"))
 
