@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Spot
 from samedevice.places.values import (
+    DEVICE,
     NONE,
     UNKNOWN,
     Const,
@@ -142,7 +143,11 @@ def _enumerate(run: Calls, klass: Klass) -> None:
     A number or a text stays its own member, unless the class has methods for its members.
     """
     plain = {base.name for base in klass.bases if isinstance(base, Ext)} == {"enum.Enum"}
-    acts = plain and any(isinstance(value, Func) for value in klass.names.values())
+    held = klass.names.values()
+    acts = plain and any(isinstance(value, Func) and not value.static for value in held)
+    texts = [str(value.value) for value in held if isinstance(value, Const)]
+    if any(text == "cpu" or DEVICE.fullmatch(text) for text in texts):
+        acts = False  # a member is a device's name, which is judged wherever it goes
     for statement in klass.node.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)]) if not name.startswith("_"):

@@ -14,6 +14,7 @@ from samedevice.places.graph import Graph, Node, Place, Spot
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    DEVICE,
     NAMING,
     NONE,
     NOTHING,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 #: One argument of a call: its value and where it is written.
 Arg = tuple[Value, Spot]
 
-DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 #: Methods by which modules give what they are made of, one by one.
 PARTS = frozenset(
     ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",

@@ -12,6 +12,7 @@ from samedevice.places.graph import Graph
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    DEVICE,
     NOTHING,
     SCALAR,
     UNKNOWN,
@@ -196,8 +197,6 @@ def _said(device: Device) -> tuple[bool, str, int, int]:
 
 def _device_or_text(device: Device, text: Const) -> Device:
     """Return a device that is named by a text where a branch was not taken."""
-    from samedevice.places.expressions import DEVICE
-
     if not DEVICE.fullmatch(str(text.value)):
         return device
     made = Device(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import classes, models
-from samedevice.places.expressions import DEVICE, PARTS, Arg, Expressions, parameters
+from samedevice.places.expressions import PARTS, Arg, Expressions, parameters
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.models import distributions, optimizers, options
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    DEVICE,
     NONE,
     SCALAR,
     UNKNOWN,

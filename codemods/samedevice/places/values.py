@@ -7,6 +7,7 @@ needs it. `Unknown` is an honest answer: it meets nothing and is never edited.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -47,6 +48,9 @@ class Array(Value):
 
 #: How deep containers in containers are joined and copied; one may hold itself.
 DEEP = 6
+
+#: The text that names an accelerator, and its number.
+DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
 
 UNKNOWN = Unknown()
 #: A member of what is empty: no code ever meets it.
