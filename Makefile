@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs picture first-five package licences ci-test gpu-proof sweep clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version picture first-five package licences ci-test gpu-proof sweep clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -67,6 +67,12 @@ ecosystem: $(VENV)/.installed
 docs: $(VENV)/.installed
 	@$(PIP) --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# The same as one version among others, on the local branch gh-pages: make docs-version VERSION=0.1
+docs-version: $(VENV)/.installed
+	@$(PIP) --editable '.[docs]' 'mike>=2.1,<3'
+	VERSIONS=mike NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(VERSION) latest
+	$(BIN)/mike set-default latest
 
 # The README's picture of a terminal, from a real run.
 picture: $(VENV)/.installed

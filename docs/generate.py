@@ -7,8 +7,10 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -35,13 +37,36 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def rule_page() -> str:
-    """Return the page of all rules, each with its example as a diff."""
-    parts = ["# Rules\n\n`samedevice rules NAME` shows the same in a terminal.\n"]
-    for rule in rules.load().values():
-        body = _EXAMPLE.sub(_as_diff, rule.doc.partition("\n")[2] + "\n")
-        parts.append(f"## {rule.name}\n\n**{rule.summary}**\n{body}\n")
-    return "\n".join(parts)
+def rule_index() -> str:
+    """Return the page that lists all rules."""
+    rows = "\n".join(
+        f"| [{rule.name}](rules/{rule.name}.md) | {rule.summary} |"
+        for rule in rules.load().values()
+    )
+    return (
+        "---\ndescription: All rules of samedevice, with what each finds.\n---\n\n# Rules\n\n"
+        "Each has a page with its reason, an example and its source. `samedevice rules NAME` shows "
+        "the same in a terminal; [rules.json](../rules.json) has this list for programs.\n\n"
+        f"| rule | what it finds |\n| --- | --- |\n{rows}\n"
+    )
+
+
+def rule_page(name: str) -> str:
+    """Return the page of one rule: why, its example as a diff, its switches, its source."""
+    rule = rules.load()[name]
+    body = _EXAMPLE.sub(_as_diff, rule.doc.partition("\n")[2] + "\n")
+    path = Path(rules.__file__).with_name(f"{name.replace('-', '_')}.py")
+    source = textwrap.indent(path.read_text("utf-8"), "    ")
+    told = f'"{rule.summary}"'.replace("`", "")
+    return (
+        f"---\ndescription: {told}\n---\n\n# {name}\n\n**{rule.summary}**\n{body}\n"
+        "## Switches\n\n"
+        f"`samedevice check --select {name}` asks for this rule only, `--ignore {name}` leaves it "
+        f"out, and `# samedevice: ignore[{name}]` at the end of a line does so for that line. "
+        "[Settings](../settings.md) do the same for a project.\n\n"
+        f'??? abstract "Its source: codemods/samedevice/rules/{path.name}"\n\n'
+        f"    ```python\n{source}    ```\n\n[All rules](../rules.md)\n"
+    )
 
 
 def _as_diff(example: re.Match[str]) -> str:
@@ -181,8 +206,9 @@ def python_page() -> str:
     )
 
 
-PAGES = {
-    "reference/rules.md": rule_page,
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/rules.md": rule_index,
+    **{f"reference/rules/{name}.md": partial(rule_page, name) for name in rules.load()},
     "reference/commands.md": command_page,
     "reference/settings.md": settings_page,
     "reference/exit-codes.md": exit_code_page,

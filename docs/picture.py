@@ -1,4 +1,4 @@
-"""Make docs/terminal.svg and docs/map.svg from real runs: `make picture`.
+"""Make docs/terminal.svg, docs/map.svg and docs/home.svg from real runs: `make picture`.
 
 The commands run in a pseudo terminal, on the program of the tutorial; rich draws what they print.
 """
@@ -64,20 +64,34 @@ def draw(shown: str, title: str, path: Path) -> None:
     path.write_text(re.sub(r"[ \t]+$", "", svg, flags=re.M), encoding="utf-8")
 
 
-def main() -> None:
-    """Draw `check` and `fix` of the tutorial's program, and the map of three files."""
-    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    found = re.search(r"<!-- file: notes.py -->\n```python\n(.*?)```", page, re.S)
+def program(page: str, name: str) -> str:
+    """Return the program that a page of the documentation has under a name."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    found = re.search(rf"<!-- file: {re.escape(name)} -->\n```python\n(.*?)```", text, re.S)
     assert found is not None
+    return found[1]
+
+
+def maps(folder: Path) -> None:
+    """Draw the map of three files, and that of the home page's program, into a folder."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary)
+        shutil.copytree(PROJECT, work / "trainer")
+        (work / "train.py").write_text(program("index.md", "train.py"), encoding="utf-8")
+        for name, path in (("map.svg", "trainer"), ("home.svg", "train.py")):
+            picture = ["map", "--quiet", "--fixed", "--image", str(folder / name), path]
+            subprocess.run([sys.executable, "-m", "samedevice", *picture], check=True, cwd=work)
+
+
+def main() -> None:
+    """Draw `check` and `fix` of the tutorial's program, and the maps."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        (folder / "notes.py").write_text(found[1], encoding="utf-8")
+        (folder / "notes.py").write_text(program("tutorial.md", "notes.py"), encoding="utf-8")
         commands = ["check notes.py", "fix --diff notes.py"]
         shown = screen(commands, folder, [sys.executable, "-m", "samedevice"])
-        draw(shown, "samedevice", ROOT / "docs" / "terminal.svg")
-        shutil.copytree(PROJECT, folder / "trainer")
-        picture = ["map", "--fixed", "--image", str(ROOT / "docs" / "map.svg"), "trainer"]
-        subprocess.run([sys.executable, "-m", "samedevice", *picture], check=True, cwd=folder)
+    draw(shown, "samedevice", ROOT / "docs" / "terminal.svg")
+    maps(ROOT / "docs")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 A comment above a fenced block says what it is for:
 
     <!-- file: train.py -->   the block is a file, written before what follows is run
-    <!-- run -->              it is run: of a console block each line that begins with "$ ", which
-                              has to print what follows; a block of Python or sh as a whole
+    <!-- run -->              it is run: of a console or diff block each line that begins with
+                              "$ ", which has to print what follows; one of Python or sh as a whole
     <!-- run: WORDS -->       the same, with some of these words:
         torch                 it needs torch
         list                  what the commands print is not shown
@@ -131,7 +131,7 @@ class Runner:
                 self._made.add(name)
                 made = scratch.PROJECTS[name](self._folder)
                 self._environment |= self._stack.enter_context(made)
-        if block.language == "console":
+        if block.language in ("console", "diff"):
             for command, expected in commands(block.text):
                 if command in scratch.NOT_RUN or _TORCH.match(command) and not self._torch:
                     yield command, expected, expected

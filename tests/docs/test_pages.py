@@ -159,14 +159,15 @@ def generated() -> dict[str, str]:
     return {path: make() for path, make in generate.PAGES.items()}
 
 
-def test_every_rule_has_its_example_as_a_diff(generated: dict[str, str]) -> None:
-    sections = generated["reference/rules.md"].split("\n## ")[1:]
-    assert [section.partition("\n")[0] for section in sections] == list(rules.load())
-    for section in sections:
-        if "```diff\n" not in section and "there is no fix" in section:
+def test_every_rule_has_a_page_with_its_example_as_a_diff(generated: dict[str, str]) -> None:
+    for name in rules.load():
+        assert f"| [{name}](rules/{name}.md) | " in generated["reference/rules.md"]
+        page = generated[f"reference/rules/{name}.md"]
+        assert f"\n# {name}\n" in page and '    ```python\n    """' in page  # its source
+        if "```diff\n" not in page and "there is no fix" in page:
             continue  # nothing becomes of its example
-        diff = section.split("```diff\n")[1].split("```")[0]
-        assert re.search("^[-+]", diff, re.M), section
+        diff = page.split("```diff\n")[1].split("```")[0]
+        assert re.search("^[-+]", diff, re.M), page
 
 
 def test_every_command_and_setting_is_in_the_reference(generated: dict[str, str]) -> None:

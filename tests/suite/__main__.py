@@ -1,8 +1,10 @@
 """Show what `samedevice fix --yes` does to the programs of the suite, and what of it is wrong.
 
     python -m tests.suite [--text] [--diff] [NAME...]
+    python -m tests.suite --page
 
-A NAME is a part of a program's. `--text` runs nothing. `--diff` shows every repair.
+A NAME is a part of a program's. `--text` runs nothing. `--diff` shows every repair. `--page` writes
+docs/proof/suite.md, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from tests.cases.running import Runner
 
 from . import catalogue, running
 from .catalogue import Program, Repaired, programs, repaired
+from .page import PAGE, page
 
 
 def _diff(program: Program, after: Repaired) -> Iterator[str]:
@@ -40,8 +43,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--text", action="store_true", help="run nothing")
     parser.add_argument("--diff", action="store_true", help="show every repair")
+    parser.add_argument("--page", action="store_true", help="write docs/proof/suite.md")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    if options.page:
+        PAGE.write_text(page(), "utf-8")
+        return
     bad = 0
     with contextlib.ExitStack() as stack:
         runner = None if options.text else stack.enter_context(Runner())

@@ -13,6 +13,7 @@ from tests.cases.running import Runner
 
 from . import catalogue, running
 from .catalogue import PROGRAMS, Program, programs, repaired
+from .page import PAGE, page
 from .running import Runs
 
 
@@ -70,6 +71,10 @@ def _before(program: Program, runner: Runner, ran: dict[str, Runs]) -> Runs:
     if program.name not in ran:
         ran[program.name] = running.run(program.files, runner)
     return ran[program.name]
+
+
+def test_page() -> None:
+    assert page() == PAGE.read_text("utf-8"), "python -m tests.suite --page writes it"
 
 
 def test_size() -> None:
