@@ -10,7 +10,7 @@ from typing import Any
 from samedevice import torchfacts
 from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, State
-from samedevice.places.expressions import INDEXED, Arg
+from samedevice.places.expressions import DEVICE, INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
@@ -406,8 +406,10 @@ class Calls(Library):
 
     def default(self, name: str, default: ast.expr | None, func: Func, scope: Scope) -> Value:
         """Return a parameter's default, and note a device that was chosen at import."""
-        if default is None:
-            return UNKNOWN
+        if default is None:  # a decorator gives it
+            spec = func.node.args
+            given = (each for each in (*spec.posonlyargs, *spec.args) if each.arg == name)
+            return self._of_settings(next(given, None), func.scope) or UNKNOWN
         value = self.eval(default, func.scope)
         if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
             made = self.site("default", Spot(func.scope.path, default), value.node, scope, name)
@@ -432,7 +434,11 @@ class Calls(Library):
         sure = func.cls is not None and func.cls.family == "function"
         sure = sure and _name(func.node) == "backward"
         args = [
-            (self.parameter(argument, default, path, sure), Spot(path, argument))
+            (
+                self._of_settings(argument, func.scope)
+                or self.parameter(argument, default, path, sure),
+                Spot(path, argument),
+            )
             for argument, default in zip(positional, defaults, strict=True)
         ]
         kwargs = {
@@ -440,6 +446,32 @@ class Calls(Library):
             for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
         }
         return self.call_func(func, args, kwargs, Spot(path, func.node))
+
+    def _of_settings(self, argument: ast.arg | None, scope: Scope) -> Value | None:
+        """Return an instance for a parameter that is one of a class whose fields have defaults.
+
+        A library's decorator makes it of the command line. Of the defaults only an accelerator is
+        believed: it is written out for all who choose none. Who has "cpu" there may mean it.
+        """
+        if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
+            return None
+        klass = self.eval(argument.annotation, scope)
+        if not isinstance(klass, Klass) or klass.family or klass.bases:
+            return None
+        declared = classes.fields(klass)
+        if not declared or isinstance(klass.lookup("__init__"), Func):
+            return None
+        given = [klass.names.get(field.name) for field in declared]
+        if any(value is None or _is_cpu(value) for value in given):
+            return None
+        made = self.instantiate(klass, [], {}, Spot(scope.path, argument), scope)
+        if not isinstance(made, Obj):
+            return None
+        for name, value in made.attrs.items():
+            if isinstance(value, Const):
+                if not (isinstance(value.value, str) and DEVICE.fullmatch(value.value)):
+                    made.attrs[name] = SCALAR
+        return made
 
     def parameter(
         self, argument: ast.arg, default: ast.expr | None, path: str, sure: bool
@@ -945,3 +977,8 @@ def _statement(spot: Spot) -> Any:
 
 def _name(node: ast.AST) -> str:
     return getattr(node, "name", "")
+
+
+def _is_cpu(value: Value) -> bool:
+    """Tell whether a value is the text that names the CPU."""
+    return isinstance(value, Const) and isinstance(value.value, str) and value.value == "cpu"
