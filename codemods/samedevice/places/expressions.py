@@ -420,7 +420,7 @@ class Expressions:
 
     def _entry(self, owner: Tensor, key: str, spot: Spot) -> Tensor:
         """Return an entry of what was taken for a tensor: it is some mapping of what is unknown."""
-        if owner.site is not None and owner.site.node is not None:
+        if owner.packed or owner.site is not None and owner.site.kind in ("batch", "load"):
             return self.part(owner, key)
         node = self.graph.node(spot)
         node.sure = False

@@ -826,6 +826,8 @@ class Solution:
         for code, value, is_global in site.devices:
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
+            if site.constructing and module is not None and code.count(".") > 1:
+                continue  # a part may be there already, and the module that is built is not
             if self._is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.pending):
                     return Name(code, text=not isinstance(value, Device) or value.text)

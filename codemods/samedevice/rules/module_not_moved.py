@@ -65,6 +65,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if any(site.constructing for site in group.sites):
             continue
+        if _of_the_host(group.spot.node):
+            continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
         inside = solution.in_module(group.first.scope)
@@ -82,6 +84,16 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         made = objects[0]
         yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
+
+
+def _of_the_host(call: ast.AST) -> bool:
+    """Tell whether a module is made of what the program brings to the host for it."""
+    return isinstance(call, ast.Call) and any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "cpu"
+        for part in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
 
 
 def _own_state(module: Obj) -> bool:
