@@ -54,6 +54,10 @@ _VARIANTS = 16
 _DEPTH = 100
 
 
+#: Members that a function is mapped over one by one; more are joined first.
+_MAPPED = 8
+
+
 class Calls(Library):
     """Values of calls."""
 
@@ -848,9 +852,15 @@ class Calls(Library):
                 members = [self.iterate(v, where, scope) for v, where in args]
                 return Iter(Seq("tuple", members))
             case "map":
-                inner = [(self.iterate(v, where, scope), where) for v, where in args[1:]]
                 if not args:
                     return UNKNOWN
+                source = values[1] if len(args) == 2 else None
+                if isinstance(source, Seq) and source.items and len(source.items) <= _MAPPED:
+                    where = args[0][1] if isinstance(first, Ext) else spot
+                    each = [(member, args[1][1]) for member in source.items]
+                    made = [self.apply(first, [one], {}, where, scope) for one in each]
+                    return Seq("list", made)
+                inner = [(self.iterate(v, where, scope), where) for v, where in args[1:]]
                 # What a library's function makes is made where the function is named.
                 where = args[0][1] if isinstance(first, Ext) else spot
                 return Iter(self.apply(first, inner, {}, where, scope))

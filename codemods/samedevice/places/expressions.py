@@ -56,6 +56,8 @@ PARTS = frozenset(
     ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",
      "named_modules", "named_children"]
 )  # fmt: skip
+#: Methods of modules that are containers, as lists and mappings have them.
+_OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
@@ -1092,6 +1094,8 @@ class Expressions:
                 made.leaf = True
                 return made
             if torchfacts.module_method(attr) is None and owner.cls is None:
+                if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
+                    return Method(owner, attr, spot)
                 if owner.node is not None and not attr.startswith("_"):
                     if attr in ("in_features", "out_features", "hidden_size", "num_layers",
                                 "config", "training", "kernel_size", "stride"):  # fmt: skip

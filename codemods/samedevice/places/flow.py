@@ -486,9 +486,12 @@ class Flow(Narrowing):
         else:
             raised: list[Value] = []
             self.raising.append(raised)
+            probing = _is_probe(node)
+            self.guarded += probing
 
             def handled() -> bool:
                 self.raising.pop()
+                self.guarded -= probing
                 return self._handlers(node, raised, scope)
 
             ended = self.interrupted(node.body, scope, handled, node.orelse)
@@ -605,3 +608,12 @@ def _other_kind(old: Value, new: Value, depth: int = 3) -> bool:
             for key, value in new.items.items()
         )
     return isinstance(new, (Seq, Dict, Obj, Either, Iter)) and type(old) is not type(new)
+
+
+def _is_probe(node: ast.Try) -> bool:
+    """Tell whether something is tried that is done on the CPU instead where it fails."""
+    return any(
+        isinstance(part, ast.Constant) and part.value == "cpu"
+        for handler in node.handlers
+        for part in syntax.walk_all(handler.body)
+    )

@@ -55,7 +55,7 @@ class Node:
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
         "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name",
-        "sure", "agrees", "stored", "joins",
+        "sure", "agrees", "stored", "joins", "read_there",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -68,6 +68,7 @@ class Node:
         self.sure = True
         self.agrees = False
         self.joins = False
+        self.read_there = False  # as an array: somebody takes it to be on the CPU
         self.stored: list[Node] = _NONE
         self.spots: list[Spot] = [spot] if spot else _NONE
         self.meets: list[Meet] = _NONE
@@ -157,6 +158,7 @@ class Graph:
         left.sure = left.sure or right.sure
         left.agrees = left.agrees or right.agrees
         left.joins = left.joins and right.joins
+        left.read_there = left.read_there or right.read_there
         for attribute in (
             "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
             "stored",
@@ -322,7 +324,7 @@ class Graph:
         """What is free to be anywhere goes where all that fills it is."""
         changed = False
         for node in roots:
-            if node.color is None and node.stored and node.sure:
+            if node.color is None and node.stored and node.sure and not node.read_there:
                 filling = {source.find().color for source in node.stored}
                 if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
                     node.color, node.because = filling.pop(), None

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
 
+from samedevice import syntax
 from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, Loop, State, Trail
 from samedevice.places.expressions import parameters
@@ -565,6 +566,10 @@ class Interpreter(Statements):
         self, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
     ) -> Tensor:
         """A tensor stored in a module without registering it: it does not move with the module."""
+        if owner.cls is not None and _moves_along(owner.cls, attr):
+            assert owner.node is not None
+            self.graph.batch(value.node, owner.node)
+            return Tensor(owner.node, scalar=value.scalar)
         root = value.node.find()
         if not self.constructing or root.pin is Place.FOLLOWS or not root.sure:
             return value
@@ -694,3 +699,12 @@ class Interpreter(Statements):
             yield from value.members()
         elif isinstance(value, Iter):
             yield value.element
+
+
+def _moves_along(klass: Klass, attr: str) -> bool:
+    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
+    own = klass.lookup("_apply")
+    return isinstance(own, Func) and any(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for node in syntax.walk(own.node)
+    )

@@ -968,10 +968,15 @@ class Library(Expressions):
                 return NONE
             case "zero_grad" | "__init__":
                 return NONE
-            case "values":
-                return Iter(self.any_module(owner, spot), owner)
-            case "items":
-                return Iter(Seq("tuple", [SCALAR, self.any_module(owner, spot)]), owner)
+            case "values" | "items":
+                parts: list[Value] = []
+                parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Obj))
+                if name == "items":
+                    parts = [Seq("tuple", [SCALAR, part]) for part in parts]
+                if parts and owner.cls is None:
+                    return Seq("list", parts)
+                part = self.any_module(owner, spot)
+                return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
             case "keys":
                 return Iter(SCALAR)
             case "get_parameter" | "get_buffer":
@@ -1110,6 +1115,10 @@ class Library(Expressions):
             case "move":
                 return self.move_tensor(owner, name, args, kwargs, receiver, spot, scope)
             case "to_numpy":
+                forced = kwargs.get("force")
+                if forced is not None and self.truth(forced[0]) is not False:
+                    return ARRAY  # it copies to the CPU itself
+                owner.node.find().read_there = True
                 site = self.site("host", receiver, owner.node, scope, "numpy")
                 site.detail.update(whole=True, tensor=owner, method=True)
                 return ARRAY

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samedevice.places.expressions import Arg
-from samedevice.places.models import Call, methods
-from samedevice.places.values import NONE, SCALAR, Dict, Func, Iter, Obj, Seq, Value
+from samedevice.places.models import Call, methods, model
+from samedevice.places.models.stdlib import copied
+from samedevice.places.values import NONE, SCALAR, UNKNOWN, Dict, Func, Iter, Obj, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.library import Library
@@ -27,6 +29,19 @@ def begin(run: Library, owner: Obj, given: Arg, defaults: Value) -> None:
     group.items["params"] = Seq("list", None, member)
     run.trail.put(owner.attrs, "param_groups", Seq("list", None, group))
     run.trail.put(owner.attrs, "state", Dict(element=Dict()))
+
+
+@model("torch.optim.swa_utils.AveragedModel")
+def averaged(run: Library, call: Call) -> Value:
+    """A copy of a model, where the model is when it is made, unless a device is named."""
+    given = call.args[0] if call.args else call.kwargs.get("model")
+    device = call.args[1] if len(call.args) > 1 else call.kwargs.get("device")
+    made = copied(run, replace(call, args=[given])) if given is not None else UNKNOWN
+    if isinstance(made, Obj) and made.family == "module":
+        run.trail.put(made.attrs, "module", made)
+        if device is not None and device[0] is not NONE:
+            run.move_module(made, "to", [device], {}, call.spot, call.scope)
+    return made
 
 
 @methods("optimizer", inherited=True)
