@@ -858,8 +858,7 @@ class Calls(Library):
                 if isinstance(source, Seq) and source.items and len(source.items) <= _MAPPED:
                     where = args[0][1] if isinstance(first, Ext) else spot
                     each = [(member, args[1][1]) for member in source.items]
-                    made = [self.apply(first, [one], {}, where, scope) for one in each]
-                    return Seq("list", made)
+                    return Seq("list", [self.apply(first, [e], {}, where, scope) for e in each])
                 inner = [(self.iterate(v, where, scope), where) for v, where in args[1:]]
                 # What a library's function makes is made where the function is named.
                 where = args[0][1] if isinstance(first, Ext) else spot
