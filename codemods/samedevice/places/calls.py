@@ -10,7 +10,7 @@ from typing import Any
 from samedevice import torchfacts
 from samedevice.places import classes, operators
 from samedevice.places.environment import Exits, State
-from samedevice.places.expressions import DEVICE, INDEXED, Arg
+from samedevice.places.expressions import INDEXED, Arg
 from samedevice.places.focus import Unit
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.library import Library
@@ -18,6 +18,7 @@ from samedevice.places.summaries import Given, Record, again, placeholder, shape
 from samedevice.places.values import (
     ARRAY,
     DEEP,
+    DEVICE,
     NONE,
     NOTHING,
     SCALAR,
