@@ -37,6 +37,7 @@ from samedevice.places.values import (
     Obj,
     Option,
     Rank,
+    Scalar,
     Scope,
     Seq,
     Site,
@@ -653,7 +654,7 @@ class Expressions:
             return Tensor(value.node, scalar=value.scalar)
         if isinstance(value, Const) and isinstance(value.value, (int, float)):
             return Const(-value.value) if isinstance(node.op, ast.USub) else value
-        return value if value is ARRAY or value is SCALAR else UNKNOWN
+        return value if value is ARRAY or isinstance(value, Scalar) else UNKNOWN
 
     def eval_BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.eval(node.left, scope), self.eval(node.right, scope)

@@ -19,6 +19,7 @@ from samedevice.places.narrowing import Narrowing
 from samedevice.places.values import (
     NONE,
     SCALAR,
+    STARTED,
     UNKNOWN,
     Const,
     Device,
@@ -213,8 +214,10 @@ class Flow(Narrowing):
                 made = self._head(value)
                 if made is not value:
                     scope.names[name] = heads[name] = made
-            elif type(value) is Const and type(value.value) in (bool, int, float):
-                scope.names[name] = SCALAR  # it counts, or says whether this is the first round
+            elif type(value) is Const and type(value.value) in (int, float):
+                scope.names[name] = STARTED
+            elif type(value) is Const and type(value.value) is bool:
+                scope.names[name] = SCALAR  # it says whether this is the first round
         return heads
 
     def _head(self, value: Value) -> Value:

@@ -648,6 +648,11 @@ class Interpreter(Statements):
                 owner.items = [self.join(item, value) for item in owner.items]
             owner.element = self.join(owner.element, value)
         elif isinstance(owner, Tensor):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                if isinstance(value, Tensor) and owner.packed and owner.site is not None:
+                    parts = owner.site.detail.setdefault("parts", {})
+                    self.trail.put(parts, key.value, value)
+                return  # it is a mapping, of which nothing else is known
             self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
             if isinstance(value, Tensor):
                 self.graph.store(value.node, owner.node)

@@ -15,6 +15,7 @@ from samedevice.places.values import (
     DEVICE,
     NOTHING,
     SCALAR,
+    STARTED,
     UNKNOWN,
     Array,
     Const,
@@ -98,7 +99,7 @@ class Lattice:
             made = Tensor(node)
             made.doubt = Doubt.OTHER
             return made
-        absent = isinstance(other, Const) and other.value is None
+        absent = other is STARTED or isinstance(other, Const) and other.value is None
         doubt = Doubt.ABSENT if absent else Doubt.OTHER
         return tensor.doubted(doubt)
 
@@ -225,7 +226,11 @@ def counted(number: Value, loaded: Value) -> bool:
     """Tell whether a member of a file is what a name has a number for otherwise."""
     return (
         isinstance(loaded, Tensor)
-        and (number is SCALAR or isinstance(number, Const) and type(number.value) in (int, float))
+        and (
+            isinstance(number, Scalar)
+            or isinstance(number, Const)
+            and type(number.value) in (int, float)
+        )
         and loaded.site is not None
         and loaded.site.kind == "load"
         and "whole" in loaded.site.detail

@@ -31,6 +31,7 @@ from samedevice.places.values import (
     Obj,
     Option,
     Rank,
+    Scalar,
     Scope,
     Seq,
     Tensor,
@@ -141,7 +142,7 @@ class Library(Expressions):
             case Ext(name=name):
                 if _DTYPE.fullmatch(name):
                     return None
-        if sure or value is SCALAR or self._speaks_of_device(spot.node):
+        if sure or isinstance(value, Scalar) or self._speaks_of_device(spot.node):
             if value is UNKNOWN and isinstance(spot.node, ast.Name):
                 self.undefined(spot, scope)
             node = self.graph.node(spot)
@@ -150,7 +151,7 @@ class Library(Expressions):
             known = known and not self._of_something(spot.node)
             self.graph.pin(node, Place.CENTRAL if known else Place.UNKNOWN, spot)
             found = Device(node, spot, resolved=True)
-            found.counted = value is SCALAR
+            found.counted = isinstance(value, Scalar)
             return found
         return None
 
@@ -1067,7 +1068,7 @@ class Library(Expressions):
             ):
                 found = self.as_device(*first, scope, sure=True)
                 if found is not None:
-                    if first[0] is SCALAR or first[0] is UNKNOWN:
+                    if isinstance(first[0], Scalar) or first[0] is UNKNOWN:
                         self.offers.append(spot)  # somebody chooses a GPU by its number
                     return found
             node = self.graph.node(spot)

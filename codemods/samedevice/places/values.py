@@ -56,6 +56,8 @@ UNKNOWN = Unknown()
 #: A member of what is empty: no code ever meets it.
 NOTHING = Unknown()
 SCALAR = Scalar()
+#: A number that a loop begins to count or to sum with: what it is where no round ran.
+STARTED = Scalar()
 ARRAY = Array()
 
 

@@ -114,7 +114,7 @@ def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:
 def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Finding:
     names = sorted({name for name, _, _ in found}, key=[n for n, _, _ in found].index)
     _, spot, group = found[0]
-    device = _device(solution, group)
+    device = _device(solution, group, spot)
     repair: Fix | None = None
     if device is not None:
         how = ", non_blocking=True" if group.first.detail.get("pinned") else ""
@@ -139,7 +139,7 @@ def _container(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> 
             else:
                 yield from _operands(solution, single)
         return
-    device = _device(solution, group)
+    device = _device(solution, group, spot)
     code = ""
     if device is not None:
         if isinstance(value, Dict):
@@ -177,7 +177,7 @@ def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
 def _at(solution: Solution, group: SiteGroup, spots: Iterable[Spot]) -> Iterator[Finding]:
     """A member is moved at these expressions."""
     for spot in spots:
-        device = _device(solution, group)
+        device = _device(solution, group, spot)
         repair = None
         if device is not None:
             repair = fix(device, edit(solution, spot, "method", code=f".to({device.code})"))
@@ -208,7 +208,15 @@ def _handed_on(solution: Solution, site: Site) -> list[Spot]:
     ]
 
 
-def _device(solution: Solution, group: SiteGroup) -> Name | None:
+def _device(solution: Solution, group: SiteGroup, spot: Spot) -> Name | None:
+    """Return the device for a move at a place; a module's methods move no batches."""
+    scope = solution.interpreter.scope_of(spot)
+    if (
+        scope is not None
+        and solution.in_module(scope)
+        and not solution.in_module(group.first.scope)
+    ):
+        return None
     return solution.central_for(group)
 
 
