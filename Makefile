@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version picture first-five package licences ci-test gpu-proof sweep clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version screens picture first-five package licences ci-test gpu-proof sweep clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -73,6 +73,10 @@ docs-version: $(VENV)/.installed
 	@$(PIP) --editable '.[docs]' 'mike>=2.1,<3'
 	VERSIONS=mike NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(VERSION) latest
 	$(BIN)/mike set-default latest
+
+# Pictures of the map, the reports and the site at three widths, for docs/proof/screens.md; needs Chromium.
+screens: docs
+	$(BIN)/python docs/screens.py
 
 # The README's picture of a terminal, from a real run.
 picture: $(VENV)/.installed

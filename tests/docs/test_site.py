@@ -15,6 +15,7 @@ sys.path.insert(0, str(DOCS))
 
 import assistants  # noqa: E402  # beside the pages, in no package
 import picture  # noqa: E402
+import screens  # noqa: E402
 
 NAV = [
     {"Home": "index.md"},
@@ -73,3 +74,24 @@ def test_pictures_show_what_the_programs_do_now(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text("utf-8") == (DOCS / name).read_text("utf-8"), (
             "make picture draws it anew"
         )
+
+
+def test_every_screen_is_there_small_and_on_its_page() -> None:
+    page = (DOCS / "proof" / "screens.md").read_text("utf-8")
+    names = {
+        f"{screen.name}-{width}.webp"
+        for screen in screens.screens(Path("/pages"), "http://site/")
+        for width in screens.WIDTHS
+    }
+    assert {path.name for path in screens.SCREENS.iterdir()} == names
+    for name in names:
+        assert f"(screens/{name})" in page
+        assert (screens.SCREENS / name).stat().st_size < 150_000
+
+
+def test_pages_of_samedevice_for_the_screens_can_be_made(tmp_path: Path) -> None:
+    screens.write_pages(tmp_path)
+    for screen in screens.screens(tmp_path, "http://site/"):
+        if screen.address.startswith("file:"):
+            assert (tmp_path / screen.address.rpartition("/")[2]).stat().st_size > 1000
+    assert "each box is a folder" in (tmp_path / "many.html").read_text("utf-8")

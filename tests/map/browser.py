@@ -111,11 +111,15 @@ class Browser:
                 self.problems.append(parameters["entry"]["text"])
 
     def open(self, page: Path, fragment: str = "") -> None:
+        """Load a page of this machine and wait until it is there."""
+        self.go(page.resolve().as_uri() + fragment)
+
+    def go(self, address: str) -> None:
         """Load a page and wait until it is there."""
         self("Log.enable")
         self("Page.navigate", url="about:blank")
         self.requests.clear()
-        self("Page.navigate", url=page.resolve().as_uri() + fragment)
+        self("Page.navigate", url=address)
         while self.js("document.readyState") != "complete" or "about:" in self.js("location.href"):
             pass
         self.settle()
@@ -165,8 +169,9 @@ class Browser:
         self.settle()
 
     def shoot(self, path: Path, whole: bool = False) -> None:
-        """Save what is seen, or the whole page, as a PNG."""
-        answer = self("Page.captureScreenshot", captureBeyondViewport=whole)
+        """Save what is seen, or the whole page, as a PNG or a WebP."""
+        kind = {"format": "webp", "quality": 80} if path.suffix == ".webp" else {}
+        answer = self("Page.captureScreenshot", captureBeyondViewport=whole, **kind)
         path.write_bytes(base64.b64decode(answer["data"]))
 
 

@@ -165,7 +165,7 @@ def _box(
             if lives:
                 setattr(box, word, getattr(box, word) + len({life.span.line for life in lives}))
                 box.lines.setdefault(word, names.line(file.path, lives[0].span.line, side))
-    note = ceil(min(len(box.note), _NOTE) * _SMALL) + 24  # names of modules may be many
+    note = ceil(min(len(box.note), _NOTE) * _SMALL) + 24 + _moves(box)  # modules may be many
     box.width = min(max(_NARROW, _room(box), note), _WIDEST)
     return box
 
@@ -178,8 +178,12 @@ def _room(box: Box) -> int:
 def _fit(box: Box) -> None:
     """Cut what is written on a box to its width."""
     box.name = _fitting(box.name, floor((box.width - _room(box)) / _LETTER) + len(box.name))
-    moved = 34 * bool(box.enters) + 34 * bool(box.leaves)
-    box.note = _fitting(box.note, int((box.width - 24 - moved) / _SMALL))
+    box.note = _fitting(box.note, int((box.width - 24 - _moves(box)) / _SMALL))
+
+
+def _moves(box: Box) -> int:
+    """Return how wide the numbers of moves beside a note are."""
+    return 34 * bool(box.enters) + 34 * bool(box.leaves)
 
 
 def _words(
