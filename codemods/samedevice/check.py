@@ -343,7 +343,7 @@ def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
     entry = missing[0].rpartition(":")[0]
     reason = (
         f"incomplete: {places} is not decided or has no repair; "
-        f'`samedevice fix --run "{entry}"` looks by running the program'
+        f'`samedevice fix --run "{entry}"` finds out by running the program'
     )
     return replace(finding, fix=replace(finding.fix, safe=False, reason=reason))
 

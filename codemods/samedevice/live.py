@@ -164,7 +164,7 @@ def _offer(console: Console) -> None:
     outcome = repaired(cells)
     changed = _changed(outcome)
     if not changed:
-        console.print("nothing in the cells that were run says how to repair it")
+        console.print("no repair was found in the cells that were run")
         return
     from .report import diff
 

@@ -185,7 +185,7 @@ def by_running(
             return Repaired(outcome, result, seen, "no operand of it can be moved safely")
         more = migrate.further(outcome, found, config)
         if more is None:
-            return Repaired(outcome, result, seen, "the fix it asks for cannot be written")
+            return Repaired(outcome, result, seen, "the fix for it cannot be written")
         outcome = more
         seen.append(found)
 
@@ -272,7 +272,7 @@ def _operand(
 
 def _others(clash: Clash) -> str:
     devices = sorted({p.device for p in clash.operands if p.device != "cpu"})
-    return " and ".join(devices) or "host memory"
+    return " and ".join(devices) or "the CPU's memory"
 
 
 def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Spot | None:

@@ -149,7 +149,7 @@ def _names(comment: Comment, rule: str) -> bool:
 
 def _unused(path: str, comment: Comment, idle: str) -> Finding:
     what = "this comment" if idle == "no rule" else f"`ignore` of {idle}"
-    message = f"{what} switches nothing off: there is no such finding here"
+    message = f"{what} switches nothing off: the rule finds nothing here"
     return Finding(path, comment.span, UNUSED, message, unfixed="take it out", level="note")
 
 

@@ -174,7 +174,7 @@ def test_the_summary_in_markdown(folder: Path) -> None:
 
 def test_the_text_of_a_pull_request(folder: Path) -> None:
     text = report.body(migrated(folder), folder)
-    assert "follow one device: 1 fix in 2 files, +3 −1 lines." in text
+    assert "on one device: 1 fix in 2 files, +3 −1 lines." in text
     assert "| tensor-without-device | 2 | 1 | 1 |" in text
     assert "Proof: `pytest -q` passes after the change (3 s before, 3 s after)." in text
     assert f"\n`train.py`\n\n- line 4, tensor-without-device: {WHY}\n" in text

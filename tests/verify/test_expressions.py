@@ -108,7 +108,7 @@ EDITS: dict[str, tuple[str, str, str, str]] = {
         "y = data.labels[:3]\n",
         "data.labels",
         "(lambda x: data.labels(x))",
-        "a function is put where its result is meant",
+        "the function itself would stand where its result is needed",
     ),
     "a function that is handed on": ("y = map(f, x)\n", "f,", "lambda x: f(x),", ""),
     "a copy of what is changed in place": (

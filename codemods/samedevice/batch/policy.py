@@ -27,7 +27,7 @@ OWN = ("proof", "require-proof", "max-lines", "max-files", "leave-alone", "skip"
 """What a repository may set in `[tool.samedevice.batch]`."""
 
 BRANCH = "samedevice/one-device"
-TITLE = "Let tensors and modules follow one device"
+TITLE = "Put tensors and modules on one device"
 MESSAGE = """\
 {title}
 

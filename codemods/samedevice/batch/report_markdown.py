@@ -67,8 +67,8 @@ def _what(record: Record) -> str:
     """Return what the change is, in a paragraph."""
     files = len(record.changed) + record.cut.get("changed", 0)
     said = (
-        "PyTorch stops where tensors on different devices meet. This change makes the tensors and "
-        f"modules of this project follow one device: {_count(sum(record.fixed.values()), 'fix')} "
+        "PyTorch stops where tensors on different devices meet. This change puts the tensors and "
+        f"modules of this project on one device: {_count(sum(record.fixed.values()), 'fix')} "
         f"in {_count(files, 'file')}, +{record.added:,} −{record.removed:,} lines."
     )
     if record.policy.get("modernize"):

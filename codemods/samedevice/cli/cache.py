@@ -11,7 +11,7 @@ from .screen import count
 
 cache = typer.Typer(
     cls=Group,
-    help="What `check` keeps from run to run, so that only what changed is judged again.",
+    help="Show or empty what `check` remembers between runs.",
     no_args_is_help=True,
 )
 

@@ -113,4 +113,4 @@ def tell_notes(planned: Plan) -> None:
         say(f"  {printable(note.path)}:{note.span.line}: {printable(note.message)}")
     if planned.waiting:
         files = count(len(planned.waiting), "more file")
-        say(f"{files} would change with --all: it uses names that Python 3 has not")
+        say(f"{files} would change with --all: they use names that Python 3 does not have")

@@ -64,7 +64,7 @@ def check(
         typer.Option(
             metavar="FORMAT=FILE",
             rich_help_panel=REPORTS,
-            help="Write the report to a file, too: sarif=findings.sarif (repeat it).",
+            help="Also write a report to a file: sarif=findings.sarif (repeat it).",
         ),
     ] = None,
     statistics: Annotated[
@@ -81,7 +81,7 @@ def check(
         bool,
         typer.Option(
             "--exit-zero",
-            help="End with 0 also when something was found.",
+            help="Exit with 0 even when something was found.",
             rich_help_panel=REPORTS,
         ),
     ] = False,
@@ -108,7 +108,7 @@ def check(
         bool,
         typer.Option(
             "--write-baseline",
-            help="List the findings of now in that file.",
+            help="Write today's findings to that file.",
             rich_help_panel=BASELINE,
         ),
     ] = False,
@@ -116,7 +116,7 @@ def check(
         bool,
         typer.Option(
             "--prune-baseline",
-            help="Take out of that file what was repaired.",
+            help="Remove repaired findings from that file.",
             rich_help_panel=BASELINE,
         ),
     ] = False,
@@ -129,7 +129,7 @@ def check(
             metavar="N",
             min=1,
             show_default="one for each core",
-            help="Processes for a large project.",
+            help="How many processes a large project may use.",
             rich_help_panel=OTHER,
         ),
     ] = None,
@@ -137,7 +137,7 @@ def check(
         bool,
         typer.Option(
             "--undecided",
-            help="List what is used on the device and could not be followed.",
+            help="List the values whose device is unknown.",
             rich_help_panel=REPORTS,
         ),
     ] = False,
@@ -157,11 +157,11 @@ def check(
     if watch:
         return watched(paths, config, check, {**locals(), "watch": False})
     if write_baseline and prune_baseline:
-        fail("--write-baseline and --prune-baseline exclude each other")
+        fail("--write-baseline and --prune-baseline cannot be used together")
     if (write_baseline or prune_baseline) and (not config.baseline or "-" in paths):
-        fail("a baseline is for files, and its own is named by --baseline FILE or in the settings")
+        fail("a baseline is for files: name it by --baseline FILE or in the settings")
     if statistics and format is not Format.text:
-        fail("--statistics is a form of its own: it goes without --format")
+        fail("--statistics cannot be used with --format")
     reports = [_named_report(given) for given in report or ()]
     checked = _Checked(
         config, paths, stdin_filename, cached=not no_cache, jobs=jobs, baseline=not write_baseline

@@ -74,7 +74,8 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
             console.print("`samedevice fix` repairs it", markup=False)
     else:
         console.print(
-            'inference finds nothing wrong here; `samedevice fix --run "PROGRAM"` looks by running',
+            "reading the code shows nothing wrong here; "
+            '`samedevice fix --run "PROGRAM"` finds out by running it',
             markup=False,
         )
 

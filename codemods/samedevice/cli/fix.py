@@ -124,18 +124,21 @@ def fix(
     )  # fmt: skip
     if watch:
         if not (yes or diff):
-            fail("--watch asks nothing: it goes with --yes or --diff")
+            fail("--watch cannot ask: use it with --yes or --diff")
         return watched(paths, config, fix, {**locals(), "watch": False})
     if yes + diff + interactive > 1:
-        fail("--yes, --diff and --interactive exclude each other")
+        fail("--yes, --diff and --interactive cannot be used together")
     if "-" in paths and (len(paths) > 1 or interactive):
-        fail("code from standard input is fixed alone and without questions")
+        fail("code from standard input must be the only path, without questions")
     if (prove or run) and (paths == ["-"] or modernize):
-        fail("--prove and --run need files to run, and go without --modernize")
+        fail("--prove and --run need files, and cannot be used with --modernize")
     if modernize and (interactive or report):
-        fail("--modernize goes without --interactive and --report: run samedevice modernize first")
+        fail(
+            "--modernize cannot be used with --interactive or --report: "
+            "run samedevice modernize first"
+        )
     if baseline and (run or modernize or "-" in paths):
-        fail("--baseline is for files, and goes without --run and --modernize")
+        fail("--baseline is for files, and cannot be used with --run or --modernize")
     if report:
         changes_.check_name(report)
     notes = None

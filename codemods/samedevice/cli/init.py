@@ -32,11 +32,11 @@ def init(
     from .. import initial
 
     if yes and diff:
-        fail("--yes and --diff exclude each other")
+        fail("--yes and --diff cannot be used together")
     if not Path(folder).is_dir():
         fail(f"{folder}: there is no such folder")
     if any(character in package for character in "\"'\\\n"):
-        fail(f"--package {package}: it cannot stand between quotes")
+        fail(f"--package {package}: it has characters that cannot be quoted")
     try:
         plan = initial.plan(Path(folder), package, _baseline(folder))
     except OSError as error:

@@ -14,7 +14,7 @@ from .root import app
 from .screen import listen, say, tell_errors, working
 
 
-@app.command(cls=Command, name="map", short_help="Draw where every tensor lives, as one HTML page.")
+@app.command(cls=Command, name="map", short_help="Draw where every tensor is, as one HTML page.")
 @exit_codes
 def map_(
     paths: Paths = None,
@@ -32,7 +32,7 @@ def map_(
         ),
     ] = "",
     fixed: Annotated[
-        bool, typer.Option("--fixed", help="Beside it, show the project as `fix` would leave it.")
+        bool, typer.Option("--fixed", help="Also show the project as `fix` would leave it.")
     ] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     quiet: Quiet = False,

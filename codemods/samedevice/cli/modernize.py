@@ -29,7 +29,9 @@ def modernize(
     diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Also files that parse and use names that Python 3 has not."),
+        typer.Option(
+            "--all", help="Also files that parse but use names that Python 3 does not have."
+        ),
     ] = False,
     exclude: Exclude = None,
 ) -> int:
@@ -38,9 +40,9 @@ def modernize(
 
     paths = paths or ["."]
     if yes and diff:
-        fail("--yes and --diff exclude each other")
+        fail("--yes and --diff cannot be used together")
     if "-" in paths and len(paths) > 1:
-        fail("code from standard input is changed alone")
+        fail("standard input must be the only path")
     config = settings(paths, exclude=exclude)
     planned = plan(paths, config, everything, track)
     if paths == ["-"] and not diff:

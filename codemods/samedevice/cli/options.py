@@ -47,7 +47,7 @@ Select = Annotated[
 ExtendSelect = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="RULE", help="This rule, too, whatever the settings select or ignore.",
+        metavar="RULE", help="Add this rule to those that the settings select.",
         autocompletion=rule_names, rich_help_panel=RULES,
     ),
 ]  # fmt: skip
@@ -75,7 +75,9 @@ UnsafeRule = Annotated[
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="PATTERN", help="Leave out what matches, as in .gitignore.", rich_help_panel=FILES
+        metavar="PATTERN",
+        help="Leave out files that match, as in .gitignore.",
+        rich_help_panel=FILES,
     ),
 ]
 ConfigFile = Annotated[
@@ -92,19 +94,17 @@ StdinFilename = Annotated[
     str,
     typer.Option(
         metavar="FILE", show_default=False, rich_help_panel=FILES,
-        help="What standard input is called: for its settings, its suffix and the report.",
+        help="The name of the file that comes on standard input.",
     ),
 ]  # fmt: skip
 NoCache = Annotated[
     bool,
-    typer.Option(
-        "--no-cache", help="Look at everything again, and keep nothing.", rich_help_panel=OTHER
-    ),
+    typer.Option("--no-cache", help="Do not use or write the cache.", rich_help_panel=OTHER),
 ]
 Watch = Annotated[
     bool,
     typer.Option(
-        "--watch", help="Do it again after each change of a file, until Ctrl-C.",
+        "--watch", help="Run again after each change of a file, until Ctrl-C.",
         rich_help_panel=OTHER,
     ),
 ]  # fmt: skip
@@ -112,7 +112,7 @@ Resolver = Annotated[
     str,
     typer.Option(
         metavar="cuda|accelerator|MODULE:FUNCTION",
-        help="What decides the device; by default what suits the project.",
+        help="The code that decides the device (default: what suits the project).",
         show_default=False, rich_help_panel=RULES,
     ),
 ]  # fmt: skip
@@ -152,7 +152,7 @@ MemoryLimit = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE", help="Stop a run that takes more, such as 4G.",
-        show_default="most of the memory", rich_help_panel=RUNNING,
+        show_default="nine tenths of the memory", rich_help_panel=RUNNING,
     ),
 ]  # fmt: skip
 OutputLimit = Annotated[

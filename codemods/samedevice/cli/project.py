@@ -36,9 +36,9 @@ def settings(
     from .. import config
 
     if file and isolated:
-        fail("--config and --isolated exclude each other")
+        fail("--config and --isolated cannot be used together")
     if stdin_filename and "-" not in paths:
-        fail("--stdin-filename goes with the path -")
+        fail("--stdin-filename needs the path -")
     where = [stdin_filename or path if path == "-" else path for path in paths]
     found = config.load(where, file=file, isolated=isolated)
     detail(f"settings: {', '.join(found.files) or 'none'}")

@@ -45,7 +45,7 @@ def run(
     python: Python = None,
     report: JsonReport = None,
     record: Annotated[
-        bool, typer.Option(help="Watch operations and losses; faster without.")
+        bool, typer.Option(help="Record operations and losses; without it the run is faster.")
     ] = True,
     transfers: Annotated[
         int, typer.Option(metavar="N", help="How many transfers to list, the largest first.")

@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 _WIDTH_OF_LOGS = 120
 _MEANINGS: dict[Kind, str] = {
     "mismatch": "two operands of one operation are on two devices",
-    "numpy": "NumPy reads host memory only",
-    "lengths": "this argument must be on the host",
-    "indices": "a tensor on the host is indexed with one that is not",
+    "numpy": "NumPy reads the CPU's memory only",
+    "lengths": "this argument must be on the CPU",
+    "indices": "a tensor on the CPU is indexed with one on the device",
     "generator": "a generator draws for tensors on its own device only",
     "storage": "a tensor cannot take the storage of one on another device",
     "replicas": "DataParallel's module must be on its first device",
-    "load": "a checkpoint remembers a device that is not here: torch.load needs map_location",
+    "load": "the checkpoint was saved on a device that this machine does not have: "
+    "torch.load needs map_location",
     "fork": "a forked process cannot use the accelerator of its parent",
-    "pin": "only host memory can be pinned",
-    "missing": "the program asks for an accelerator that is not here",
-    "ordinal": "the program asks for more accelerators than there are",
+    "pin": "only a tensor on the CPU can be pinned",
+    "missing": "the program asks for an accelerator that this machine does not have",
+    "ordinal": "the program asks for more accelerators than this machine has",
     "memory": "the accelerator's memory is full",
 }
 _ARROWS = {"value": "value read", "size": "size read", "data": "from Python", "index": "as index"}
@@ -154,7 +155,7 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
     measured = any(one.seconds is not None for one in ranked)
     cost = "time" if measured and not virtual else "estimate"
     table = Table(
-        title="Transfers between host and device, those that take longest first",
+        title="Transfers between the CPU and the device, the longest first",
         title_justify="left",
         title_style="bold",
         box=None,

@@ -60,7 +60,7 @@ class Transfer:
         if self.how == "data":
             return "built from Python values each time: build it once, or from tensors"
         if self.how == "index":
-            return "the index comes from the host each time: keep it on the device"
+            return "the index comes from the CPU each time: keep it on the device"
         return ""
 
 

@@ -103,7 +103,7 @@ class _Rewriter:
         for fix in self._fixes:
             edits = self._edits([fix])
             if any(edit in present for edit in edits):
-                self._refused[fix] = "what it would put in is there already"
+                self._refused[fix] = "the code that it would add is already there"
                 continue
             slots = [((edit.span, slot), edit) for edit in edits if (slot := _slot(edit))]
             if any(taken.setdefault(key, edit) != edit for key, edit in slots):
@@ -166,7 +166,7 @@ class _Rewriter:
                         self._refused[fix] = str(error)
                 left = [fix for fix in active if fix not in self._refused]
                 if len(left) == len(active):  # they need different things by one name
-                    self._refused[left.pop()] = "it needs a name that another fix gives otherwise"
+                    self._refused[left.pop()] = "another fix needs the same name for something else"
                 active = left
                 continue
             text, refused = self._tree.apply(self._edits(active), additions)

@@ -1,4 +1,4 @@
-"""Mixed precision is asked for by CUDA's name, whatever device is used.
+"""Mixed precision is switched on for CUDA, whatever device the program uses.
 
 Why: `torch.cuda.amp.autocast()` and `torch.autocast("cuda")` are for CUDA alone. They warn on the
 CPU and do nothing on any other accelerator. `torch.autocast` takes the device's type; told to be
@@ -58,7 +58,7 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
         return None
     return finding(
         solution, RULE, spot,
-        f"`{short(solution.code(spot))}` is mixed precision for CUDA alone",
+        f"`{short(solution.code(spot))}` is mixed precision for CUDA only",
         _repair(solution, spot, call, form),
         unfixed="no variable or parameter here holds the device",
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""A branch asks for CUDA only to move values there.
+"""A branch tests for CUDA only to move values there.
 
-Why: `.to(device)` does the same on every machine, so that nobody has to ask. Every question is a
-place to forget the next value to move, and it knows one vendor's devices only. What such a branch
+Why: `.to(device)` does the same on every machine, without a branch. At every such
+branch the next value can be forgotten, and it knows one vendor's devices only. What such a branch
 does besides stays in it; where both branches do the same to a moved and to an unmoved value, one is
 left.
 
@@ -50,11 +50,11 @@ from samedevice.rules._build import (
 )
 
 RULE = "cuda-branch"
-_MESSAGE = "this branch only moves to CUDA; following the device does the same on every machine"
+_MESSAGE = "this branch only moves values to CUDA; `.to(device)` does that on every machine"
 #: A definition that asks for an accelerator, and for nothing that a user chose.
 _ASKS_ONLY = re.compile(r" if \w+\.(?:cuda|accelerator)\.is_available\(\) else ")
-_BACK = "this asks for CUDA only to move to the CPU; `.cpu()` does the same on every machine"
-_INSIDE = "this moves to CUDA behind a test for it; following the device does the same"
+_BACK = "this tests for CUDA only to move values to the CPU; `.cpu()` does that on every machine"
+_INSIDE = "this moves values to CUDA behind a test; `.to(device)` does that on every machine"
 
 
 def find(solution: Solution) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""An interface that only CUDA has is called whatever machine the program runs on.
+"""A function that only CUDA has is called on every machine.
 
 Why: `torch.cuda.synchronize()`, `set_device`, `get_device_name`, streams, events and others raise
 on a machine without CUDA ("Torch not compiled with CUDA enabled"), while what they do has no
@@ -83,7 +83,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _message(solution: Solution, spot: Spot) -> str:
     if isinstance(spot.node, ast.Constant):
-        return "pinned memory is asked for, which raises on a machine without CUDA"
+        return "this asks for pinned memory, which raises on a machine without CUDA"
     return f"`{short(solution.code(spot))}` raises on a machine without CUDA"
 
 
@@ -114,7 +114,7 @@ def _repaired(
         )
     return finding(
         solution, RULE, spot, _message(solution, spot), repair,
-        unfixed="the program goes on with its result: what it is without CUDA is not known",
+        unfixed="the program uses its result, and what that should be without CUDA is not known",
     )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
         repair = _fix(how.name, edits)
     yield finding(
         solution, RULE, spot,
-        f"`{short(solution.code(spot))}` knows CUDA alone, and this program any accelerator",
+        f"`{short(solution.code(spot))}` knows CUDA only, while this program uses any accelerator",
         repair, unfixed="the program goes on with its result",
     )  # fmt: skip
 
@@ -310,7 +310,7 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
         repair = None if kernels else gone
         yield finding(
             solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
-            unfixed=f"{kernels} has kernels for CUDA alone",
+            unfixed=f"{kernels} has kernels for CUDA only",
         )  # fmt: skip
 
 

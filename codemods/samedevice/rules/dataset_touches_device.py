@@ -2,7 +2,7 @@
 
 Why: items are made in worker processes. CUDA cannot be used in a forked worker ("Cannot
 re-initialize CUDA in forked subprocess"), and items of which only some were moved cannot be
-stacked. Items stay on the host; the batch is moved once, at the head of the loop.
+stacked. Items stay on the CPU; the batch is moved once, at the head of the loop.
 
 Example:
 

@@ -1,8 +1,8 @@
 """A parameter's default chooses the device when the file is imported.
 
 Why: a default is evaluated once, before the program has read its options, set a rank or forked. It
-cannot follow the device that the program settles on, and a caller that forgets the argument gets
-another device than everything else.
+knows nothing of the device that the program chooses later, and a caller that forgets the argument
+gets another device than everything else.
 
 Example:
 
@@ -48,14 +48,14 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _repair(solution: Solution, group: SiteGroup) -> tuple[Fix | None, str]:
     function = group.first.scope.func
     if function is None or not _only_passed_on(function.node, group.first.name):
-        return None, "the function does more with it than pass it on"
+        return None, "the function does more with the argument than pass it on"
     edits: list[Edit] = [edit(solution, group.spot, "replace", code="None")]
     imports: list[Import] = []
     resolvers: list[Resolver] = []
     for site in group.sites:
         call = site.detail["call"]
         if call is None or not isinstance(call.node, ast.Call):
-            return None, "who calls the function is not known"
+            return None, "the callers of the function are not known"
         name = solution.name_at(call)
         if name is None:
             return None, NO_NAME

@@ -47,6 +47,6 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "dropped-move", group.spot,
             f"`{short(solution.code(group.spot))}` returns a moved tensor that nothing keeps",
             repair,
-            unfixed="it asks for gradients: it has to be created on the device" if leaf
-            else "what is moved has no name to keep it under",
+            unfixed="it needs gradients: create it on the device" if leaf
+            else "the moved tensor has no name that could keep it",
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """A random generator is on the CPU but draws tensors on the device.
 
 Why: a factory and its generator must be on one device ("Expected a 'cuda' device type for
-generator but found 'cpu'"). Loaders and samplers shuffle on the host, so a generator that serves
+generator but found 'cpu'"). Loaders and samplers shuffle on the CPU, so a generator that serves
 one of those stays there.
 
 Example:

@@ -1,8 +1,8 @@
-"""Code names an accelerator by hand: `.cuda()`, `"cuda"`, `device="cuda:0"`.
+"""The code names an accelerator itself: `.cuda()`, `"cuda"`, `device="cuda:0"`.
 
 Why: such a program stops on every machine without CUDA, and a hard-coded device inside a layer
-breaks replicas and second GPUs. Inside modules the value follows its input; elsewhere it follows
-the one resolver.
+is the wrong one in replicas and on a second GPU. Inside a module the value goes to the device of
+its input; elsewhere to the one device of the project.
 
 Example:
 
@@ -132,8 +132,8 @@ def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
     names = " and ".join(sorted({_number(group) for group in groups}))
     first = finding(
         solution, RULE, groups[0].spot,
-        f"{names} are named side by side: a model spread over GPUs on purpose is left as it is",
-        None, unfixed="which layer is where is the design of this program",
+        f"{names} are used side by side: a model that is split over GPUs on purpose stays as it is",
+        None, unfixed="the program chooses a device for each layer on purpose",
     )  # fmt: skip
     return replace(first, level="note")
 

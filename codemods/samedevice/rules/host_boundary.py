@@ -1,6 +1,6 @@
 """A tensor on the device is handed to NumPy, a plot or another library without `.cpu()`.
 
-Why: NumPy, matplotlib, scikit-learn and pandas read host memory. On a GPU machine
+Why: NumPy, matplotlib, scikit-learn and pandas read the CPU's memory. On a GPU machine
 `tensor.numpy()` stops with "can't convert cuda:0 device type tensor to numpy".
 
 Example:
@@ -41,7 +41,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         spot = group.spot
         evaluations = solution.evaluations(site.scope, spot.node)
         if isinstance(site.node, Node) and len(group.sites) < evaluations:
-            # Some callers hand in arrays or lists: the one with the tensor brings it to the host.
+            # Some callers hand in arrays or lists: the one with the tensor brings it to the CPU.
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
         repair: Fix | None = None
@@ -58,12 +58,12 @@ def find(solution: Solution) -> Iterator[Finding]:
                 ))  # fmt: skip
         yield finding(
             solution, "host-boundary", spot,
-            f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads host "
-            "memory",
+            f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads the "
+            "CPU's memory",
             repair,
             origins=solution.origin(site.node, "it is on the device because of this"),
-            unfixed="the array is written to, which would no longer reach the tensor" if written
-            else "the tensors are inside a container; move them where they are collected",
+            unfixed="the program writes to the array, no longer to the tensor" if written
+            else "the tensors are in a container; move them where they are collected",
         )  # fmt: skip
 
 

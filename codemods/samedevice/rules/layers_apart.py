@@ -1,7 +1,8 @@
 """Layers of one module are on different devices.
 
-Why: a layer that is moved while the module is built goes ahead of its siblings. Activations then
-meet weights on another device. The module is moved once, as a whole, by whoever builds it.
+Why: a layer that is moved while the module is built is on the device before the other layers.
+Activations then meet weights on another device. The module is moved once, as a whole, by the code
+that builds it.
 
 Example:
 
@@ -57,6 +58,6 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(Name(""), edit(solution, group.spot, "unwrap"))
         yield finding(
             solution, "layers-apart", group.spot,
-            f"`{short(solution.code(group.spot))}` moves one layer ahead of its siblings",
+            f"`{short(solution.code(group.spot))}` moves one layer before the rest of its module",
             repair, unfixed="the layer is moved by a statement of its own",
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The lengths given to `pack_padded_sequence` are on the device.
 
-Why: cuDNN reads the lengths on the host, so `pack_padded_sequence` accepts only a CPU tensor
+Why: cuDNN reads the lengths on the CPU, so `pack_padded_sequence` accepts only a CPU tensor
 ("'lengths' argument should be a 1D CPU int64 tensor"). Moving a whole batch moves them too.
 
 Example:

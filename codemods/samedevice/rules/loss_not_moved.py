@@ -1,4 +1,4 @@
-"""A loss holds tensors (class weights, say) and is never moved to the device.
+"""A loss holds tensors, such as class weights, and is never moved to the device.
 
 Why: `CrossEntropyLoss(weight=w)` keeps `w` as a buffer. The loss computes where its buffer is, so
 it has to move like any other module.

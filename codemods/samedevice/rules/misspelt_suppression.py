@@ -1,7 +1,7 @@
 """A comment was meant to switch a rule off, and does not: it is misspelt.
 
-Why: such a comment looks as if somebody had looked at the line and found it right, while the
-finding is still reported, or will be. `# samedevice: ignore[rule]` is the form; `ignore-next-line`
+Why: such a comment looks as if somebody had checked the line, while the finding is still
+reported, or will be. `# samedevice: ignore[rule]` is the form; `ignore-next-line`
 and `ignore-file` are the two others.
 
 Example:

@@ -62,7 +62,7 @@ def _optimizers(solution: Solution) -> Iterator[Finding]:
                     solution, "module-left-behind", group.spot,
                     f"`{short(solution.code(group.spot))}` optimizes a module that is never "
                     "called: another one took its name",
-                    None, unfixed="which of the two modules is meant cannot be known",
+                    None, unfixed="samedevice cannot know which of the two modules is meant",
                 )  # fmt: skip
                 break
 

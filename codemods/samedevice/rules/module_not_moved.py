@@ -156,6 +156,6 @@ def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
         f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "
         "the device",
         repair,
-        origins=solution.origin(made.node, "it is used together with the device here"),
+        origins=solution.origin(made.node, "values on the device reach it here"),
         unfixed=NO_NAME,
     )  # fmt: skip

@@ -32,5 +32,5 @@ def find(solution: Solution) -> Iterator[Finding]:
         if group.spot.node not in cast:  # `x.type(dtype)`, with a CUDA type at times: tensor-type
             yield placed(
                 solution, "numpy-boundary", group,
-                "`{}` lives in host memory but meets tensors on the device",
+                "`{}` is in the CPU's memory but meets tensors on the device",
             )  # fmt: skip

@@ -1,7 +1,7 @@
 """A tensor that is on the CPU for a reason meets the device.
 
 Why: what a dataset holds, what `.cpu()` returned or what was created with `device="cpu"` stays on
-the host. Where such a tensor enters an operation on the device, it has to be moved.
+the CPU. Where such a tensor enters an operation on the device, it has to be moved.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""Each process of a distributed program takes a CUDA device, whatever machine it runs on.
+"""Each process of a distributed program takes a CUDA device on every machine.
 
 Why: the number of a process is the index of a GPU only where there are GPUs. `set_device`, the
 backend "nccl" and `device_ids` stop on every other machine. One device for each process, made from
@@ -47,8 +47,8 @@ from samedevice.rules._runtime import respelled
 RULE = "processes-tied-to-cuda"
 _ERASURE = "cuda-only-api"
 _TIED = "`{}` needs a GPU for each process"
-_HALF = "another place of this program cannot be changed, and half of it would not do"
-_NO_NAME = "nothing in reach says which process this is"
+_HALF = "another part of this program cannot be changed, and changing only this part would break it"
+_NO_NAME = "no variable here holds the number of this process"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _owned(solution: Solution, path: str, name: str, statement: ast.stmt) -> Finding:
     noted = finding(
         solution, RULE, Spot(path, statement),
-        f"{name} decides where the models and batches of this file are: left as it is",
+        f"{name} decides where the models and batches of this file go: it is left as it is",
         None, unfixed="that is its job",
     )  # fmt: skip
     return replace(noted, level="note")

@@ -1,4 +1,4 @@
-"""The resolver knows CUDA only, and any accelerator was asked for.
+"""The resolver knows CUDA only, while the settings ask for any accelerator.
 
 Why: `torch.accelerator` (torch 2.6 and newer) finds CUDA, MPS, XPU and others alike. This rule is
 silent unless `--resolver accelerator` asks for that; what a user chooses on the command line stays
@@ -242,5 +242,6 @@ class _File:
     def _found(self, node: ast.AST, edits: list[Edit]) -> Finding:
         return finding(
             self.solution, RULE, Spot(self.path, node),
-            "this chooses CUDA or the CPU, and any accelerator was asked for", Fix(tuple(edits)),
+            "this chooses between CUDA and the CPU, while the settings ask for any accelerator",
+            Fix(tuple(edits)),
         )  # fmt: skip

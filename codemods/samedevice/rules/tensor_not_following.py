@@ -1,8 +1,8 @@
-"""A tensor made inside a module or helper does not follow the function's input.
+"""A tensor made inside a module or helper is not on the device of the function's input.
 
 Why: code that receives a tensor must work wherever that tensor is: on the CPU, on one GPU, on the
-second GPU of a replica. A factory without `device=` always answers "CPU", and a global device
-answers wrong in replicas. `device=x.device` is right everywhere.
+second GPU of a replica. A factory without `device=` always creates on the CPU, and a global
+device is the wrong one in replicas. `device=x.device` is right everywhere.
 
 Example:
 

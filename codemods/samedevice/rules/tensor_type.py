@@ -33,7 +33,7 @@ from samedevice.torchfacts import legacy_dtype
 
 RULE = "tensor-type"
 ERASURE = "legacy-constructor"
-_OWN = "objects of this class are told their type later on, and may be on another device"
+_OWN = "objects of this class get their type later, and may be on another device"
 _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 

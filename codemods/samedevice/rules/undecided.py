@@ -1,14 +1,14 @@
-"""Something meets the device, and where it is could not be found out.
+"""A value is used on the device, and where the value itself is could not be found out.
 
-Why: what is not known may be on the CPU, and then the program stops there. A check that says
-nothing of it would be wrong to say that nothing is wrong.
+Why: a value that is not known may be on the CPU, and then the program stops there. So `check` tells
+of it, and does not say that nothing is wrong.
 
 Example:
 
     batch = library.load(path)
     model(batch)
 
-stays as it is: `samedevice fix --run "main.py"` looks where it is by running the program.
+stays as it is: `samedevice fix --run "main.py"` finds out by running the program.
 
 Fix safety: there is no fix.
 """
@@ -31,7 +31,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "undecided", group.spot,
             f"`{code}` is used on the device, and where it comes from could not be followed",
             None,
-            origins=solution.origin(group.first.node, "the device that it meets comes from here"),
+            origins=solution.origin(group.first.node, "the device comes from here"),
             unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
         )  # fmt: skip
         yield replace(found, level="note")

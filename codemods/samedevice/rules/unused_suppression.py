@@ -1,7 +1,7 @@
 """A comment switches off a rule that finds nothing there.
 
-Why: the code that it was written for has changed, or samedevice knows better by now. Left in
-place, it will hide the next finding at that line, which nobody has looked at.
+Why: the code that it was written for has changed, or a newer samedevice no longer reports it.
+Left in place, it hides the next finding at that line, which nobody has looked at.
 
 Example:
 

@@ -167,9 +167,9 @@ def _function(edited: Edited, node: ast.Lambda) -> str:
     parent = edited.parents.get(node)
     match parent:
         case ast.Subscript(value=value) | ast.Attribute(value=value) if value is node:
-            return "a function is put where its result is meant"
+            return "the function itself would stand where its result is needed"
         case ast.BinOp() | ast.Compare():
-            return "a function is put where its result is meant"
+            return "the function itself would stand where its result is needed"
     return ""
 
 
