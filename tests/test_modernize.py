@@ -464,7 +464,7 @@ def test_a_bad_file_is_one_message_and_the_others_are_done() -> None:
     result = samedevice("modernize", "--yes")
     assert result.exit_code == 2
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    reason = f"line 1: invalid syntax (read as Python {python})"
+    reason = f"line 1: invalid syntax (samedevice runs on Python {python})"
     assert f"c.py:1: neither Python 3 ({reason}) nor Python 2" in result.stderr
     assert "d.py: this is a binary file" in result.stderr
     assert Path("a.py").read_text() == "print(1)\n"

@@ -111,7 +111,7 @@ class Source:
                 raise RecursionError
             return tree
         except SyntaxError as error:
-            line, message = error.lineno, f"{error.msg} (read as Python {_PYTHON})"
+            line, message = error.lineno, f"{error.msg} (samedevice runs on Python {_PYTHON})"
             if line is None or not 1 <= line <= len(self.starts):
                 raise SourceError(self.path, message) from None
             column = max((error.offset or 1) - 1, 0)

@@ -78,7 +78,7 @@ def test_a_refused_fix_is_left_with_the_reason() -> None:
 def test_errors_are_listed() -> None:
     Path("b.py").write_text("def f(:\n")
     (error,) = change_list(run(TEXT)).errors
-    assert error == ErrorRecord("b.py", None, 1, 7, f"invalid syntax (read as Python {PYTHON})")
+    assert error == ErrorRecord("b.py", None, 1, 7, f"invalid syntax (samedevice runs on Python {PYTHON})")
 
 
 def test_json() -> None:

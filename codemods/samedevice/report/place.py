@@ -32,6 +32,13 @@ def in_cell(path: str, span: Span, sources: Mapping[str, Source]) -> str:
 
 
 def cell_of(path: str, span: Span, sources: Mapping[str, Source]) -> tuple[int, int] | None:
-    """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks."""
-    cell = sources[path].cell_of(span.line) if path in sources else None
-    return None if cell is None else (cell[0] + 1, cell[1])
+    """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks.
+
+    Between two cells is the line below the last one of the first.
+    """
+    source = sources.get(path)
+    cell = None if source is None else source.cell_of(span.line)
+    if source is None or cell is None:
+        return None
+    above = source.cell_of(span.line - 1) if cell[1] == 0 else None
+    return (cell[0] + 1, cell[1]) if above is None else (above[0] + 1, above[1] + 1)
