@@ -100,5 +100,5 @@ def test_where_git_pushes_to_tells_which_ci_there_is() -> None:
 
 def test_mistakes() -> None:
     assert "no such folder" in init("nowhere").stderr
-    assert "cannot stand between quotes" in init("--package", 'x"').stderr
+    assert "cannot be quoted" in init("--package", 'x"').stderr
     assert init("--yes", "--diff").exit_code == 2

@@ -95,6 +95,7 @@ def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None
     """Print where the operands got their places, and what is wrong, by reading the program."""
     from . import repair
     from .config import load
+    from .report.place import short_place
     from .report.text import show
 
     paths = _files(clash)
@@ -110,8 +111,8 @@ def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None
         for origin in operand.origins:
             code = project.sources[origin.path].line(origin.span.line).strip()
             if (origin.path, origin.span.line) != (found.path, found.line):
-                place = f"{origin.path}:{origin.span.line}"
-                console.print(f"  {operand.code} is there since {place}: {code}", soft_wrap=True)
+                where = short_place(origin.path, origin.span, project.sources)
+                console.print(f"  {operand.code} is there since {where}: {code}", soft_wrap=True)
     if found.findings:
         console.print()
         show(console, found.findings, project.sources)

@@ -78,7 +78,9 @@ def test_a_refused_fix_is_left_with_the_reason() -> None:
 def test_errors_are_listed() -> None:
     Path("b.py").write_text("def f(:\n")
     (error,) = change_list(run(TEXT)).errors
-    assert error == ErrorRecord("b.py", None, 1, 7, f"invalid syntax (samedevice runs on Python {PYTHON})")
+    assert error == ErrorRecord(
+        "b.py", None, 1, 7, f"invalid syntax (samedevice runs on Python {PYTHON})"
+    )
 
 
 def test_json() -> None:
@@ -161,6 +163,8 @@ def test_lines_of_a_notebook_are_counted_in_their_cell() -> None:
     Path("n.ipynb").write_text(json.dumps(notebook))
     changes = change_list(run("x = 1\n"))
     (changed,) = [entry for entry in changes.changed if entry.rule]
+    (resolver,) = [entry for entry in changes.changed if not entry.rule]
+    assert (resolver.cell, resolver.line) == (1, 3), "below the last line of the first cell"
     assert (changed.cell, changed.line) == (2, 2)
     assert changed.after == "x = torch.zeros(1, device=device)"
     (left,) = changes.left

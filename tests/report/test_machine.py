@@ -192,3 +192,9 @@ def test_junit() -> None:
     assert failure.get("message") == '<&"\\x1b>'
     assert "a.py:3:5: " in (failure.text or "")
     assert [suite.get("name") for suite in root] == ["a.py", "bad.py", "good.py"]
+
+
+def test_junit_has_no_lines_of_a_notebook_s_file() -> None:
+    finding = Finding("n.ipynb", Span(3, 4, 3, 18), "one", "wrong")
+    (suite,) = ElementTree.fromstring(junit.dump([finding], [], {}))
+    assert "line" not in suite[0].attrib

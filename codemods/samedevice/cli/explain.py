@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 @exit_codes
 def explain(
     error: Annotated[
-        str, typer.Argument(metavar="FILE", help="A file with the traceback, or - for stdin.")
+        str, typer.Argument(metavar="FILE", help="A file with the traceback; - is standard input.")
     ],
     paths: Annotated[
-        list[str] | None, typer.Argument(help="The project. Default: the working directory.")
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="The project.", show_default="."),
     ] = None,
     exclude: Exclude = None,
 ) -> int:

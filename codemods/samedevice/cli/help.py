@@ -30,6 +30,12 @@ COMMANDS = {
 class Command(typer.core.TyperCommand):
     """A command whose flags are shown under headings."""
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line, without braces around what has to be given."""
+        return [
+            piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)
+        ]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and flags."""
         _parameters(self, ctx, formatter)

@@ -12,7 +12,9 @@ from .errors import CLEAN, FOUND, exit_codes, fail
 from .help import Command
 from .project import cache_of, read, settings
 from .root import app
-from .screen import count, say, working
+from .screen import count, looked_at, say, tell_errors, working
+
+_PACKAGE = "samedevice"
 
 
 @app.command(cls=Command, short_help="Set a project up: settings, baseline, pre-commit and CI.")
@@ -23,7 +25,7 @@ def init(
     diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
     package: Annotated[
         str, typer.Option(metavar="PACKAGE", help="What pip installs in CI, such as a git URL.")
-    ] = "samedevice",
+    ] = _PACKAGE,
 ) -> int:
     """Look at a project, and write what it lacks: settings, a baseline, pre-commit and CI files.
 
@@ -46,6 +48,10 @@ def init(
     if not plan.changes:
         say("nothing to write")
         return CLEAN
+    if package == _PACKAGE:
+        say(
+            f"note: {_PACKAGE} is not on PyPI yet; name where CI gets it: --package git+https://..."
+        )
     if not yes:
         show_diff(plan.changes)
     if diff:
@@ -81,7 +87,9 @@ def _baseline(folder: str) -> bytes | None:
     with working("checking", project) as step:
         findings = [one for one in check(project, config, step, cache=cache) if is_wrong(one)]
     cache.write()
-    say(f"{count(len(findings), 'finding')} in {count(len(project.sources), 'file')}")
+    tell_errors(project.errors)
+    files = looked_at(project.sources, project.errors)
+    say(f"{count(len(findings), 'finding')} in {count(files, 'file')}")
     if not findings:
         return None
     named = baseline.Baseline(os.path.join(folder, initial.BASELINE))

@@ -16,7 +16,9 @@ from .screen import NARROW, make_console
 @app.command(cls=Command)
 @exit_codes
 def rules(
-    name: Annotated[str, typer.Argument(help="Explain this rule.", autocompletion=rule_names)] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="RULE", help="Explain this rule.", autocompletion=rule_names)
+    ] = "",
 ) -> int:
     """List the rules, or explain one with an example."""
     from rich.markdown import Markdown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from samedevice.prove import notebook
 from samedevice.prove.clash import Clash, Kind, Party
 from samedevice.prove.record import Record, Transfer
 from samedevice.prove.run import RunResult
@@ -84,13 +86,38 @@ def render_clash(clash: Clash) -> RenderableType:
         Padding(Text(f"{clash.exception}: {clash.message}"), (0, 2)),
     ]
     if clash.file:
-        where = f"{shorten(clash.file)}:{clash.line}"
+        where = located(clash.file, clash.line)
         inside = f" in {clash.function}" if clash.function not in ("", "<module>") else ""
         parts.append(Text(f"{where}{inside}", "bold"))
-        parts.append(Padding(_code(clash.line, clash.text), (0, 2)))
+        cell = _cell(clash.file, clash.line)
+        parts.append(Padding(_code(cell[1] if cell else clash.line, clash.text), (0, 2)))
     for party in clash.operands:
         parts.append(Padding(_party(party), (0, 2)))
     return Group(*parts)
+
+
+def located(file: str, line: int) -> str:
+    """Return where a line is as people count it: in a notebook by its cell and the line in it."""
+    cell = _cell(file, line)
+    return (
+        f"{shorten(file)}:{line}" if cell is None else f"{shorten(file)}:cell {cell[0]}:{cell[1]}"
+    )
+
+
+def _cell(file: str, line: int) -> tuple[int, int] | None:
+    return notebook.cell_of(_read(file), line) if file.endswith(".ipynb") and _read(file) else None
+
+
+@lru_cache(maxsize=4)
+def _read(file: str) -> str:
+    """Return a notebook's text, "" where it is none (any more)."""
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            content = stream.read()
+        notebook.read(content)
+    except (OSError, ValueError):
+        return ""
+    return content
 
 
 def _party(party: Party) -> RenderableType:
@@ -103,9 +130,9 @@ def _party(party: Party) -> RenderableType:
         head.append(f"   {party.what}", "dim")
     table = Table.grid(padding=(0, 2))
     for step in party.steps:
-        place = f"{shorten(step.file)}:{step.line}" if step.file else "(not in your code)"
+        where = located(step.file, step.line) if step.file else "(not in your code)"
         verb = f"moved to {step.device}" if step.how == "moved" else f"{step.how} on {step.device}"
-        table.add_row(Text(verb, "cyan"), Text(place), Text(step.text, "dim"))
+        table.add_row(Text(verb, "cyan"), Text(where), Text(step.text, "dim"))
     return Group(head, Padding(table, (0, 4)))
 
 
@@ -168,8 +195,8 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
     table.add_column("line", overflow="fold")
     for one in ranked[:most]:
         how = f" ({_ARROWS[one.how]})" if one.how in _ARROWS else ""
-        place = f"{shorten(one.file)}:{one.line}" if one.file else "(not in your code)"
-        line = Text.assemble((place, "bold"), "  ", (one.text, "dim"))
+        where = located(one.file, one.line) if one.file else "(not in your code)"
+        line = Text.assemble((where, "bold"), "  ", (one.text, "dim"))
         if one.advice:
             line.append(f"\n↳ {one.advice}", "yellow")
         table.add_row(

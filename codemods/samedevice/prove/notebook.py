@@ -23,27 +23,47 @@ def read(content: str) -> tuple[str, list[tuple[int, str]]]:
 
     Raises ValueError when `content` is no notebook.
     """
+    text, parts = "", []
+    for number, source in _cells(content):
+        text += _BORDER.format(number)
+        python = _to_python(source)
+        parts.append((text.count("\n"), python))
+        text += f"{python}\n"
+    return text, parts
+
+
+def cell_of(content: str, line: int) -> tuple[int, int] | None:
+    """Return the cell that a line of the joined code is in (from 1, all kinds counted), and the
+    line in it; None for no such line.
+
+    Raises ValueError when `content` is no notebook.
+    """
+    above = 1
+    for number, source in _cells(content):
+        lines = source.count("\n") + 1
+        if above < line <= above + lines:
+            return number, line - above
+        above += lines + 1
+    return None
+
+
+def _cells(content: str) -> Iterator[tuple[int, str]]:
+    """Yield the cells that are run, with their numbers from 1 among the cells of all kinds."""
     try:
         data = json.loads(content)
         cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]
         sources = [
-            source if isinstance(source, str) else "".join(source)
-            for cell in cells
+            (number, source if isinstance(source, str) else "".join(source))
+            for number, cell in enumerate(cells, 1)
             if cell["cell_type"] == "code"
             for source in [cell["source"] if "source" in cell else cell["input"]]
         ]
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise ValueError(f"not a Jupyter notebook ({error})") from None
-    text, parts = "", []
-    for number, source in enumerate(sources):
+    for number, source in sources:
         magic = _CELL_MAGIC.match(source)
-        if magic and magic[1] not in _PYTHON_CELLS:
-            continue
-        python = _to_python(source)
-        text += _BORDER.format(number)
-        parts.append((text.count("\n"), python))
-        text += f"{python}\n"
-    return text, parts
+        if not magic or magic[1] in _PYTHON_CELLS:
+            yield number, source
 
 
 def trees(

@@ -11,7 +11,7 @@ from html import escape
 from types import MappingProxyType
 
 from samedevice.prove.clash import Clash
-from samedevice.prove.display import describe_losses
+from samedevice.prove.display import describe_losses, located
 from samedevice.prove.prove import Change, Check, Proof
 from samedevice.prove.record import Record
 from samedevice.prove.run import RunResult
@@ -154,7 +154,7 @@ def _run(name: str, run: RunResult) -> Iterator[str]:
 
 
 def _clash(clash: Clash) -> Iterator[str]:
-    where = escape(f"{clash.file}:{clash.line}")
+    where = escape(located(clash.file, clash.line))
     yield f"<p><code>{where}</code></p><pre>{escape(clash.text)}</pre>"
     yield '<table class="lines">'
     for party in clash.operands:
@@ -162,7 +162,7 @@ def _clash(clash: Clash) -> Iterator[str]:
         yield f"<tr><th><code>{name}</code></th><td>{device}</td><td>{escape(party.what)}</td>"
         yield "<td></td></tr>"
         for step in party.steps:
-            place = escape(f"{step.file}:{step.line}")
+            place = escape(located(step.file, step.line))
             yield f"<tr><td></td><td>{step.how} on {escape(step.device)}</td>"
             yield f"<td><code>{place}</code></td><td><code>{escape(step.text)}</code></td></tr>"
     yield "</table>"
@@ -181,7 +181,7 @@ def _record(record: Record) -> Iterator[str]:
     if record.losses.count:
         yield f"<tr><td>losses</td><td></td><td>{escape(describe_losses(record))}</td></tr>"
     for transfer in record.transfers[:10]:
-        place = f"{transfer.file}:{transfer.line}" if transfer.file else ""
+        place = located(transfer.file, transfer.line) if transfer.file else ""
         yield f"<tr><td>{escape(transfer.source)} → {escape(transfer.target)}</td>"
         yield f'<td class="number">{transfer.count:,} × · {transfer.nbytes:,} B</td>'
         yield f"<td><code>{escape(place)}</code> <code>{escape(transfer.text)}</code></td></tr>"

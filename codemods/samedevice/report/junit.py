@@ -22,7 +22,7 @@ def dump(
     by_path: dict[str, list[Finding]] = {path: [] for path in sources}
     for finding in findings:
         if finding.level != "note":
-            by_path[finding.path].append(finding)
+            by_path.setdefault(finding.path, []).append(finding)
     broken = {error.path: error for error in errors}
     for path in sorted({*by_path, *broken}):
         _suite(root, path, by_path.get(path, []), broken.get(path), sources)
@@ -63,6 +63,7 @@ def _suite(
 
 
 def _case(suite: xml.Element, path: str, name: str, line: int) -> xml.Element:
-    return xml.SubElement(
-        suite, "testcase", classname=printable(path), name=printable(name), line=str(line)
-    )
+    case = xml.SubElement(suite, "testcase", classname=printable(path), name=printable(name))
+    if not path.endswith(".ipynb"):  # its lines are those of cells, which `name` has
+        case.set("line", str(line))
+    return case
