@@ -319,7 +319,7 @@ def test_neovim_and_the_real_server(tmp_path: Path) -> None:
     shown = json.loads((real.project / "shown.json").read_text())
     assert shown["finding"]["lnum"] == 4
     assert "created on the CPU" in shown["finding"]["message"]
-    assert "on the host" in shown["hover"]["value"] and "data.py:5" in shown["hover"]["value"]
+    assert "on the CPU" in shown["hover"]["value"] and "data.py:5" in shown["hover"]["value"]
     assert real.texts() == real.fixed
 
 
