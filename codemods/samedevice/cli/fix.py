@@ -129,7 +129,7 @@ def fix(
     if yes + diff + interactive > 1:
         fail("--yes, --diff and --interactive cannot be used together")
     if "-" in paths and (len(paths) > 1 or interactive):
-        fail("code from standard input must be the only path, without questions")
+        fail("code from standard input goes alone: give no other path, and no --interactive")
     if (prove or run) and (paths == ["-"] or modernize):
         fail("--prove and --run need files, and cannot be used with --modernize")
     if modernize and (interactive or report):

@@ -42,7 +42,7 @@ def modernize(
     if yes and diff:
         fail("--yes and --diff cannot be used together")
     if "-" in paths and len(paths) > 1:
-        fail("standard input must be the only path")
+        fail("code from standard input goes alone: give no other path")
     config = settings(paths, exclude=exclude)
     planned = plan(paths, config, everything, track)
     if paths == ["-"] and not diff:
