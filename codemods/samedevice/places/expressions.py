@@ -112,7 +112,8 @@ class Expressions:
     all_scopes: dict[ast.AST, list[Scope]]
     scopes: dict[FunctionNode, Scope]
     arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]]
-    seeds: list[tuple[Node, Spot, Scope]]
+    seeds: list[tuple[Node, Spot, Scope, str]]
+    unit: tuple[str, str]
     host_work: set[ast.AST]
     trail: Trail
     function_attributes: dict[FunctionNode, dict[str, Value]]
@@ -695,7 +696,7 @@ class Expressions:
         if self.hosted:
             self.host_work.add(spot.node)
         elif not self.symbolic and not self.constructing:
-            self.seeds.append((node, spot, scope))
+            self.seeds.append((node, spot, scope, self.unit[0]))
 
     def binary(
         self, left: Value, left_spot: Spot, right: Value, right_spot: Spot, spot: Spot,

@@ -186,7 +186,8 @@ class Interpreter(Statements):
         self.scopes: dict[FunctionNode, Scope] = {}
         self.all_scopes: dict[ast.AST, list[Scope]] = {}
         self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
-        self.seeds: list[tuple[Node, Spot, Scope]] = []
+        # Heavy arithmetic, and the file whose code had it done.
+        self.seeds: list[tuple[Node, Spot, Scope, str]] = []
         self._placed = 0
         self._told = self._to_do = 0
         self._lines: dict[str, _Lines] = {}

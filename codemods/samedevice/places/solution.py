@@ -140,6 +140,7 @@ class Solution:
         self._hiding: dict[frozenset[str], bool] = {}
         self._held: dict[ast.AST, set[str]] = {}
         self._modules: dict[tuple[str, str], str | None] = {}
+        self._tests: dict[str, bool] = {}
         self._apart: set[Node] | None = None
         self._seeded: set[str] = set()  # the files of programs for the CPU, which are converted
         self._group()
@@ -217,6 +218,8 @@ class Solution:
             for group in self.groups(kind):
                 if len(group.sites) < 2 or self.follow(group) is not None:
                     continue
+                if any(is_bare(site) and not self.stays_behind(site) for site in group.sites):
+                    continue  # the module is on the CPU while it is built
                 if any("device" in site.detail["kwargs"] for site in group.sites):
                     continue  # the callers who want it there have to say so
                 if any(site.detail.get("default") for site in group.sites):
@@ -306,9 +309,21 @@ class Solution:
                 reached = (self._reach(script) | {script}) & program
                 if reached & active:
                     using |= reached
-                else:
+                elif not self._is_test(script):
                     free |= reached
         return free - using
+
+    def _is_test(self, path: str) -> bool:
+        """Tell whether a file has tests for pytest or unittest: those run on the CPU on purpose.
+
+        A script that tests a model may be called test.py, too.
+        """
+        known = self._tests.get(path)
+        if known is None:
+            known = _TEST_FILE.fullmatch(path.rpartition("/")[2]) is not None
+            known = known and _TEST.search(self.project.sources[path].text) is not None
+            self._tests[path] = known
+        return known
 
     def _forking_programs(self) -> set[frozenset[str]]:
         """The programs whose forked processes compute with modules, which CUDA does not allow."""
@@ -352,11 +367,12 @@ class Solution:
                     and not site.hosted
                     and not site.detail.get("symbolic")
                     and not self.owned(site.spot.path)
+                    and not self._in_demonstration(site)
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, "seed")
         hosted = self._feeding_host()
-        for node, spot, scope in self.interpreter.seeds:
-            if spot.path not in free or self.owned(spot.path):
+        for node, spot, scope, path in self.interpreter.seeds:
+            if spot.path not in free or self.owned(spot.path) or self._is_test(path):
                 continue
             if spot.node in self.interpreter.host_work:
                 continue  # workers do it too: it prepares data
@@ -884,6 +900,19 @@ class Solution:
                     self._apart.add(root)
                     queue += [source.find() for source in root.flows_from]
         return site.node is not None and site.node.find() in self._apart
+
+    def _in_demonstration(self, site: Site) -> bool:
+        """Tell whether code shows how a module works that others import: no program of its own."""
+        path = site.spot.path
+        if site.scope.func is not None or not self._imported(path):
+            return False
+        node = site.spot.node
+        parents = self.parents(path)
+        while (outer := parents.get(node)) is not None:
+            node = outer
+            if isinstance(node, ast.If) and _is_main(node):
+                return True
+        return False
 
     def _is_of_main(self, code: str, site: Site) -> bool:
         """Tell whether a function would speak of an object that only `__main__` makes."""
@@ -1567,6 +1596,11 @@ def _bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
     return found
+
+
+#: What pytest and unittest take for tests by their names.
+_TEST_FILE = re.compile(r"test_[^/]*\.py|[^/]*_test\.py|tests?\.py|conftest\.py")
+_TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixture", re.MULTILINE)
 
 
 def _to_literal(group: SiteGroup) -> bool:
