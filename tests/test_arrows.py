@@ -68,7 +68,8 @@ ROOMS: dict[str, set[str]] = {
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "verify": {"finding", "places", "project", "syntax"},
     "migrate": _FIXED | {"verify"},
-    "repair": {"check", "config", "finding", "migrate", "places", "project", "prove"},
+    "repair": {"config", "finding", "migrate", "places", "project", "prove"},
+    "explain": {"check", "config", "finding", "places", "project", "prove"},
     "report": {
         "baseline",
         "check",
@@ -83,7 +84,7 @@ ROOMS: dict[str, set[str]] = {
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "initial": {"migrate"},
     "interactive": {"finding", "migrate", "notebook", "report", "source"},
-    "live": {"config", "files", "migrate", "project", "prove", "repair", "report", "source"},
+    "live": {"config", "explain", "files", "migrate", "project", "prove", "report", "source"},
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"batch", "cache", "config", "outside", "prove"},
     "batch": _FIXED
@@ -91,7 +92,7 @@ ROOMS: dict[str, set[str]] = {
     | {"__init__"},
     "cli": _FIXED
     | {"baseline", "batch", "migrate", "interactive", "modernize", "prove", "repair", "report"}
-    | {"doctor", "initial", "map", "server"},
+    | {"doctor", "explain", "initial", "map", "server"},
     "server": _FIXED | {"baseline", "glance", "lines", "migrate", "report"},
     "__main__": {"cli", "outside"},
     "__init__": set(),

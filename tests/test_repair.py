@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate, repair
+from samedevice import explain, migrate, repair
 from samedevice.config import Config
 
 MAIN = """\
@@ -41,7 +41,7 @@ Traceback (most recent call last):
   File "/opt/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 125, in forward
     return F.linear(input, self.weight, self.bias)
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, \
-cpu and cuda:0! (when checking argument for argument mat1 in method wrapper_CUDA_addmm)
+cuda:0 and cpu! (when checking argument for argument mat1 in method wrapper_CUDA_addmm)
 """
 
 
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_traceback_is_explained_by_the_statement_and_its_origins(folder: Path) -> None:
-    found = repair.explain(TRACEBACK, migrate.read(["."], Config()), Config())
+    found = explain.explain(TRACEBACK, migrate.read(["."], Config()), Config())
     assert found is not None
     assert (found.path, found.line, found.code) == ("main.py", 9, "y = model(x)")
     assert {operand.code for operand in found.operands} == {"model", "x"}
@@ -63,11 +63,11 @@ def test_a_traceback_is_explained_by_the_statement_and_its_origins(folder: Path)
 
 
 def test_text_without_a_traceback(folder: Path) -> None:
-    assert repair.explain("all is well", migrate.read(["."], Config()), Config()) is None
+    assert explain.explain("all is well", migrate.read(["."], Config()), Config()) is None
 
 
 def test_a_traceback_of_another_project(folder: Path) -> None:
-    found = repair.explain(
+    found = explain.explain(
         TRACEBACK.replace("main.py", "other.py"), migrate.read(["."], Config()), Config()
     )
     assert found is not None

@@ -93,7 +93,7 @@ def _print(console: Console, clash: Clash) -> None:
 
 def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None:
     """Print where the operands got their places, and what is wrong, by reading the program."""
-    from . import repair
+    from . import explain
     from .config import load
     from .report.place import short_place
     from .report.text import show
@@ -104,7 +104,7 @@ def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None
     config = load(paths)
     project = _project(paths)
     text = "".join(traceback.format_exception(error))
-    found = repair.explain(text, project, config)
+    found = explain.explain(text, project, config)
     if found is None or not found.path:
         return
     for operand in found.operands:

@@ -1,9 +1,8 @@
-"""What a run or a pasted traceback shows -> an explanation, and a fix where inference had none.
+"""What a run shows -> a fix where inference had none.
 
 Inference says `unknown` where it cannot see; a run can. `by_running` lets the program run on an
 accelerator, takes the operand that was on the host, and moves it where it is created or, failing
-that, where it enters the operation. `explain` needs no run: it finds the statement of a traceback
-in the project and says what meets there and why.
+that, where it enters the operation.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ import ast
 import os
 import posixpath
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import migrate, places
-from .check import check
 from .config import Config
-from .finding import Edit, Finding, Fix, Origin
-from .places.graph import Place, Spot
+from .finding import Edit, Finding, Fix
+from .places.graph import Spot
 from .places.solution import Solution
 from .project import Project
-from .prove import tracebacks, workspace
+from .prove import workspace
 from .prove.clash import Clash, Party, Step
 from .prove.prove import Proof, prove
 from .prove.run import RunResult, Settings, as_if_in, run_program
@@ -33,33 +31,6 @@ ROUNDS = 20
 
 RULE = "seen-in-a-run"
 """The name under which fixes that a run asked for are reported."""
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """An operand of the statement that failed: its code, its place and where that comes from."""
-
-    code: str
-    place: Place
-    origins: tuple[Origin, ...]
-    certain: bool = True  # false: nothing puts it there, it only has to be
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a traceback says about a project.
-
-    `path` and `line` are the statement; both are empty when no frame is in the project. `findings`
-    are those that explain it, the nearest first.
-    """
-
-    exception: str
-    message: str
-    path: str = ""
-    line: int = 0
-    code: str = ""
-    operands: tuple[Meeting, ...] = ()
-    findings: tuple[Finding, ...] = ()
 
 
 @dataclass
@@ -74,63 +45,6 @@ class Repaired:
     result: RunResult
     seen: list[Finding] = field(default_factory=list)
     stuck: str = ""
-
-
-def explain(text: str, project: Project, config: Config) -> Explanation | None:
-    """Explain a pasted traceback; None when there is none in `text`."""
-    told = tracebacks.read(text)
-    if told is None:
-        return None
-    for frame in reversed(told.frames):
-        path = _same_file(frame.file, project)
-        if path is None:
-            continue
-        lines = tracebacks.statement(project.sources[path].text, frame.line, frame.text)
-        if lines is None:
-            continue
-        first, last = lines
-        solution = places.infer(project, project.programs.get(path))
-        operands = tuple(
-            Meeting(
-                solution.code(spot),
-                solution.place(node),
-                solution.origin(node, "it got its device here"),
-                solution.place(node) is Place.UNKNOWN or solution.certain(node),
-            )
-            for spot, node in solution.operands(path, first, last)
-        )
-        return Explanation(
-            told.exception, told.text, path, first, project.sources[path].line(first).strip(),
-            operands, tuple(_about(check(project, config), path, first, last)),
-        )  # fmt: skip
-    return Explanation(told.exception, told.text)
-
-
-def _same_file(file: str, project: Project) -> str | None:
-    """Return the project's file that a frame of another machine speaks of."""
-    wanted = file.replace("\\", "/").split("/")[::-1]
-    best, length = None, 0
-    for path in project.sources:
-        parts = posixpath.normpath(path).split("/")[::-1]
-        same = 0
-        for one, other in zip(wanted, parts, strict=False):
-            if one != other:
-                break
-            same += 1
-        if same > length and same >= min(len(parts), 1):
-            best, length = path, same
-    return best
-
-
-def _about(findings: list[Finding], path: str, first: int, last: int) -> Iterator[Finding]:
-    """Yield the findings in these lines, then those whose reasons are in them."""
-    here = [f for f in findings if f.path == path and first <= f.span.line <= last]
-    yield from here
-    for found in findings:
-        if found not in here and any(
-            origin.path == path and first <= origin.span.line <= last for origin in found.origins
-        ):
-            yield found
 
 
 def proved(
@@ -303,6 +217,4 @@ def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:
     return None
 
 
-__all__ = [
-    "RULE", "Explanation", "Meeting", "Repaired", "by_running", "explain", "proved",
-]  # fmt: skip
+__all__ = ["RULE", "Repaired", "by_running", "proved"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import reading, repair
+from samedevice import explain, reading
 from samedevice import requirements as requirements_
 from samedevice.batch.owners import owners
 from samedevice.check import check
@@ -131,7 +131,7 @@ def test_requirements(text: str, tmp_path: Path) -> None:
 def test_tracebacks(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(HEAD)
     assert tracebacks
-    repair.explain(text, reading.read([str(tmp_path)], Config()), Config())
+    explain.explain(text, reading.read([str(tmp_path)], Config()), Config())
 
 
 @pytest.mark.parametrize("text", [

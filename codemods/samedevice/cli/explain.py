@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,11 @@ from .root import app
 from .screen import make_console
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..explain import Explanation, Meeting
+    from ..finding import Finding
     from ..project import Project
-    from ..repair import Explanation
 
 
 @app.command(cls=Command, short_help="Explain a traceback from a GPU machine.")
@@ -34,9 +38,10 @@ def explain(
 ) -> int:
     """Find the statement of a traceback in the project, and say what meets there and why.
 
-    Runs none of the code. Exit code: 0 explained, 1 it is not of this project, 2 no traceback.
+    Of a message alone, the findings that can raise it are listed. Runs none of the code. Exit code:
+    0 explained, or said to be no matter of devices; 1 it is not of this project; 2 no traceback.
     """
-    from .. import repair
+    from ..explain import explain as explained
 
     try:
         text = sys.stdin.read() if error == "-" else Path(error).read_text(errors="replace")
@@ -45,40 +50,67 @@ def explain(
     paths = paths or ["."]
     config = settings(paths, exclude=exclude)
     project = read(paths, config)
-    found = repair.explain(text, project, config)
+    found = explained(text, project, config)
     if found is None:
         fail(f"{error}: there is no traceback in it; paste all of it, from its first line on")
     _tell_explanation(found, project)
-    return CLEAN if found.path else FOUND
+    return CLEAN if found.path or found.elsewhere or found.topic != "device" else FOUND
 
 
 def _tell_explanation(found: Explanation, project: Project) -> None:
     """Print what a traceback says about a project."""
-    from ..report.text import show
+    from ..prove.topics import MEANING
 
     console = make_console()
-    console.print(f"{found.exception}: {found.message}", style="bold red", markup=False)
-    if not found.path:
-        console.print("none of its frames is in this project", markup=False)
+
+    def tell(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
+    said = f"{found.exception}: {found.message}" if found.exception else found.message
+    console.print(said, style="bold red", markup=False)
+    if found.topic != "device":
+        tell(MEANING[found.topic])
+    if found.path:
+        tell(f"{found.path}:{found.line}: {found.code}")
+    if found.topic != "device":
         return
-    console.print(f"{found.path}:{found.line}: {found.code}", markup=False, highlight=False)
+    if not found.path and not found.elsewhere:
+        tell("none of its frames is in this project, and nothing in it can raise this")
+        return
     for operand in found.operands:
-        where = _PLACES[operand.place.value] if operand.certain else _DEMAND
-        console.print(f"  {operand.code} {where}", markup=False)
-        for origin in operand.origins:
-            code = project.sources[origin.path].line(origin.span.line).strip()
-            if (origin.path, origin.span.line) != (found.path, found.line):
-                console.print(f"    since {origin.path}:{origin.span.line}: {code}")
+        _tell_operand(operand, found, project, tell)
+    if found.doubt:
+        tell(found.doubt)
     if found.findings:
-        show(console, found.findings, project.sources)
-        if any(finding.fix is not None for finding in found.findings):
-            console.print("`samedevice fix` repairs it", markup=False)
+        _show(found.findings, project, console)
+    elif found.elsewhere:
+        tell("nothing wrong is found in this line; this can raise it:" if found.path else
+             "it has no frame of this project; this can raise it:")  # fmt: skip
+        _show(found.elsewhere, project, console)
     else:
-        console.print(
+        tell(
             "reading the code shows nothing wrong here; "
-            '`samedevice fix --run "PROGRAM"` finds out by running it',
-            markup=False,
+            '`samedevice fix --run "PROGRAM"` finds out by running it'
         )
+
+
+def _tell_operand(
+    operand: Meeting, found: Explanation, project: Project, tell: Callable[[str], None]
+) -> None:
+    where = _PLACES[operand.place.value] if operand.certain else _DEMAND
+    tell(f"  {operand.code} {where}" + (": torch says so" if operand.told else ""))
+    for origin in operand.origins:
+        code = project.sources[origin.path].line(origin.span.line).strip()
+        if (origin.path, origin.span.line) != (found.path, found.line):
+            tell(f"    since {origin.path}:{origin.span.line}: {code}")
+
+
+def _show(findings: Sequence[Finding], project: Project, console: Console) -> None:
+    from ..report.text import show
+
+    show(console, list(findings), project.sources)
+    if any(finding.fix is not None for finding in findings):
+        console.print("`samedevice fix` repairs it", markup=False)
 
 
 _PLACES = {

@@ -24,6 +24,8 @@ Kind = Literal[
     "missing",  # the program wants an accelerator that the machine or the build lacks
     "ordinal",  # the machine has accelerators, but fewer
     "memory",  # the accelerator's memory is full
+    "meta",  # a tensor without values is to be moved
+    "operator",  # the accelerator has no such operation
 ]
 
 
@@ -184,6 +186,42 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "mismatch",
+        rf"expected device (?P<device>{_DEVICE}) but got (?P<device2>{_DEVICE})",
+    ),
+    (
+        "mismatch",
+        r"assign a gradient with device type '(?P<device>\w+)' to a tensor with device type "
+        r"'(?P<device2>\w+)'",
+    ),
+    (
+        "mismatch",
+        rf"two different devices (?P<device>{_DEVICE}), (?P<device2>{_DEVICE})",  # fake tensors
+    ),
+    (
+        "mismatch",
+        r"Expected tensor to have (?P<device>\w+) DeviceType, but got tensor with "
+        r"(?P<device2>\w+) DeviceType(?: \(while checking arguments for (?P<operation>\w+)\))?",
+    ),
+    ("mismatch", r"Pointer argument \(at \d+\) cannot be accessed from Triton \((?P<device>cpu) "),
+    ("mismatch", r"No backend type associated with device type (?P<device>\w+)"),
+    ("mismatch", r"Tensors must be CUDA and dense"),
+    (
+        "mismatch",
+        r"device_ids and output_device arguments only work with .{1,80}but got device_ids .{1,200}"
+        r"device\(type='(?P<device>cpu)'\)",
+    ),
+    ("meta", r"Cannot copy out of (?P<device>meta) tensor"),
+    (
+        "operator",
+        r"Could not run '(?P<operation>[\w:.]+)' with arguments from the '(?P<device>\w+)' backend",
+    ),
+    (
+        "operator",
+        r"The operator '(?P<operation>[\w:.]+)' is not currently (?:implemented|supported) "
+        r"(?:for|on) the (?P<device>\w+)",
+    ),
+    (
+        "mismatch",
         rf"Tensor on device (?P<device>{_DEVICE}) is not on the expected device "
         rf"(?P<device2>{_DEVICE})!",
     ),
@@ -245,6 +283,8 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
         "missing",
         r"Torch not (?:compiled|linked) with (?P<device>\w+) (?:enabled|support)",
     ),
+    ("missing", r"PyTorch was compiled without (?P<device>\w+) support"),
+    ("missing", r"module 'torch\._C' has no attribute '_(?P<device>cuda)_\w+'"),
     ("missing", r"type (?P<device>torch\.cuda\.\w+) not available"),
     ("missing", r"Found no NVIDIA driver on your system|No (?P<device>CUDA) GPUs are available"),
     ("missing", r"Cannot access accelerator device when none is available"),
@@ -253,6 +293,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ("memory", r"(?P<device>CUDA|MPS|XPU) (?:backend )?out of memory"),
 )
 _PATTERNS = [(kind, re.compile(pattern)) for kind, pattern in _MESSAGES]
+_TYPES = re.compile(_TYPE)
 
 
 def read_message(text: str) -> Message | None:
@@ -269,8 +310,15 @@ def read_message(text: str) -> Message | None:
                 for name, device in (("name", "device"), ("name2", "device2"))
                 if device in groups
             )
+            types = [groups.get(name, "") for name in ("device", "device2")]
+            if all(_TYPES.fullmatch(word) for word in types) and _is_one_place(operands):
+                return None  # it is about the types of numbers
             return Message(kind, operands, _operation(groups.get("operation", "")))
     return None
+
+
+def _is_one_place(operands: tuple[Operand, ...]) -> bool:
+    return len({operand.device for operand in operands}) == 1
 
 
 def device_of(word: str) -> str:

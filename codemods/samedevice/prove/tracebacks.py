@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samedevice.prove.clash import Frame, Message, read_message
+from samedevice.prove.topics import recognized
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ def read(text: str) -> Traceback | None:
     """
     found = list(_tracebacks(_clean(text)))
     telling = [one for one in found if one.message is not None]
-    if telling:
-        return telling[-1]
-    return found[-1] if found else None
+    framed = [one for one in found if one.frames]
+    best = telling or framed or found
+    return best[-1] if best else None
 
 
 def _clean(text: str) -> list[str]:
@@ -198,12 +199,12 @@ def _exception(lines: list[str], at: int, after_frames: bool) -> tuple[str, str,
     """Return type and message of the exception at a line, and the line after it.
 
     The message may go on over lines, up to an empty one or the next traceback. Without frames
-    before it, only a message about devices counts: logs are full of words with colons.
+    before it, only a message that is known counts: logs are full of words with colons.
     """
     line = lines[at].strip()
     match = _EXCEPTION.match(line)
     if match is None or not (_KNOWN.search(match["type"]) or (after_frames and match["text"])):
-        if not after_frames and read_message(line):
+        if not after_frames and recognized(line):
             return "", line, at + 1
         return None
     words = [match["text"] or ""]
@@ -215,7 +216,7 @@ def _exception(lines: list[str], at: int, after_frames: bool) -> tuple[str, str,
         words.append(more.strip())
         following += 1
     text = "\n".join(words).strip()
-    if not after_frames and read_message(text) is None:
+    if not after_frames and recognized(text) is None:
         return None
     return match["type"], text, following
 

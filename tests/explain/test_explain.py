@@ -1,0 +1,92 @@
+"""Every traceback of the collection is explained rightly, or honestly declined."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from samedevice import explain, migrate, rules
+from samedevice.config import Config
+from samedevice.explain import CAUSES, Explanation
+from samedevice.prove.clash import read_message
+from samedevice.prove.topics import MEANING
+from tests.suite.catalogue import Program
+
+from .collection import HOME, Text, recorded, texts
+
+RECORDED = list(recorded())
+#: Without CUDA torch stops here with words that say nothing of it.
+WORDLESS = {"torch_load/storage_cuda"}
+
+
+def explained(text: str, files: dict[str, str], folder: Path) -> Explanation | None:
+    for path, code in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(code.lstrip("\n"), "utf-8")
+    return explain.explain(text, migrate.read(["."], Config()), Config())
+
+
+def contradicts(found: Explanation) -> bool:
+    """Tell whether operands are on one side only, and nothing is said of it."""
+    message = read_message(found.message)
+    sides = {operand.on_device for operand in found.operands}
+    apart = message is not None and len({operand.device for operand in message.operands}) > 1
+    return apart and bool(sides) and not found.doubt and len(sides) == 1 and None not in sides
+
+
+def test_size() -> None:
+    assert len(RECORDED) + len(texts()) >= 60
+    assert len(texts()) >= 40
+
+
+def test_every_rule_that_is_named_exists() -> None:
+    assert {rule for named in CAUSES.values() for rule in named} <= rules.load().keys()
+
+
+@pytest.mark.parametrize(("program", "text"), RECORDED, ids=[str(one) for one, _ in RECORDED])
+def test_recorded(
+    program: Program, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = explained(text, program.files, tmp_path)
+    assert found is not None
+    assert (found.topic == "other") == (program.name in WORDLESS)
+    frames = re.findall(rf'File "{HOME}/(\S+)", line (\d+)', text)
+    assert found.path == frames[-1][0]
+    assert found.line <= int(frames[-1][1])
+    assert not contradicts(found)
+    # Where nothing is found in the program, nothing can be told, and `explain` says that.
+    about = found.findings or found.elsewhere
+    assert about or program.pending or program.name in WORDLESS
+
+
+@pytest.mark.parametrize("text", texts(), ids=[text.name for text in texts()])
+def test_text(text: Text, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = explained(text.text, {"main.py": text.program}, tmp_path)
+    assert found is not None
+    assert found.topic == text.topic
+    listed = [*found.findings, *found.elsewhere]
+    if text.topic != "device":
+        assert MEANING[found.topic]
+        assert not found.operands
+        assert not listed
+        assert found.line == text.line
+        return
+    assert not contradicts(found)
+    if text.rule:
+        assert (text.rule, text.line) in [(each.rule, each.span.line) for each in listed]
+    assert bool(found.doubt) == text.doubt
+    sides = {True: "device", False: "cpu", None: "unknown"}
+    seen = [f"{operand.code}: {sides[operand.on_device]}" for operand in found.operands]
+    assert not text.operands or seen == list(text.operands)
+
+
+def test_a_text_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        explained("INFO: all is well\nloss: 0.1", {"main.py": "import torch\n"}, tmp_path) is None
+    )
