@@ -326,6 +326,9 @@ class Graph:
         for node in roots:
             if node.color is None and node.stored and node.sure and not node.read_there:
                 filling = {source.find().color for source in node.stored}
+                met = (m.right if m.left.find() is node else m.left for m in node.meets)
+                if any(other.find().color not in filling for other in met):
+                    continue  # it is filled across devices, and what it meets is elsewhere
                 if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
                     node.color, node.because = filling.pop(), None
                     changed = True

@@ -67,6 +67,15 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
         yield group, inside
 
 
+def _serves_both(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether a helper makes it for callers of this program and for those who hand theirs in.
+
+    The program's device is the wrong one for these, and nothing here says which one is right.
+    """
+    places = {solution.place(site.node) for site in group.sites}
+    return {Place.CENTRAL, Place.FOLLOWS} <= places and solution.follow(group) is None
+
+
 def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Finding:
     """Return the finding for a creation, with the fix that puts it on the device."""
     calls = _calls_of_some(solution, group)
@@ -74,6 +83,8 @@ def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Fin
         return _at_calls(solution, rule, group, calls, message)
     name = solution.device_for(group)
     repair: Fix | None = None
+    if _serves_both(solution, group):
+        name = None
     if name is not None:
         repair = fix(name, solution.creation_edit(group, name))
     elif solution.returned(group):
