@@ -113,15 +113,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, served(ROOT / "site") as site:
         folder = Path(temporary)
         write_pages(folder)
-        with Browser(program) as browser:
-            for screen in screens(folder, site):
+        for screen in screens(folder, site):
+            # one browser for each, since a site remembers the colours of the screen before
+            with Browser(program) as browser:
+                browser.media(screen.scheme)
                 for width, height in WIDTHS.items():
                     browser.size(width, height)
-                    browser.media(screen.scheme)
-                    for _ in range(2):  # a site remembers the colours of the screen before
-                        browser.js("location.protocol === 'http:' && localStorage.clear()")
-                        browser.go(screen.address)
-                        browser.js("new Promise(done => setTimeout(done, 500))")  # for its script
+                    browser.go(screen.address)
+                    browser.js("new Promise(done => setTimeout(done, 1500))")  # for its script
                     if screen.script:
                         browser.js(screen.script)
                     browser.settle()

@@ -120,6 +120,7 @@ def test_places_of_a_second_device_datasets_and_parameters() -> None:
         a="import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
         "    def forward(self, x):\n        return x + torch.zeros(3, device=x.device)\n\n\n"
         "teacher = nn.Linear(2, 2).to('cuda:1')\nteacher(torch.ones(2, device='cuda:1'))\n"
+        "student = nn.Linear(2, 2).to('cuda:0')\nstudent(torch.ones(2, device='cuda:0'))\n"
     )
     marks = Marks(text).lines
     assert [css for _, css in marks["a.py:10"]][:2] == ["v x", "v x"]
