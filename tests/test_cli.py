@@ -48,7 +48,7 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
         "   1 | import torch\n"
         "     | -\n"
         "     = fix: passes `device=device` to `torch.zeros(...)`; "
-        "`device` is decided in one place\n"
+        "defines `device` in one place\n"
         "     = more: samedevice rules zeros\n"
         "\n"
     )

@@ -208,7 +208,8 @@ def render_transfers(transfers: list[Transfer], virtual: bool, most: int = 10) -
             line,
         )
     total = (
-        f"in all {sum(one.count for one in ranked):,} transfers from {len(ranked)} lines, "
+        f"in all {sum(one.count for one in ranked):,} transfers from "
+        f"{len(ranked)} line{'s' if len(ranked) != 1 else ''}, "
         f"{_bytes(sum(one.nbytes for one in ranked))}, {_seconds(sum(one.cost for one in ranked))}"
     )
     if cost == "estimate":

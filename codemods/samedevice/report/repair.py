@@ -23,8 +23,10 @@ def what_it_does(fix: Fix, sources: Mapping[str, Source]) -> str:
         more = len(said) - _SHOWN
         line += f" and makes {more} more {'edit' if more == 1 else 'edits'}"
     for resolver in fix.resolvers[:1]:
-        there = f"`{resolver.module}`" if resolver.module else "one place"
-        line += f"; `{resolver.name}` is decided in {there}"
+        if resolver.module:
+            line += f"; imports `{resolver.name}` from `{resolver.module}`"
+        else:
+            line += f"; defines `{resolver.name}` in one place"
     return line
 
 
