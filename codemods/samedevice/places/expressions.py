@@ -877,13 +877,20 @@ class Expressions:
             case ast.UnaryOp(operand=inner):
                 return self.is_switch(inner, value, scope)
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
-                level: Scope | None = scope
-                while level is not None and name not in level.names:
-                    level = level.outer
-                if level is None or level.outer is not None or name.startswith("__"):
-                    return False  # what a caller passes is what it is
-                return isinstance(value, Const)
+                return isinstance(value, Const) and self._is_global(name, scope)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                owner = scope.self_value
+                own = isinstance(owner, Obj) and attr in owner.attrs
+                return isinstance(value, Const) and not own  # what its maker passed is what it is
         return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
+
+    @staticmethod
+    def _is_global(name: str, scope: Scope) -> bool:
+        """Tell whether a name is a file's own: what a caller passes is what it is."""
+        level: Scope | None = scope
+        while level is not None and name not in level.names:
+            level = level.outer
+        return level is not None and level.outer is None and not name.startswith("__")
 
     def eval_IfExp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.eval(node.test, scope)

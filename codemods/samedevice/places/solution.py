@@ -1047,20 +1047,36 @@ class Solution:
     def offered(self, path: str) -> bool:
         """Tell whether the user of a program chooses on the command line where it runs."""
         if self._choosing is None:
-            self._choosing = set()
-            queue = list(self._offering())
-            while queue:  # those that run with the choice, and what they import
-                chosen = queue.pop()
-                if chosen not in self._choosing:
-                    self._choosing.add(chosen)
-                    queue += self.project.importers.get(chosen, ())
+            self._choosing = set(self._offering())
             for chosen in tuple(self._choosing):
                 self._choosing |= self._reach(chosen)
         return path in self._choosing
 
     def _offering(self) -> tuple[str, ...]:
-        told = self._rest.offering if self._rest is not None else ()
-        return tuple(dict.fromkeys((*told, *(spot.path for spot in self.interpreter.offers))))
+        """The files that run with a user's choice: whose code comes to it, or imports it."""
+        found = dict.fromkeys(self._rest.offering if self._rest is not None else ())
+        queue: list[str] = []
+        for spot in self.interpreter.offers:
+            func = self._function_of(spot)
+            callers = self.interpreter.reached.get(func, ()) if func is not None else ()
+            found.update(dict.fromkeys(sorted(path for path, _ in callers)))
+            if not callers:
+                queue.append(spot.path)
+        imported: set[str] = set()
+        while queue:
+            path = queue.pop()
+            if path not in imported:
+                imported.add(path)
+                queue += self.project.importers.get(path, ())
+        return tuple(dict.fromkeys((*found, *sorted(imported))))
+
+    def _function_of(self, spot: Spot) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """Return the function that some code is in, or None for a file's own code."""
+        parents = self.parents(spot.path)
+        node = parents.get(spot.node)
+        while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node = parents.get(node)
+        return node
 
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
