@@ -881,7 +881,8 @@ class Expressions:
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
                 owner = scope.self_value
                 own = isinstance(owner, Obj) and attr in owner.attrs
-                return isinstance(value, Const) and not own  # what its maker passed is what it is
+                told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
+                return isinstance(value, Const) and not told  # its maker says what it is
         return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
     @staticmethod

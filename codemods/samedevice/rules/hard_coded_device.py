@@ -105,11 +105,17 @@ def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
 
 
 def _chosen(solution: Solution, spot: Spot) -> bool:
-    """Tell whether a test about devices decides if this code runs: it is a choice, then."""
+    """Tell whether a test about devices decides if this code runs: it is a choice, then.
+
+    What a function of `torch.cuda` is asked is the business of `cuda-only-api`.
+    """
     parents = solution.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
+        if isinstance(parent, ast.Call) and node in parent.args:
+            if solution.interpreter.dotted(parent.func).startswith("torch.cuda."):
+                return True
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             if tests_devices(parent.test):
                 return True
