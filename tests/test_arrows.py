@@ -52,7 +52,8 @@ ROOMS: dict[str, set[str]] = {
         "source",
         "suppress",
     },  # fmt: skip
-    "lines": {"finding"},
+    "matching": set(),
+    "lines": {"finding", "matching"},
     "glance": {
         "check",
         "config",
@@ -66,8 +67,8 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
-    "verify": {"finding", "places", "project", "syntax"},
-    "migrate": _FIXED | {"verify"},
+    "verify": {"finding", "matching", "places", "project", "syntax"},
+    "migrate": _FIXED | {"matching", "verify"},
     "repair": {"config", "finding", "migrate", "places", "project", "prove"},
     "explain": {"check", "config", "finding", "places", "project", "prove"},
     "report": {
@@ -76,6 +77,7 @@ ROOMS: dict[str, set[str]] = {
         "config",
         "finding",
         "lines",
+        "matching",
         "migrate",
         "project",
         "rules",

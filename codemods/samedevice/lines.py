@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from .finding import Finding, Span
+from .matching import Matcher
 
 #: For each line that is kept the line where it is now, both from 1.
 Lines = Mapping[int, int]
@@ -24,7 +24,7 @@ def kept(old: str, new: str) -> Lines:
         tail += 1
     found = {line: line for line in range(1, head + 1)}
     middle = before[head : len(before) - tail], after[head : len(after) - tail]
-    for block in difflib.SequenceMatcher(None, *middle).get_matching_blocks():
+    for block in Matcher(*middle).get_matching_blocks():
         for offset in range(1, block.size + 1):
             found[head + block.a + offset] = head + block.b + offset
     for offset in range(tail):
@@ -70,7 +70,7 @@ def edits(old: str, new: str) -> Iterator[tuple[Span, str]]:
     # With its newline a line differs from an equal one at the end of the text.
     a = [line + "\n" for line in before[:-1]] + before[-1:]
     b = [line + "\n" for line in after[:-1]] + after[-1:]
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b).get_opcodes():
+    for tag, i1, i2, j1, j2 in Matcher(a, b).get_opcodes():
         if tag == "equal":
             continue
         if i2 - i1 == j2 - j1:  # each line has its own edit

@@ -6,7 +6,6 @@ its old bytes, and an error says so.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from .cache import Cache
 from .check import Memory, Step, check, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
+from .matching import Matcher
 from .places.certainty import doubts
 from .project import Project
 from .reading import Track as Track
@@ -489,7 +489,7 @@ class _Back:
             return None
         before, after = old.text.split("\n"), new.text.split("\n")
         table: list[int] = []
-        for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after).get_opcodes():
+        for _, i1, i2, j1, j2 in Matcher(before, after).get_opcodes():
             last = max(i1, i2 - 1)
             table += (min(i1 + offset, last) + 1 for offset in range(j2 - j1))
         return table

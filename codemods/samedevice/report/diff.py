@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
+from ..matching import Matcher
 from ..migrate import Change
 from ..source import from_bytes
 from .place import printable
@@ -21,16 +22,27 @@ _ALIKE = 0.6  # from here two lines are versions of one
 def unified(change: Change, context: int = 3) -> bytes:
     """Return the unified diff of `change`, in the file's own encoding and newlines."""
     path = change.path.encode("utf-8", "surrogateescape").removeprefix(b"/")
-    old, new = _quoted(b"a/" + path), _quoted(b"b/" + path)
-    lines = difflib.diff_bytes(
-        difflib.unified_diff,
-        _lines(change.before or b""),
-        _lines(change.after),
-        b"/dev/null" if change.before is None else old,
-        new,
-        n=context,
+    old, new = (
+        _quoted(side + path).decode("ascii", "surrogateescape") for side in (b"a/", b"b/")
     )
-    return b"".join(_terminated(lines))
+    before, after = (
+        [line.decode("ascii", "surrogateescape") for line in _lines(data)]
+        for data in (change.before or b"", change.after)
+    )
+    groups = list(Matcher(before, after).get_grouped_opcodes(context))
+    if not groups:
+        return b""
+    found = [f"--- {'/dev/null' if change.before is None else old}\n", f"+++ {new}\n"]
+    for group in groups:
+        first, last = group[0], group[-1]
+        found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n")
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                found += (f" {line}" for line in before[i1:i2])
+            else:
+                found += (f"-{line}" for line in before[i1:i2])
+                found += (f"+{line}" for line in after[j1:j2])
+    return "".join(_terminated(found)).encode("ascii", "surrogateescape")
 
 
 def _quoted(name: bytes) -> bytes:
@@ -53,9 +65,9 @@ def _lines(data: bytes) -> list[bytes]:
     ]
 
 
-def _terminated(lines: Iterator[bytes]) -> Iterator[bytes]:
+def _terminated(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
-        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
 
 
 def show(console: Console, change: Change) -> None:
@@ -83,11 +95,11 @@ def _texts(change: Change) -> Iterator[tuple[str, list[str], list[str]]]:
 Opcode = tuple[str, int, int, int, int]
 
 
-class _Lines(difflib.SequenceMatcher[str]):
+class _Lines(Matcher):
     """Matches lines; where others were put beside a changed line, the two versions stay a pair."""
 
     def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
-        super().__init__(None, before, after)
+        super().__init__(before, after)
         self._before, self._after = before, after
 
     def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]  # plain tuples

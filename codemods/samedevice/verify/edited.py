@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
+from samedevice.matching import Matcher
 from samedevice.syntax import Parents
 
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
@@ -50,7 +51,7 @@ class Edited:
     def _pair(self) -> None:
         old, new = list(_statements(self.before)), list(_statements(self.after))
         keys = [[key for key, _ in side] for side in (old, new)]
-        matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+        matcher = Matcher(keys[0], keys[1], autojunk=False)
         for tag, start, end, from_, to in matcher.get_opcodes():
             if tag == "equal":
                 for one, other in zip(old[start:end], new[from_:to], strict=True):
