@@ -6,7 +6,7 @@ import difflib
 import random
 import time
 
-from samedevice.matching import Matcher, anchors
+from samedevice.matching import Matcher, anchors, in_step, joined
 
 
 def test_what_matches_is_equal_and_in_order() -> None:
@@ -49,3 +49,31 @@ def test_every_other_line_of_many_has_changed() -> None:
     started = time.process_time()
     assert len(Matcher(before, after).get_opcodes()) == 50_000
     assert time.process_time() - started < 5
+
+
+def test_many_lines_are_equal() -> None:
+    """difflib takes hours for these."""
+    before = ["def f():", *["    a = torch.ones(3).cuda()", "    print(a)"] * 10_000]
+    after = [line.replace(".cuda()", ".to(device)") for line in before]
+    after[1:1] = ["    device = torch.device()", ""]
+    started = time.process_time()
+    blocks = Matcher(before, after, autojunk=False).get_matching_blocks()
+    assert time.process_time() - started < 5
+    assert blocks[:2] == [(0, 0, 1), (2, 4, 1)]
+    assert sum(block.size for block in blocks) == 10_001
+
+
+def test_lines_that_stand_for_each_other() -> None:
+    before = ["x = one.cuda()", "y = two.cuda()"] * 5
+    after = ["device = here", *(line.replace("cuda()", "to(device)") for line in before)]
+    assert list(in_step(before, after)) == [(number, number + 1) for number in range(10)]
+    assert list(in_step(after, before)) == [(number + 1, number) for number in range(10)]
+    assert list(in_step(before, before[:4])) == [(number, number) for number in range(4)]
+    assert list(in_step([], after)) == []
+
+
+def test_runs_of_pairs() -> None:
+    assert list(joined([(0, 0), (1, 1), (2, 3), (3, 4), (5, 5)])) == [
+        (0, 0, 2), (2, 3, 2), (5, 5, 1),
+    ]  # fmt: skip
+    assert list(joined([])) == []

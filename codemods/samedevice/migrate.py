@@ -16,7 +16,7 @@ from .cache import Cache
 from .check import Memory, Step, check, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
-from .matching import Matcher
+from .matching import Matcher, in_step
 from .places.certainty import doubts
 from .project import Project
 from .reading import Track as Track
@@ -488,10 +488,13 @@ class _Back:
         if old is None or new is None or old.text == new.text:
             return None
         before, after = old.text.split("\n"), new.text.split("\n")
-        table: list[int] = []
+        table = [0] * len(after)
         for _, i1, i2, j1, j2 in Matcher(before, after).get_opcodes():
-            last = max(i1, i2 - 1)
-            table += (min(i1 + offset, last) + 1 for offset in range(j2 - j1))
+            at = max(i1, i2 - 1)  # for what stands behind the last of them
+            known = {j1 + new: i1 + old for old, new in in_step(before[i1:i2], after[j1:j2])}
+            for line in reversed(range(j1, j2)):
+                at = known.get(line, at)
+                table[line] = at + 1
         return table
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ..matching import Matcher
+from ..matching import Matcher, in_step, joined
 from ..migrate import Change
 from ..source import from_bytes
 from .place import printable
@@ -22,9 +22,7 @@ _ALIKE = 0.6  # from here two lines are versions of one
 def unified(change: Change, context: int = 3) -> bytes:
     """Return the unified diff of `change`, in the file's own encoding and newlines."""
     path = change.path.encode("utf-8", "surrogateescape").removeprefix(b"/")
-    old, new = (
-        _quoted(side + path).decode("ascii", "surrogateescape") for side in (b"a/", b"b/")
-    )
+    old, new = (_quoted(side + path).decode("ascii", "surrogateescape") for side in (b"a/", b"b/"))
     before, after = (
         [line.decode("ascii", "surrogateescape") for line in _lines(data)]
         for data in (change.before or b"", change.after)
@@ -110,8 +108,10 @@ class _Lines(Matcher):
 
     def _paired(self, opcode: Opcode) -> list[Opcode]:
         _, i1, i2, j1, j2 = opcode
-        if i2 - i1 == j2 - j1 or (i2 - i1) * (j2 - j1) > _MANY:
+        if i2 - i1 == j2 - j1:
             return [opcode]
+        if (i2 - i1) * (j2 - j1) > _MANY:
+            return list(self._in_runs(opcode))
         if i2 - i1 < j2 - j1:
             few, many, more = range(i1, i2), range(j1, j2), "insert"
         else:
@@ -132,9 +132,27 @@ class _Lines(Matcher):
             opcodes.append(_opcode(more, more, few.stop, few.stop, start, many.stop))
         return opcodes
 
+    def _in_runs(self, opcode: Opcode) -> Iterator[Opcode]:
+        """Divide a long block: what was put in or taken out, and what was changed line by line."""
+        _, i1, i2, j1, j2 = opcode
+        one, other = i1, j1
+        for old, new, size in joined(in_step(self._before[i1:i2], self._after[j1:j2])):
+            yield from _between(one, i1 + old, other, j1 + new)
+            one, other = i1 + old + size, j1 + new + size
+            yield "replace", one - size, one, other - size, other
+        yield from _between(one, i2, other, j2)
+
     def _likeness(self, more: str, line: int, other: int) -> float:
         old, new = (line, other) if more == "insert" else (other, line)
         return difflib.SequenceMatcher(None, self._before[old], self._after[new]).quick_ratio()
+
+
+def _between(i1: int, i2: int, j1: int, j2: int) -> Iterator[Opcode]:
+    """Yield what was taken out, and what was put in, between two runs."""
+    if i1 < i2:
+        yield "delete", i1, i2, j1, j1
+    if j1 < j2:
+        yield "insert", i2, i2, j1, j2
 
 
 def _opcode(tag: str, more: str, few1: int, few2: int, many1: int, many2: int) -> Opcode:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from samedevice.matching import Matcher
+from samedevice.matching import Matcher, in_step
 from samedevice.syntax import Parents
 
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
-_MANY = 4000  # nodes of statements that differ; beyond that all of them count as new
+_MANY = 40  # statements that differ; beyond that each of them is compared with its own other one
+_Statement = tuple[str, list[ast.AST]]  # what one says, and its nodes
 
 
 class Edited:
@@ -57,14 +58,18 @@ class Edited:
                 for one, other in zip(old[start:end], new[from_:to], strict=True):
                     self.kept.update(zip(other[1], one[1], strict=True))
             else:
-                self._pair_nodes(
-                    [node for _, nodes in old[start:end] for node in nodes],
-                    [node for _, nodes in new[from_:to] for node in nodes],
-                )
+                self._pair_changed(old[start:end], new[from_:to])
+
+    def _pair_changed(self, old: Sequence[_Statement], new: Sequence[_Statement]) -> None:
+        if len(old) > _MANY or len(new) > _MANY:  # one by one
+            keys = [[key for key, _ in side] for side in (old, new)]
+            for one, other in in_step(*keys):
+                self._pair_nodes(old[one][1], new[other][1])
+        else:
+            nodes = ([node for _, nodes in side for node in nodes] for side in (old, new))
+            self._pair_nodes(*nodes)
 
     def _pair_nodes(self, old: Sequence[ast.AST], new: Sequence[ast.AST]) -> None:
-        if len(old) > _MANY or len(new) > _MANY:
-            return
         labels = [[_label(node) for node in side] for side in (old, new)]
         matcher = SequenceMatcher(None, labels[0], labels[1], autojunk=False)
         for block in matcher.get_matching_blocks():
@@ -72,7 +77,7 @@ class Edited:
                 self.kept[new[block.b + offset]] = old[block.a + offset]
 
 
-def _statements(tree: ast.AST) -> Iterator[tuple[str, list[ast.AST]]]:
+def _statements(tree: ast.AST) -> Iterator[_Statement]:
     """Yield what each statement says without those inside it, in the order of the file."""
     for name, value in ast.iter_fields(tree):
         if name not in _BLOCKS or not isinstance(value, list):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from samedevice import syntax
 from samedevice.verify.edited import Edited
@@ -23,7 +25,7 @@ _NOT_TENSORS = {TEXT, NUMBER, FLAG, DEVICE, DATA}
 
 def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
     """Yield new expressions that fail by what a file shows of their parts, each with why."""
-    kinds = Kinds(edited.after, edited.parents)
+    file = _File(edited)
     for node in edited.new:
         reason = ""
         match node:
@@ -32,89 +34,127 @@ def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
                 | ast.Attribute(attr="index")
                 | ast.Attribute(attr="device")
             ):
-                reason = _attribute(edited, kinds, node)
-            case ast.keyword(arg="device", value=value) if TENSOR in kinds.of(value):
+                reason = _attribute(file, node)
+            case ast.keyword(arg="device", value=value) if TENSOR in file.kinds.of(value):
                 reason = f"`{ast.unparse(value)}` may be a tensor rather than a device"
             case ast.Lambda():
                 reason = _function(edited, node)
             case ast.Assign(targets=[ast.Name(id=name)]):
-                reason = _rebinding(edited, node, name)
+                reason = _rebinding(file, node, name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cpu" | "cuda")):
-                if edited.is_new(node.func) and _tested_later(edited, node, name):
+                if edited.is_new(node.func) and _tested_later(file, node, name):
                     reason = f"`{name}` may be None, which is asked below"
         if reason:
             yield node, reason
-    yield from _numbered(edited, kinds)
+    yield from _numbered(edited, file.kinds)
 
 
-def _attribute(edited: Edited, kinds: Kinds, node: ast.Attribute) -> str:
+class _File:
+    """What an edited file says as a whole; each thing is looked for once."""
+
+    def __init__(self, edited: Edited) -> None:
+        self.edited = edited
+        self.kinds = Kinds(edited.after, edited.parents)
+        self._modules: dict[ast.AST, set[str]] = {}
+        self._changed: dict[ast.AST, set[str]] = {}
+        self._lines: dict[ast.AST, _Lines] = {}
+        self._with_parameters: dict[tuple[ast.ClassDef, int], bool] = {}
+
+    def modules_in(self, scope: ast.AST) -> set[str]:
+        """Return the names that a function or the file asks for what only modules have."""
+        if scope not in self._modules:
+            self._modules[scope] = set(_used_as_modules(scope))
+        return self._modules[scope]
+
+    def changed_in(self, scope: ast.AST) -> set[str]:
+        """Return the names whose values a function or the file changes in place, and did before."""
+        if scope not in self._changed:
+            self._changed[scope] = {
+                name.id for name in _changed_in_place(scope) if not self.edited.is_new(name)
+            }
+        return self._changed[scope]
+
+    def lines_in(self, scope: ast.AST) -> _Lines:
+        """Return where a function or the file asks for names, and binds them."""
+        if scope not in self._lines:
+            self._lines[scope] = _Lines(scope)
+        return self._lines[scope]
+
+    def has_parameters(self, node: ast.ClassDef, depth: int = 5) -> bool:
+        """Tell whether a module may have some: not if nothing that it is made of has any."""
+        asked = node, depth
+        if asked not in self._with_parameters:
+            self._with_parameters[asked] = _has_parameters(self, node, depth)
+        return self._with_parameters[asked]
+
+    @cached_property
+    def has_devices(self) -> bool:
+        """Whether some class gives its instances a device."""
+        for node in syntax.walk(self.edited.after):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self"), attr="device", ctx=ast.Store()):
+                    return True
+                case ast.FunctionDef(name="device"):
+                    return True
+        return False
+
+    @cached_property
+    def asked_before(self) -> set[str]:
+        """What the program itself asks for its device."""
+        return {
+            ast.unparse(node)
+            for node in syntax.walk(self.edited.before)
+            if isinstance(node, ast.Attribute) and node.attr == "device"
+        }
+
+
+def _attribute(file: _File, node: ast.Attribute) -> str:
+    kinds = file.kinds
     owner, code = kinds.of(node.value), ast.unparse(node.value)
     if node.attr != "device":
         return f"`{code}` may be a string, which has no {node.attr}" if TEXT in owner else ""
     if code == "next(self.parameters())":
         around = kinds.class_around(node)
-        if around is not None and not _has_parameters(kinds, around):
+        if around is not None and not file.has_parameters(around):
             return f"{around.name} has no parameters that could tell its device"
         return ""
     wrong = owner & _NOT_TENSORS
     if wrong:
         return f"`{code}` may be {min(wrong)}, which has no device"
-    is_module = MODULE in owner or _is_used_as_module(edited, node.value)
-    if is_module and not _has_devices(edited.after) and not _was_asked(edited, node):
+    is_module = MODULE in owner or _is_used_as_module(file, node.value)
+    if is_module and not file.has_devices and ast.unparse(node) not in file.asked_before:
         return f"`{code}` is a module, which has no device of its own"
     return ""
 
 
-def _is_used_as_module(edited: Edited, node: ast.expr) -> bool:
+def _is_used_as_module(file: _File, node: ast.expr) -> bool:
     """Tell whether something asks a name for what only modules have."""
     if not isinstance(node, ast.Name):
         return False
-    scope = _function_around(edited, node)
+    return node.id in file.modules_in(_function_around(file.edited, node))
+
+
+def _used_as_modules(scope: ast.AST) -> Iterator[str]:
     for part in syntax.walk(scope):
         match part:
             case ast.Attribute(value=ast.Name(id=name), attr="state_dict" | "named_parameters"):
-                if name == node.id:
-                    return True
+                yield name
             case ast.Attribute(
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="cuda" | "to")),
                 attr="parameters",
             ):
-                if name == node.id:
-                    return True
+                yield name
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=name), attr="parameters" | "eval" | "train")
             ):
-                if name == node.id:
-                    return True
-    return False
+                yield name
 
 
-def _has_devices(tree: ast.Module) -> bool:
-    """Tell whether some class of a file gives its instances a device."""
-    for node in syntax.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id="self"), attr="device", ctx=ast.Store()):
-                return True
-            case ast.FunctionDef(name="device"):
-                return True
-    return False
-
-
-def _was_asked(edited: Edited, node: ast.Attribute) -> bool:
-    """Tell whether the program itself asks the same for its device."""
-    code = ast.unparse(node)
-    return any(
-        isinstance(old, ast.Attribute) and old.attr == "device" and ast.unparse(old) == code
-        for old in syntax.walk(edited.before)
-    )
-
-
-def _has_parameters(kinds: Kinds, node: ast.ClassDef, depth: int = 5) -> bool:
-    """Tell whether a module may have parameters: not if nothing that it is made of has any."""
-    for name, base in kinds.bases(node):
+def _has_parameters(file: _File, node: ast.ClassDef, depth: int) -> bool:
+    for name, base in file.kinds.bases(node):
         if base is None and name.rpartition(".")[2] not in ("Module", "ABC", "object"):
             return True  # another's class
-        if base is not None and depth and _has_parameters(kinds, base, depth - 1):
+        if base is not None and depth and file.has_parameters(base, depth - 1):
             return True
     for part in syntax.walk(node):
         match part:
@@ -123,12 +163,10 @@ def _has_parameters(kinds: Kinds, node: ast.ClassDef, depth: int = 5) -> bool:
                 if name in ("register_parameter", "add_module", "setattr", "register_module"):
                     return True
             case ast.Assign(targets=targets, value=value):
-                if any(_is_of_self(target) for target in targets) and _may_hold(
-                    kinds, value, depth
-                ):
+                if any(map(_is_of_self, targets)) and _may_hold(file, value, depth):
                     return True
             case ast.AnnAssign(target=target, value=value):
-                if _is_of_self(target) and _may_hold(kinds, value, depth):
+                if _is_of_self(target) and _may_hold(file, value, depth):
                     return True
     return False
 
@@ -138,7 +176,7 @@ def _is_of_self(target: ast.expr) -> bool:
     return any(isinstance(p, ast.Attribute) and ast.unparse(p.value) == "self" for p in parts)
 
 
-def _may_hold(kinds: Kinds, value: ast.expr | None, depth: int) -> bool:
+def _may_hold(file: _File, value: ast.expr | None, depth: int) -> bool:
     """Tell whether a value may be, or hold, something with parameters."""
     match value:
         case None | ast.Constant() | ast.Compare() | ast.JoinedStr():
@@ -155,9 +193,9 @@ def _may_hold(kinds: Kinds, value: ast.expr | None, depth: int) -> bool:
             empty = name in _EMPTY or name.endswith(_EMPTY_ENDINGS)
             if empty or any(part in name for part in _EMPTY_PARTS):
                 return False
-            known = kinds.classes.get(name)
-            if known is not None and kinds.is_module(known) and depth:
-                return _has_parameters(kinds, known, depth - 1)
+            known = file.kinds.classes.get(name)
+            if known is not None and file.kinds.is_module(known) and depth:
+                return file.has_parameters(known, depth - 1)
             return True
     return True
 
@@ -173,45 +211,62 @@ def _function(edited: Edited, node: ast.Lambda) -> str:
     return ""
 
 
-def _rebinding(edited: Edited, node: ast.Assign, name: str) -> str:
+def _rebinding(file: _File, node: ast.Assign, name: str) -> str:
     """Return what is wrong with a copy under the same name: what is changed later is not it."""
     if not isinstance(node.value, (ast.DictComp, ast.ListComp, ast.SetComp, ast.Dict, ast.List)):
         return ""
     if not any(isinstance(p, ast.Name) and p.id == name for p in syntax.walk(node.value)):
         return ""
-    for part in syntax.walk(_function_around(edited, node)):
-        changed: ast.expr | None = None
-        match part:
-            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
-                changed = value
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _MUTATIONS:
-                changed = value
-        if isinstance(changed, ast.Name) and changed.id == name and not edited.is_new(changed):
-            return f"`{name}` is changed in place, which would only change a copy"
+    if name in file.changed_in(_function_around(file.edited, node)):
+        return f"`{name}` is changed in place, which would only change a copy"
     return ""
 
 
-def _tested_later(edited: Edited, node: ast.Call, name: str) -> bool:
+def _changed_in_place(scope: ast.AST) -> Iterator[ast.Name]:
+    for part in syntax.walk(scope):
+        match part:
+            case ast.Subscript(value=ast.Name() as value, ctx=ast.Store() | ast.Del()):
+                yield value
+            case ast.Call(func=ast.Attribute(value=ast.Name() as value, attr=attr)):
+                if attr in _MUTATIONS:
+                    yield value
+
+
+def _tested_later(file: _File, node: ast.Call, name: str) -> bool:
     """Tell whether the program asks behind a place, and not around it, if a name is None."""
-    at = edited.parents.get(node)
+    at = file.edited.parents.get(node)
     while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
         if isinstance(at, (ast.If, ast.IfExp, ast.BoolOp)) and name in _names(at):
             return False  # it was asked already, perhaps
-        at = edited.parents.get(at)
-    asked = stored = 0
-    for part in sorted(syntax.walk(at or edited.after), key=lambda n: getattr(n, "lineno", 0)):
-        if getattr(part, "lineno", 0) <= (node.end_lineno or node.lineno) or asked:
-            continue
-        match part:
-            case ast.Name(id=known, ctx=ast.Store()) if known == name:
-                stored = stored or part.lineno
-            case ast.Compare(
-                left=ast.Name(id=known),
-                ops=[ast.Is() | ast.IsNot()],
-                comparators=[ast.Constant(value=None)],
-            ) if known == name:
-                asked = part.lineno
-    return bool(asked) and not (stored and stored < asked)
+        at = file.edited.parents.get(at)
+    lines = file.lines_in(at or file.edited.after)
+    end = node.end_lineno or node.lineno
+    asked = _first_behind(lines.asked.get(name, ()), end)
+    stored = _first_behind(lines.stored.get(name, ()), end)
+    return bool(asked) and not 0 < stored < asked
+
+
+def _first_behind(lines: Sequence[int], line: int) -> int:
+    at = bisect_right(lines, line)
+    return lines[at] if at < len(lines) else 0
+
+
+class _Lines:
+    """In which lines of a function or file names are compared with None, and bound."""
+
+    def __init__(self, scope: ast.AST) -> None:
+        self.asked: dict[str, list[int]] = {}
+        self.stored: dict[str, list[int]] = {}
+        for part in syntax.walk(scope):
+            match part:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    insort(self.stored.setdefault(name, []), part.lineno)
+                case ast.Compare(
+                    left=ast.Name(id=name),
+                    ops=[ast.Is() | ast.IsNot()],
+                    comparators=[ast.Constant(value=None)],
+                ):
+                    insort(self.asked.setdefault(name, []), part.lineno)
 
 
 def _names(test: ast.If | ast.IfExp | ast.BoolOp) -> set[str]:
