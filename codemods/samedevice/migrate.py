@@ -7,7 +7,7 @@ its old bytes, and an error says so.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from .project import Project
 from .reading import Track as Track
 from .reading import read as read
 from .source import Source, SourceError
-from .verify.groups import Groups
+from .verify.groups import Groups, nearest
 
 ROUNDS = 10
 _RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
@@ -133,41 +133,53 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
         return False
     after = project.replaced(outcome.sources.values())
     found = [([finding], reason) for finding, reason in outcome.doubted]
-    for objection in verify.objections(project, after):
-        line = outcome.line_before(objection.path, objection.line)
-        found.append((_behind(applied, objection.path, line) or applied, objection.reason))
-    for left in filter(is_wrong, outcome.remaining):
-        before = outcome.before(left)
-        if left.fix is None and groups.is_torn(before, applied):
-            found.append(([before], f"{left.message}, which cannot be repaired"))
-        program = project.programs.get(left.path, frozenset((left.path,)))
-        for early in applied:
-            if _fix(early).last and early.path in program and key(early) != key(before):
-                where = f"{os.path.basename(left.path)}:{before.span.line}"
-                same = [f for f in applied if f.path in program and _only_without(early, f)]
-                found.append((same, f"{where} is not repaired, and may need CUDA"))
-    for guilty, reason in found:
-        groups.withdraw(guilty, applied, f"withdrawn with what belongs to it: {reason}")
+    objections = [
+        (objection.path, outcome.line_before(objection.path, objection.line), objection.reason)
+        for objection in verify.objections(project, after)
+    ]
+    behind = nearest(applied, {(path, line) for path, line, _ in objections})
+    whole: set[str] = set()  # files of which all is withdrawn
+    for path, line, reason in objections:
+        if (path, line) in behind:
+            found.append((behind[path, line], reason))
+        elif path not in whole:
+            found.append((_in_file(applied, path) or applied, reason))
+            whole.add(path)
+    unfixed = [left for left in outcome.remaining if left.fix is None and is_wrong(left)]
+    for left in groups.torn(map(outcome.before, unfixed), applied):
+        found.append(([left], f"{left.message}, which cannot be repaired"))
+    found += _too_early(project, outcome, applied)
+    because = "withdrawn with what belongs to it"
+    groups.withdraw([(guilty, f"{because}: {reason}") for guilty, reason in found], applied)
     return bool(found)
+
+
+def _in_file(applied: Sequence[Finding], path: str) -> list[Finding]:
+    return [finding for finding in applied if path in _paths(finding)]
+
+
+def _too_early(
+    project: Project, outcome: Outcome, applied: Sequence[Finding]
+) -> Iterator[tuple[list[Finding], str]]:
+    """Yield the fixes that come last, where something that needs CUDA is left."""
+    seen: set[tuple[frozenset[str], str]] = set()
+    wrong = [outcome.before(left) for left in outcome.remaining if is_wrong(left)]
+    for early in (finding for finding in applied if _fix(finding).last):
+        program = project.programs.get(early.path, frozenset((early.path,)))
+        erasure = _fix(early).erasure
+        if (program, erasure) in seen:
+            continue
+        left = next((w for w in wrong if w.path in program and key(w) != key(early)), None)
+        if left is not None:
+            seen.add((program, erasure))
+            where = f"{os.path.basename(left.path)}:{left.span.line}"
+            same = [f for f in applied if f.path in program and _only_without(early, f)]
+            yield same, f"{where} is not repaired, and may need CUDA"
 
 
 def _only_without(early: Finding, finding: Finding) -> bool:
     """Tell whether a fix serves machines without CUDA alone, as that of `early` does."""
     return bool(_fix(finding).erasure) and _fix(finding).erasure == _fix(early).erasure
-
-
-def _behind(applied: Sequence[Finding], path: str, line: int) -> list[Finding]:
-    """Return the findings whose edits are nearest around a line, or in its file."""
-    spans = [
-        (edit.span.end_line - edit.span.line, finding)
-        for finding in applied
-        for edit in _fix(finding).edits
-        if edit.path == path and edit.span.line <= line <= edit.span.end_line + 1
-    ]
-    if not spans:
-        return [finding for finding in applied if path in _paths(finding)]
-    smallest = min(size for size, _ in spans)
-    return list(dict.fromkeys(finding for size, finding in spans if size == smallest))
 
 
 def _line(finding: Finding) -> tuple[str, int]:

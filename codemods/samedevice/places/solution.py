@@ -120,6 +120,7 @@ class Solution:
         self.interpreter = interpreter
         self.graph = interpreter.graph
         self._groups: dict[str, list[SiteGroup]] = {}
+        self._by_node: dict[str, dict[ast.AST, list[SiteGroup]]] = {}
         self._rest = interpreter.focus.rest if interpreter.focus is not None else None
         self._resolvers: dict[str, Name | None] = {}
         self._lent: dict[str, Name | None] = {}
@@ -436,6 +437,14 @@ class Solution:
             if group.first.hosted or self.owned(group.spot.path):
                 continue
             yield group
+
+    def groups_at(self, kind: str, node: ast.AST) -> list[SiteGroup]:
+        """Return the places of a kind that are this node and may be changed: one, or none."""
+        if kind not in self._by_node:
+            self._by_node[kind] = {}
+            for group in self.groups(kind):
+                self._by_node[kind].setdefault(group.spot.node, []).append(group)
+        return self._by_node[kind].get(node, [])
 
     def hosted_groups(self, kind: str) -> Iterator[SiteGroup]:
         """Return the places of a kind in code of datasets and workers."""
@@ -945,6 +954,16 @@ class Solution:
         definition = (("code", f"device = {code}"),)
         return Name("device", edits=(Edit(func.scope.path, place, "before", definition),))
 
+    @cached_property
+    def _creations_in(self) -> dict[ast.AST, list[SiteGroup]]:
+        """The creations in each function, kind by kind."""
+        found: dict[ast.AST, list[SiteGroup]] = {}
+        for kind in _CREATIONS:
+            for group in self.groups(kind):
+                if group.first.scope.func is not None:
+                    found.setdefault(group.first.scope.func.node, []).append(group)
+        return found
+
     def _first_of_several(self, function: FunctionNode) -> ast.stmt | None:
         """Return the statement of a function that creates the first of several tensors.
 
@@ -952,11 +971,8 @@ class Solution:
         """
         lines = [
             group.spot.node.lineno
-            for kind in _CREATIONS
-            for group in self.groups(kind)
-            if group.first.scope.func is not None
-            and group.first.scope.func.node is function
-            and isinstance(group.spot.node, ast.expr)
+            for group in self._creations_in.get(function, ())
+            if isinstance(group.spot.node, ast.expr)
             and any(self.on_device(site.node) for site in group.sites)
             and not any("device" in site.detail["kwargs"] for site in group.sites)
             and self.follow(group) is None
@@ -1104,8 +1120,9 @@ class Solution:
             return None
         site = Site("operand", spot, None, scope)
         self.interpreter.snapshot(site, scope)
-        later = self._bound_later(scope, spot)
-        site.devices = [d for d in site.devices if d[0].split(".")[0] not in later]
+        bound = self._bound_in(scope)
+        line = getattr(self.statement_of(spot) or spot.node, "lineno", 0)
+        site.devices = [d for d in site.devices if bound.get(d[0].split(".")[0], -1) < line]
         site.detail["symbolic"] = False
         return site
 
@@ -1169,12 +1186,11 @@ class Solution:
                     return defined
         return self.resolver(path)
 
-    def _bound_later(self, scope: Scope, spot: Spot) -> set[str]:
-        """Return the names of a function or file that are bound first by `spot` or behind it."""
-        line = getattr(self.statement_of(spot) or spot.node, "lineno", 0)
+    def _bound_in(self, scope: Scope) -> dict[str, int]:
+        """Return in which line a function or file first binds each of its names."""
         if scope.node not in self._bound:
             self._bound[scope.node] = _first_bound(scope.node)
-        return {name for name, at in self._bound[scope.node].items() if at >= line}
+        return self._bound[scope.node]
 
     def _followed(self, scope: Scope) -> Iterator[str]:
         """The tensor parameters of a function that some caller hands in from the device."""

@@ -63,8 +63,8 @@ def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
             central = not any(solution.groups("indexed"))
         case [ast.Name() | ast.Attribute() as index]:
             spot = group.first.detail["device"].spot
-            literals = (g for g in solution.groups("literal") if spot and g.spot.node is spot.node)
-            literal = next(literals, None)
+            literals = solution.groups_at("literal", spot.node) if spot else ()
+            literal = next(iter(literals), None)
             if literal is None:
                 central = solution.decided_by(group.spot.path, ast.unparse(index))
             elif literal.first.name == "cuda:0":

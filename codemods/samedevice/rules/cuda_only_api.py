@@ -325,10 +325,11 @@ def _announces(solution: Solution, spot: Spot) -> bool:
         return False
     if _tested(solution, Spot(spot.path, block)):
         return True
-    inside = set(syntax.walk(block))
     return any(
-        group.spot.node in inside and any(site.detail["guarded"] for site in group.sites)
-        for group in solution.groups("cuda-only")
+        site.detail["guarded"]
+        for node in syntax.walk(block)
+        for group in solution.groups_at("cuda-only", node)
+        for site in group.sites
     )
 
 
@@ -404,10 +405,10 @@ def _may_be_left_out(statement: ast.stmt) -> bool:
 def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]) -> list[ast.stmt]:
     """Return a statement and those behind it that call the same runtime too."""
     parent = solution.parents(path).get(statement)
-    only = {g.spot.node: g.first.name for g in solution.groups("cuda-only")}
 
     def new(each: ast.stmt) -> bool | None:
-        names = [only[node] for node in ast.walk(each) if node in only]
+        calls = (g for n in ast.walk(each) for g in solution.groups_at("cuda-only", n))
+        names = [group.first.name for group in calls]
         return spelling(solution, path, names[0]) is not None if names else None
 
     kind = new(statement)

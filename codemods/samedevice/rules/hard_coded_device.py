@@ -270,8 +270,7 @@ def _name(solution: Solution, spot: Spot) -> Name | None:
     call = solution.parents(spot.path).get(spot.node)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         if call.func.attr == "to" and spot.node in call.args:
-            moves = (g for g in solution.groups("module-move") if g.spot.node is call)
-            itself = any(solution.moves_itself(group) for group in moves)
+            itself = any(map(solution.moves_itself, solution.groups_at("module-move", call)))
             return solution.name_at(Spot(spot.path, call), itself=itself)
     return solution.name_at(spot)
 

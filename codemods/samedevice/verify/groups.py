@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from samedevice import places, syntax
 from samedevice.finding import Finding, Span
@@ -28,7 +29,7 @@ class Groups:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._known: dict[frozenset[str], Bonds] = {}
-        self._branches: dict[str, list[tuple[int, int]]] = {}
+        self._branches: dict[str, dict[int, list[tuple[int, int]]]] = {}
         self._withdrawn: dict[_Bond, str] = {}
 
     def __bool__(self) -> bool:
@@ -41,32 +42,41 @@ class Groups:
         reasons = (self._withdrawn.get(bond) for bond in self._bonds(finding))
         return next(filter(None, reasons), None)
 
-    def withdraw(self, guilty: Sequence[Finding], applied: Iterable[Finding], reason: str) -> None:
-        """Withdraw fixes with all that are connected to them."""
-        taken = {bond for finding in guilty for bond in self._bonds(finding)}
-        waiting = [set(self._bonds(finding)) for finding in applied]
-        while True:
-            more = [each for each in waiting if each & taken]
-            if not more:
-                break
-            taken.update(*more)
-            waiting = [each for each in waiting if not each & taken]
-        for bond in taken:
-            self._withdrawn.setdefault(bond, reason)
+    def withdraw(
+        self, found: Iterable[tuple[Sequence[Finding], str]], applied: Iterable[Finding]
+    ) -> None:
+        """Withdraw fixes, each for its reason, with all that are connected to them."""
+        waiting: dict[_Bond, list[set[_Bond]]] = {}
+        for finding in applied:
+            bonds = set(self._bonds(finding))
+            for bond in bonds:
+                waiting.setdefault(bond, []).append(bonds)
+        for guilty, reason in found:
+            queue = [bond for finding in guilty for bond in self._bonds(finding)]
+            while queue:
+                bond = queue.pop()
+                self._withdrawn.setdefault(bond, reason)
+                for bonds in waiting.pop(bond, ()):
+                    queue += bonds
 
-    def is_torn(self, left: Finding, applied: Iterable[Finding]) -> bool:
-        """Tell whether values move for the first time, though one with them cannot be repaired.
+    def torn(self, left: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield those by which values move for the first time, though they cannot be repaired.
 
         What a program puts on the device itself is another matter: it is half there already.
         """
-        idle = {
-            bond
-            for path, _ in _places(left)
-            if (program := self._project.programs.get(path)) is not None
-            for bond in self._bonds(left)
-            if bond[1] == "value" and bond[2] in self._bonds_of(program).idle
-        }
-        return bool(idle) and any(idle.intersection(self._bonds(finding)) for finding in applied)
+        moved: set[_Bond] | None = None
+        for finding in left:
+            idle = {
+                bond
+                for path, _ in _places(finding)
+                if (program := self._project.programs.get(path)) is not None
+                for bond in self._bonds(finding)
+                if bond[1] == "value" and bond[2] in self._bonds_of(program).idle
+            }
+            if idle and moved is None:
+                moved = {bond for each in applied for bond in self._bonds(each)}
+            if moved is not None and not idle.isdisjoint(moved):
+                yield finding
 
     def _bonds(self, finding: Finding) -> Iterator[_Bond]:
         """Yield what connects a finding with others, itself first."""
@@ -79,8 +89,8 @@ class Groups:
             for line in {span.line, span.end_line}:
                 for number in lines.get((path, line), ()):
                     yield min(program), "value", number
-            for start, end in self._about_devices(path):
-                if start <= span.line and span.end_line <= end:
+            for start, end in self._about_devices(path).get(span.line, ()):
+                if span.end_line <= end:
                     yield path, "branch", start
 
     def _bonds_of(self, program: frozenset[str]) -> Bonds:
@@ -90,15 +100,17 @@ class Groups:
             solution.release()
         return self._known[program]
 
-    def _about_devices(self, path: str) -> list[tuple[int, int]]:
-        """Return the first and last lines of the branches of a file that are about devices."""
+    def _about_devices(self, path: str) -> dict[int, list[tuple[int, int]]]:
+        """Return the first and last lines of the branches about devices that a line is in."""
         if path not in self._branches:
+            found: dict[int, list[tuple[int, int]]] = {}
             tree = self._project.tree(path)
-            self._branches[path] = [
-                (node.lineno, node.end_lineno or node.lineno)
-                for node in (syntax.statements(tree) if tree is not None else ())
-                if isinstance(node, ast.If) and _ABOUT_DEVICES.search(ast.unparse(node.test))
-            ]
+            for node in syntax.statements(tree) if tree is not None else ():
+                if isinstance(node, ast.If) and _ABOUT_DEVICES.search(ast.unparse(node.test)):
+                    lines = node.lineno, node.end_lineno or node.lineno
+                    for line in range(lines[0], lines[1] + 1):
+                        found.setdefault(line, []).append(lines)
+            self._branches[path] = found
         return self._branches[path]
 
 
@@ -107,3 +119,26 @@ def _places(finding: Finding) -> list[tuple[str, Span]]:
     if finding.fix is None:
         return [(finding.path, finding.span)]
     return [(edit.path, edit.span) for edit in finding.fix.edits]
+
+
+def nearest(
+    applied: Sequence[Finding], places: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], list[Finding]]:
+    """Return for files and lines the findings whose edits are nearest around them."""
+    lines: dict[str, list[int]] = {}
+    for path, line in sorted(places):
+        lines.setdefault(path, []).append(line)
+    spans: dict[tuple[str, int, int], list[Finding]] = {}
+    for finding in applied:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            spans.setdefault((edit.path, edit.span.line, edit.span.end_line), []).append(finding)
+    found: dict[tuple[str, int], tuple[int, list[Finding]]] = {}
+    for (path, first, last), findings in spans.items():
+        known = lines.get(path, [])
+        for line in known[bisect_left(known, first) : bisect_right(known, last + 1)]:
+            size, others = found.get((path, line), (last - first, []))
+            if last - first < size:
+                found[path, line] = last - first, list(findings)
+            elif last - first == size:
+                found[path, line] = size, others + findings
+    return {place: list(dict.fromkeys(near)) for place, (_, near) in found.items()}
