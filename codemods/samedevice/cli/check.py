@@ -175,6 +175,8 @@ def check(
         typer.echo(_dump(format, compared.new, checked), nl=False)
     else:
         _show(checked, statistics, undecided)
+    if {Format.json, Format.sarif} & {format, *(form for form, _ in reports)}:
+        checked.tell_left_out()
     found = FOUND if checked.wrong and not exit_zero else CLEAN
     return FAILED if checked.project.errors else found
 
@@ -231,6 +233,16 @@ class _Checked:
 
         return any(map(is_wrong, self.compared.new))
 
+    def tell_left_out(self) -> None:
+        """Say which files have more findings than edits of their fixes in a report."""
+        from ..report.place import printable
+
+        for path, number in self.edits.left_out.items():
+            say(
+                f"{printable(path)} has so many findings that {number:,} of their fixes are "
+                "reported without edits: `samedevice fix --diff` has them"
+            )
+
     def update_baseline(self, *, add: bool) -> int:
         """Write the baseline anew; return the exit code."""
         from .. import baseline
@@ -275,9 +287,11 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
     errors, sources = project.errors, project.sources
     match format:
         case Format.json:
-            dumped = json.dump(findings, errors, sources, checked.edits)
+            with working("making edits", project):
+                dumped = json.dump(findings, errors, sources, checked.edits)
         case Format.sarif:
-            dumped = sarif.dump(findings, errors, rules, checked.edits)
+            with working("making edits", project):
+                dumped = sarif.dump(findings, errors, rules, checked.edits)
         case Format.gitlab:
             dumped = gitlab.dump(findings, errors, sources)
         case Format.junit:
