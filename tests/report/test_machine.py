@@ -4,10 +4,14 @@ import json
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import pytest
+
 from samedevice import source
+from samedevice.check import check
 from samedevice.config import Config
 from samedevice.finding import Edit, Finding, Fix, Origin, Span
 from samedevice.project import Project
+from samedevice.report import edits as edits_
 from samedevice.report import github, gitlab, junit, sarif
 from samedevice.report import json as json_report
 from samedevice.report.edits import Edits
@@ -30,6 +34,16 @@ SOURCES = {"a.py": source.from_text("x\n" * 5, "a.py")}
 
 def edits(sources: dict[str, Source]) -> Edits:
     return Edits(Project(sources.values()), Config())
+
+
+def test_edits_of_very_many_findings_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "import torch\n" + "x = torch.ones(3).cuda()\n" * 5
+    project = Project([source.from_text(text, "a.py")])
+    findings = check(project, Config())
+    monkeypatch.setattr(edits_, "BOUND", 2 * len(text))
+    made = Edits(project, Config())
+    assert [bool(made.of(finding)) for finding in findings] == [True, True, False, False, False]
+    assert made.left_out == {"a.py": 3}
 
 
 def test_json() -> None:

@@ -45,6 +45,68 @@ def test_a_notebook_of_pictures(tmp_path: Path) -> None:
     assert time.process_time() - started < 20
 
 
+def _generated(findings: int) -> str:
+    """Return a file as a program writes them: findings of several kinds, in each sort of home."""
+    flat = "".join(
+        f"x{number} = torch.ones(3).cuda()\nx = x{number}\n" for number in range(findings // 4)
+    )
+    functions = "".join(FUNCTION.format(number=number) for number in range(findings // 12))
+    methods = "".join(METHOD.format(number=number) for number in range(findings // 16))
+    same = "    a = torch.ones(3).cuda()\n    print(a)\n" * (findings // 4)
+    return (
+        f"import torch\n{flat}\n\ndef same():\n{same}\n\nsame()\n{functions}{CLASS}{methods}{MADE}"
+    )
+
+
+FUNCTION = """
+
+def f{number}(y):
+    a = torch.ones(3).cuda()
+    b = torch.zeros(3, device="cuda")
+    if torch.cuda.is_available():
+        b = b.cuda()
+    return a + b
+
+
+f{number}(1)
+"""
+CLASS = """
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Linear(3, 3)
+"""
+METHOD = """
+    def f{number}(self, x):
+        a = torch.ones(3).cuda()
+        h = torch.zeros(3, device="cuda")
+        h = torch.cuda.FloatTensor(3) + h
+        return self.a(x + a) + h.cuda()
+"""
+MADE = "\n\nnet = Net().cuda()\nnet.f0(torch.ones(3).cuda())\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["check"], ["fix", "--diff", "--report", "changes.json"]])
+def test_findings_in_one_file_cost_what_their_number_says(words: list[str], tmp_path: Path) -> None:
+    """Eight times as many may cost some more than that: what is quadratic costs 64 times."""
+    env = environment(tmp_path / "home")
+    spent = []
+    for findings in (16, 250, 2000):
+        (tmp_path / "main.py").write_text(_generated(findings))
+        before = os.times()
+        done = run(samedevice(*words, "--no-cache", "main.py"), tmp_path, env, seconds=600)
+        after = os.times()
+        assert done.returncode == 1, done.stderr
+        spent.append(
+            after.children_user + after.children_system
+            - before.children_user - before.children_system
+        )  # fmt: skip
+    start, few, many = spent
+    assert many - start < 14 * (few - start), spent
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
 @pytest.mark.parametrize("name", ["main.py", "pyproject.toml", "requirements.txt", ".gitignore",
                                   "setup.py", "setup.cfg", "environment.yml"])  # fmt: skip

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import doctor
+from samedevice import doctor, repair
 from samedevice.batch import sandbox
+from samedevice.cli import app
 from samedevice.prove import commands
+from samedevice.prove import run as run_
 
 from .hostile import CODE, environment, run, samedevice
 
@@ -34,6 +36,49 @@ def test_run_says_so_to_a_person(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     commands._warn("main.py runs with your rights")
     assert capsys.readouterr().err.startswith("note: main.py runs with your rights")
+
+
+def test_prove_says_so_to_a_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing has run by then."""
+    told: list[str] = []
+
+    def prove(*args: object, **settings: object) -> None:
+        told.append(capsys.readouterr().err)
+        raise run_.ProgramError("enough")
+
+    monkeypatch.setattr("samedevice.prove.prove.prove", prove)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    (tmp_path / "main.py").write_text(CODE)
+    with pytest.raises(SystemExit):
+        app(["prove", str(tmp_path), str(tmp_path), "--entry", "main.py"])
+    assert len(told) == 1 and "with your rights and in no sandbox" in told[0]
+
+
+@pytest.mark.parametrize(("option", "runs"), [("--run", "by_running"), ("--prove", "proved")])
+def test_fix_says_so_before_it_runs_a_program(
+    option: str,
+    runs: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told: list[str] = []
+
+    def execute(*args: object) -> None:
+        told.append(capsys.readouterr().err)
+        raise run_.ProgramError("enough")
+
+    monkeypatch.setattr(repair, runs, execute)
+    (tmp_path / "main.py").write_text(CODE)
+    with pytest.raises(SystemExit) as ended:
+        app(["fix", "--yes", option, "main.py", str(tmp_path)])
+    assert ended.value.code == 2
+    assert told == [
+        "note: main.py runs with your rights, in no sandbox: it can write outside of its copy\n"
+    ]
+    assert (tmp_path / "main.py").read_text() == CODE
 
 
 def test_a_batch_says_what_does_not_hold(tmp_path: Path) -> None:
