@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 LONG = 200  # files from which a run shows its progress
+LARGE = 100_000  # and characters in fewer files
 
 
 NARROW = 60  # columns from which a name and what is said about it stand side by side
@@ -79,13 +80,19 @@ def track(paths: Sequence[str], title: str) -> Iterator[str]:
 @contextlib.contextmanager
 def working(title: str, project: Project) -> Iterator[Step]:
     """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
-    if len(project.sources) < LONG or not _shown():
+    if not _is_long(project) or not _shown():
         yield lambda files: None
         return
     from .progress import Rounds, bar
 
     with bar() as progress:
         yield Rounds(progress, title, len(project.sources)).step
+
+
+def _is_long(project: Project) -> bool:
+    """Tell whether work on a project may take longer than a second or two."""
+    sources = project.sources.values()
+    return len(sources) >= LONG or sum(len(source.text) for source in sources) >= LARGE
 
 
 def _shown() -> bool:
