@@ -486,6 +486,10 @@ class _Eraser:
                 return self._attribute(node)
             case ast.IfExp(test=test, body=body) if self._only and self._is_predicate(test):
                 return self.expression(body)
+            case ast.BoolOp(op=ast.And(), values=[test, asked]) if (
+                self._only and self._is_predicate(test)
+            ):  # `device.type == "cuda" and torch.cuda.get_device_properties(0).major > 7`
+                return self.expression(asked)
             case ast.IfExp():
                 test, body, orelse = map(self.expression, (node.test, node.body, node.orelse))
                 if _same([body], [orelse]) and self._may_go(test):

@@ -54,6 +54,12 @@ _ALONE = (
     cst.Assert,
 )
 
+#: What binds tighter than what it may stand in.
+_BINDING: dict[type[cst.CSTNode], tuple[type[cst.BaseExpression], ...]] = {
+    cst.BooleanOperation: (cst.Comparison,),
+    cst.IfExp: (cst.Comparison, cst.BooleanOperation),
+}
+
 
 class Refused(Exception):
     """An edit that cannot be made; the message says why."""
@@ -85,6 +91,8 @@ def fit(
         needed = isinstance(node, _LOOSE)
     elif isinstance(parent, _ALONE):
         needed = isinstance(node, _LOOSE) or not _stands_alone(node)
+    elif isinstance(node, _BINDING.get(type(parent), ())):
+        needed = not _stands_alone(node)
     else:
         number = isinstance(node, cst.Integer) and isinstance(parent, cst.Attribute)
         needed = number or not isinstance(node, _ATOMS) or not _stands_alone(node)

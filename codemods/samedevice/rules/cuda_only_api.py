@@ -2,7 +2,8 @@
 
 Why: `torch.cuda.synchronize()`, `set_device`, `get_device_name`, streams, events and others raise
 on a machine without CUDA ("Torch not compiled with CUDA enabled"), while what they do has no
-meaning there. Their `torch.accelerator` namesakes raise there just the same.
+meaning there. Their `torch.accelerator` namesakes raise there just the same. What a branch asks of
+them is not so there.
 
 Example:
 
@@ -43,6 +44,8 @@ from samedevice.rules._runtime import Asked, Handles, asked, is_runtime, respell
 RULE = "cuda-only-api"
 #: Calls that say something about the device and do nothing else: they may be left out with it.
 _SAYING = frozenset(("print", "info", "debug", "log", "write", "warning"))
+#: A test that speaks of one of these may well be one for CUDA.
+_TESTS = ("cuda", "gpu", "device", "distributed", "rank", "accelerator", "stream")
 _CONTEXTS = frozenset(("torch.cuda.device", "torch.cuda.device_of"))
 #: What stands for the result where there is no CUDA.
 _WITHOUT = {"get_device_name": '"CPU"', "elapsed_time": 'float("nan")'}
@@ -107,6 +110,7 @@ def _repaired(
         repair = (
             _as_device(solution, group)
             or _handle(solution, group, how, handles)
+            or _test(solution, group, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
             or _left_out(solution, group, statement, how, done)
@@ -181,6 +185,18 @@ def _context(group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
     code = f"{{}} if {how.test} else contextlib.nullcontext()"
     change = edit(how.solution, group.spot, "replace", code=code)
     return _fix(how.name, (change,), (Import(group.spot.path, "contextlib"),))
+
+
+def _test(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
+    """What a branch asks of CUDA: without it, the answer is no."""
+    test = _asked_by(solution, group.spot)
+    if test is None:
+        return None
+    weaker = isinstance(test, (ast.IfExp, ast.Lambda, ast.NamedExpr)) or (
+        isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+    )
+    code = f"{how.test} and {'({})' if weaker else '{}'}"
+    return _fix(how.name, (edit(solution, Spot(group.spot.path, test), "replace", code=code),))
 
 
 def _left_out(
@@ -380,17 +396,30 @@ def _tested(solution: Solution, spot: Spot) -> bool:
     parents = solution.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
-        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            words = ast.unparse(node.test).lower()
-            if any(
-                w in words
-                for w in ("cuda", "gpu", "device", "distributed", "rank", "accelerator", "stream")
-            ):
-                return True
-        if isinstance(node, ast.Try):
+        parent = parents.get(node)
+        if isinstance(parent, ast.Try):
             return True
-        node = parents.get(node)
+        before: list[ast.expr] = []
+        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and node is not parent.test:
+            before = [parent.test]
+        elif isinstance(parent, ast.BoolOp) and isinstance(node, ast.expr):
+            before = parent.values[: parent.values.index(node)]
+        if any(word in ast.unparse(test).lower() for test in before for word in _TESTS):
+            return True
+        node = parent
     return False
+
+
+def _asked_by(solution: Solution, spot: Spot) -> ast.expr | None:
+    """Return the test of a branch or loop that a call stands in."""
+    parents = solution.parents(spot.path)
+    node: ast.AST | None = spot.node
+    while node is not None and not isinstance(node, (ast.stmt, ast.Lambda)):
+        parent = parents.get(node)
+        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and node is parent.test:
+            return parent.test
+        node = parent
+    return None
 
 
 def _may_be_left_out(statement: ast.stmt) -> bool:
