@@ -280,11 +280,29 @@ def test_a_batch_is_on_the_device_only_with_its_data(
 @pytest.mark.parametrize("place", [CENTRAL, FOLLOWS])
 def test_what_is_filled_from_the_device_goes_there(place: Place) -> None:
     graph = Graph()
+    buffer = graph.node()
+    graph.store(pinned(graph, place), buffer)
+    assert not clashed(graph)
+    assert color(buffer) is place
+
+
+@pytest.mark.parametrize("place", [CENTRAL, FOLLOWS])
+def test_what_is_filled_from_the_device_stays_with_what_it_meets(place: Place) -> None:
+    graph = Graph()
     buffer, user = graph.node(), graph.node()
     graph.store(pinned(graph, place), buffer)
     meet(graph, buffer, user)
     assert not clashed(graph)
-    assert color(buffer) is color(user) is place
+    assert color(buffer) is color(user) is None
+
+
+def test_what_is_read_as_an_array_is_not_moved_by_what_fills_it() -> None:
+    graph = Graph()
+    buffer = graph.node()
+    buffer.read_there = True
+    graph.store(pinned(graph, CENTRAL), buffer)
+    assert not clashed(graph)
+    assert color(buffer) is None
 
 
 def test_what_is_filled_from_two_places_stays_where_it_is() -> None:

@@ -25,6 +25,55 @@ _MARK = re.compile(r"# !(.*)$", re.M)
 
 #: Each program that fails on a device, without its head.
 WRONG: dict[str, str] = {
+    "a sum that begins with a number": """
+        import matplotlib.pyplot as plt
+        net, losses = nn.Linear(2, 2).to(device), []
+        for epoch in range(3):
+            total = 0
+            for step in range(4):
+                total += net(torch.ones(1, 2, device=device)).sum()
+            losses.append(total / 4)
+        plt.plot(losses)  # !host-boundary
+    """,
+    "what is loaded onto the CPU by name": """
+        net = nn.Linear(2, 2).to(device)
+        data = torch.load("data.pt", map_location="cpu")
+        net(data["x"])  # !pinned-to-host
+    """,
+    "a switch that an instance was made with": """
+        class Reader:
+            def __init__(self, to_cuda=False):
+                self.to_cuda = to_cuda
+            def read(self, rows):
+                rows = torch.ones(rows)  # !tensor-without-device
+                return rows.cuda() if self.to_cuda else rows
+        nn.Linear(3, 1).to(device)(Reader().read(3))
+    """,
+    "a list of modules that a loop fills": """
+        class Heads(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.heads = []  # !modules-in-plain-container
+                for size in (2, 3):
+                    self.heads.append(nn.Linear(4, size))
+            def forward(self, x):
+                return [head(x) for head in self.heads]
+        Heads().to(device)(torch.ones(1, 4, device=device))
+    """,
+    "the rows of a container that are mapped": """
+        from collections import namedtuple
+        Row = namedtuple("Row", "x y")
+        rows = [
+            Row(
+                torch.randn(4),
+                torch.randint(2, (1,)),  # !tensor-without-device
+            )
+            for _ in range(3)
+        ]
+        batch = Row(*map(torch.stack, zip(*rows)))
+        batch = batch._replace(x=batch.x.to(device))
+        nn.Linear(4, 2).to(device)(batch.x).gather(1, batch.y)
+    """,
     "a file with a model and its optimizer": """
         import sys
         def restore(name):
@@ -478,6 +527,64 @@ WRONG: dict[str, str] = {
 
 #: Each program that is correct on every device, whole.
 RIGHT: dict[str, str] = {
+    "entries of a file that may be numbers": """
+        net = nn.Linear(2, 2).to(device)
+        saved = torch.load("net.pt", map_location="cpu")
+        net.load_state_dict(saved["net"])
+        loss = net(torch.ones(1, 2, device=device)).sum() * saved["scale"]
+        if loss < saved["best"]:
+            print(loss.item(), saved["epoch"] + 1)
+    """,
+    "a buffer that a constructor computes from others": """
+        class Codes(nn.Module):
+            def __init__(self, bits):
+                super().__init__()
+                self.register_buffer("mask", 2 ** torch.arange(bits))
+                words = torch.arange(2**bits)
+                self.register_buffer("book", (words[:, None] & self.mask).float())
+            def forward(self, x):
+                return x @ self.book
+        Codes(2).to(device)(torch.ones(1, 4, device=device))
+    """,
+    "a keyword that may be among unknown ones": """
+        import json
+        settings = {k: v for k, v in {"device": device, "dtype": torch.float32}.items()}
+        torch.ones(2, 2, **settings) @ nn.Linear(2, 2).to(device).weight
+        torch.ones(2, 2, **json.loads(input())) @ nn.Linear(2, 2).to(device).weight
+    """,
+    "what is tried, and done on the CPU where it fails": """
+        def probe():
+            try:
+                torch.zeros(1, device="cuda")
+                return torch.device("cuda")
+            except RuntimeError:
+                return torch.device("cpu")
+        place = probe()
+        nn.Linear(2, 1).to(place)(torch.ones(1, 2, device=place))
+    """,
+    "a cache that is compared with its input": """
+        class Mask(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 3)
+                self.mask = None
+            def forward(self, x):
+                if self.mask is None or self.mask.device != x.device:
+                    self.mask = torch.ones(3, device=x.device)
+                return self.layer(x) * self.mask
+        net = Mask()
+        x = torch.ones(1, 3)
+        net(x)
+        if torch.cuda.is_available():
+            net, x = net.to(device), x.to(device)
+        net(x)
+    """,
+    "modules of a mapping that move one by one": """
+        parts = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 1)})
+        for part in parts.values():
+            part.to(device)
+        parts["b"](parts["a"](torch.ones(1, 2, device=device)))
+    """,
     "a model that computes before it is moved": """
         model = nn.Linear(3, 2)
         print(model(torch.ones(4, 3)).shape)
@@ -1151,6 +1258,29 @@ RIGHT: dict[str, str] = {
 
 #: Each project of several files.
 PROJECTS: dict[str, dict[str, str]] = {
+    "a choice of a script that shares a helper with another": {
+        "steps.py": """
+            import torch
+            def put(x, gpu):
+                return x.cuda(gpu) if gpu is not None else x
+            def twice(x):
+                return x * 2
+        """,
+        "chosen.py": """
+            import argparse
+            import torch
+            from steps import put
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--gpu", type=int)
+            args = parser.parse_args()
+            print(put(torch.ones(2), args.gpu))
+        """,
+        "plain.py": """
+            import torch
+            from steps import twice
+            print(twice(torch.ones(2).cuda()))  # !hard-coded-device
+        """,
+    },
     "a relative import": {
         "pkg/__init__.py": "",
         "pkg/make.py": """
