@@ -85,14 +85,15 @@ class Calls(Library):
         for arg in node.args:
             value = self.eval(arg, scope)
             if isinstance(arg, ast.Starred):
+                zipped = isinstance(callee, Ext) and callee.name == "builtins.zip"
+                if zipped and len(node.args) == 1 and isinstance(value, Seq):
+                    columns = _columns(self.iterate(value, Spot(scope.path, arg.value), scope))
+                    if columns is not None:
+                        return columns
                 if isinstance(value, Seq) and value.items is not None:
                     args.extend((v, Spot(scope.path, arg.value)) for v in value.items)
                 else:
                     element = self.iterate(value, Spot(scope.path, arg.value), scope)
-                    if isinstance(callee, Ext) and callee.name == "builtins.zip":
-                        columns = _columns(element)
-                        if columns is not None and len(node.args) == 1:
-                            return columns
                     args.extend([(element, Spot(scope.path, arg.value))] * _room(callee, node))
             else:
                 args.append((value, Spot(scope.path, arg)))
