@@ -66,13 +66,13 @@ ecosystem: $(VENV)/.installed
 # The site of the documentation, in site/; a warning is an error.
 docs: $(VENV)/.installed
 	@$(PIP) --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # The same as one version among others, on the local branch gh-pages: make docs-version VERSION=0.1
 docs-version: $(VENV)/.installed
 	@$(PIP) --editable '.[docs]' 'mike>=2.1,<3'
-	VERSIONS=mike NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(VERSION) latest
-	$(BIN)/mike set-default latest
+	PATH="$(abspath $(BIN)):$$PATH" VERSIONS=mike NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(VERSION) latest
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/mike set-default latest
 
 # Pictures of the map, the reports and the site at three widths, for docs/proof/screens.md; needs Chromium.
 screens: docs

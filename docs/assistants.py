@@ -21,6 +21,15 @@ _LONG = 160
 _texts: dict[str, str] = {}
 
 
+def on_files(files: Any, config: Any) -> Any:
+    """Add the index of rules, which a page links to (called by MkDocs)."""
+    from mkdocs.structure.files import File
+
+    index = rules_json(config.site_url or "")
+    files.append(File.generated(config, "rules.json", content=index))
+    return files
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Describe a page by its first sentences, where it does not say how, and keep its text."""
     page.meta.setdefault("description", description(markdown))
@@ -65,7 +74,6 @@ def on_post_build(config: Any) -> None:
     """Write what is read by programs."""
     folder = Path(config.site_dir)
     address = config.site_url or ""
-    (folder / "rules.json").write_text(rules_json(address), "utf-8")
     (folder / "llms.txt").write_text(llms(config.nav, config.site_description, address), "utf-8")
     (folder / "llms-full.txt").write_text(llms_full(config.nav), "utf-8")
 

@@ -95,3 +95,9 @@ def test_pages_of_samedevice_for_the_screens_can_be_made(tmp_path: Path) -> None
         if screen.address.startswith("file:"):
             assert (tmp_path / screen.address.rpartition("/")[2]).stat().st_size > 1000
     assert "each box is a folder" in (tmp_path / "many.html").read_text("utf-8")
+
+
+def test_a_warning_ends_the_build() -> None:
+    """With --quiet MkDocs counts no warnings, and --strict finds none."""
+    recipe = (DOCS.parent / "Makefile").read_text("utf-8")
+    assert "-m mkdocs build --strict\n" in recipe

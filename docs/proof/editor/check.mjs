@@ -207,7 +207,7 @@ try {
     path.join(HERE, "..", "editor_clients.md"),
     [
       "# More of the editor",
-      `Seen on ${new Date().toISOString().slice(0, 10)} by [editor/check.mjs](editor/check.mjs) in ${code.versions}, Chromium ${page.context().browser().version()}, with the packaged extension, on [this project](editor/project).`,
+      `Seen on ${new Date().toISOString().slice(0, 10)} by [editor/check.mjs](editor/check.mjs) in ${code.versions}, Chromium ${page.context().browser().version()}, with the packaged extension, on this project (\`docs/proof/editor/project\`).`,
       ["| done | seen |", "| --- | --- |", ...rows].join("\n"),
     ].join("\n\n") + "\n",
   );

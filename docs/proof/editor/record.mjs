@@ -137,7 +137,7 @@ try {
     [
       "# A session in the editor",
       `Recorded by [editor/record.mjs](editor/record.mjs), which drives a VS Code in a browser (${code.versions}) ` +
-        "with the packaged extension and the server of the project's environment, on [this project](editor/project). " +
+        "with the packaged extension and the server of the project's environment, on this project (\`docs/proof/editor/project\`). " +
         "Nothing on this page was written or drawn by hand.",
       ...told,
     ].join("\n\n") + "\n",
