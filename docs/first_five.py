@@ -100,8 +100,8 @@ that writes names of towns. Its author moved the model to the GPU and nothing el
 {rows}
 | all of it | {total:.0f} |
 
-Seconds are of the wall, on a machine that did other work at the same time. Installing torch depends
-on the network; `check`, `fix` and `map` do not need it. The map is one file of {size:.0f} KiB.
+Seconds are of the wall, on a machine of {cores} cores that did other work at the same time (its load was
+{load:.0f}). Installing torch depends on the network; `check`, `fix` and `map` do not need it. The map is one file of {size:.0f} KiB.
 
 {shown}
 
@@ -179,6 +179,7 @@ def write(steps: list[tuple[str, float, str]], screens: list[tuple[str, str]], p
     shown = "\n\n".join(pictures)
     text = PAGE.format(
         version=".".join(map(str, sys.version_info[:2])), rows=rows, total=total,
+        cores=os.cpu_count(), load=os.getloadavg()[1],
         size=page / 1024, shown=shown, program=PROGRAM,
     )  # fmt: skip
     (PROOF / "first_five_minutes.md").write_text(text, encoding="utf-8")
