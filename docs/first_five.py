@@ -100,8 +100,9 @@ that writes names of towns. Its author moved the model to the GPU and nothing el
 {rows}
 | all of it | {total:.0f} |
 
-Seconds are of the wall, on a machine of {cores} cores that did other work at the same time (its load was
-{load:.0f}). Installing torch depends on the network; `check`, `fix` and `map` do not need it. The map is one file of {size:.0f} KiB.
+Seconds are of the wall, on a machine of {cores} cores that did other work at the same time (its
+load was {load:.0f}). Installing torch depends on the network; `check`, `fix` and `map` do not need
+it. The map is one file of {size:.0f} KiB.
 
 {shown}
 
