@@ -142,6 +142,7 @@ class Expressions:
             self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
         ) -> None: ...
         def bind(self, name: str, value: Value, scope: Scope) -> None: ...
+        def narrow(self, test: ast.expr, scope: Scope, positive: bool) -> None: ...
         def join(self, left: Value | None, right: Value) -> Value: ...
         def truth(self, value: Value) -> bool | None: ...
         def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool: ...
@@ -928,10 +929,24 @@ class Expressions:
             return self.eval(node.body, scope)
         if known is False:
             return self.eval(node.orelse, scope)
-        left = self.eval(node.body, scope)
-        right = self.eval(node.orelse, scope)
+        left = self._arm_of(node.test, True, node.body, scope)
+        right = self._arm_of(node.test, False, node.orelse, scope)
         device = self._either_device(left, right, Spot(scope.path, node))
         return device if device is not None else self.join(left, right)
+
+    def _arm_of(self, test: ast.expr, positive: bool, arm: ast.expr, scope: Scope) -> Value:
+        """Return the value of one arm, where the names that the test asks about are narrowed."""
+        match test:
+            case ast.Call(args=[ast.Name(id=name), *_]) | ast.Compare(left=ast.Name(id=name)):
+                held = scope.names.get(name)
+            case _:
+                held = None
+        if not isinstance(held, Tensor):
+            return self.eval(arm, scope)
+        self.narrow(test, scope, positive)
+        value = self.eval(arm, scope)
+        scope.names[name] = held
+        return value
 
     def _where_it_is(self, node: ast.IfExp, text: bool, scope: Scope) -> Device | None:
         """Return the device that `"cuda" if x.is_cuda else "cpu"` means: where `x` is."""
