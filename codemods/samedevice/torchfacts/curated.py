@@ -348,8 +348,18 @@ FUNCTIONS: list[Entry] = [
     (
         "cudaonly",
         "torch.cuda.Event torch.cuda.Stream torch.cuda.ExternalStream torch.cuda.CUDAGraph "
-        "torch.cuda.graph",
+        "torch.cuda.graph torch.cuda.MemPool",
         _UNKNOWN,
+    ),
+    (
+        "cudaonly",
+        "torch.cuda.set_sync_debug_mode",
+        {"params": ("debug_mode",), "out": "unknown"},
+    ),
+    (
+        "cudaonly",
+        "torch.cuda.make_graphed_callables",
+        {"params": ("callables", "sample_args"), "out": "unknown"},
     ),
     ("cudaonly", "torch.cuda.device", {"params": ("device",), "out": "unknown"}),
     ("cudaquiet", "torch.cuda.device_of", {"params": ("obj",), "free": ("obj",), "out": "unknown"}),
