@@ -242,7 +242,9 @@ def _module_parties(
     for device, members_there in by_device.items():
         name, tensor = members_there[0]
         if len(by_device) == 1:
-            what = f"{kind} with {len(members_there)} parameters and buffers"
+            count = len(members_there)
+            held = "1 parameter or buffer" if count == 1 else f"{count} parameters and buffers"
+            what = f"{kind} with {held}"
             yield Party(expression, device, what, lives.steps(tensor))
         else:
             others = len(members_there) - 1
