@@ -819,13 +819,16 @@ class Solution:
 
     def creation_edit(self, group: SiteGroup, name: Name) -> Edit:
         """Return the edit that puts a creation on the device: `device=` where the API has it."""
-        if not isinstance(group.spot.node, ast.Call):  # `map(torch.tensor, arrays)`
+        node = group.spot.node
+        called = isinstance(node, ast.Call)
+        if not called and self.interpreter.dotted(node) == group.first.name:
+            # `map(torch.tensor, arrays)`
             code = f"{self.code(group.spot)}(data"
             known = group.first.detail["fact"].device and group.kind != "legacy"
             code += f", device={name.code})" if known else f").to({name.code})"
             replaced = (("code", f"lambda data: {code}"),)
             return Edit(group.spot.path, self.span(group.spot), "replace", replaced)
-        if group.first.detail["fact"].device and group.kind != "legacy":
+        if called and group.first.detail["fact"].device and group.kind != "legacy":
             given = (("name", "device"), ("value", name.code))
             return Edit(group.spot.path, self.span(group.spot), "keyword", given)
         end = self.span(self.chain_end(group.spot))
@@ -1551,7 +1554,7 @@ def _is_parameter(node: ast.AST, function: ast.AST) -> bool:
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
                 node = inner
-            case ast.Call(func=ast.Attribute(value=inner)):
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
                 node = inner
             case _:
                 return False
