@@ -149,9 +149,11 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     for left in groups.torn(map(outcome.before, unfixed), applied):
         found.append(([left], f"{left.message}, which cannot be repaired"))
     found += _too_early(project, outcome, applied)
+    if not found:
+        return False
     because = "withdrawn with what belongs to it"
     groups.withdraw([(guilty, f"{because}: {reason}") for guilty, reason in found], applied)
-    return bool(found)
+    return True
 
 
 def _in_file(applied: Sequence[Finding], path: str) -> list[Finding]:
