@@ -10,7 +10,6 @@ import pytest
 from samedevice import doctor, repair
 from samedevice.batch import sandbox
 from samedevice.cli import app
-from samedevice.prove import commands
 from samedevice.prove import run as run_
 
 from .hostile import CODE, environment, run, samedevice
@@ -28,32 +27,28 @@ def test_doctor(kind: str, state: str, words: str, monkeypatch: pytest.MonkeyPat
     assert "run, prove and fix --run execute programs with your rights" in check.detail
 
 
-def test_run_says_so_to_a_person(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    commands._warn("x")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    commands._warn("main.py runs with your rights")
-    assert capsys.readouterr().err.startswith("note: main.py runs with your rights")
-
-
-def test_prove_says_so_to_a_person(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["run", "prove"])
+def test_run_and_prove_say_so_before_they_run_a_program(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Nothing has run by then."""
     told: list[str] = []
 
-    def prove(*args: object, **settings: object) -> None:
+    def enough(*args: object, **settings: object) -> None:
         told.append(capsys.readouterr().err)
         raise run_.ProgramError("enough")
 
-    monkeypatch.setattr("samedevice.prove.prove.prove", prove)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("samedevice.prove.run.run_program", enough)
+    monkeypatch.setattr("samedevice.prove.prover.Prover.checks", enough)
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "main.py").write_text(CODE)
+    arguments = ["main.py"] if command == "run" else [".", ".", "--entry", "main.py"]
     with pytest.raises(SystemExit):
-        app(["prove", str(tmp_path), str(tmp_path), "--entry", "main.py"])
-    assert len(told) == 1 and "with your rights and in no sandbox" in told[0]
+        app([command, *arguments])
+    assert told and "with your rights" in told[0] and "in no sandbox" in told[0]
 
 
 @pytest.mark.parametrize(("option", "runs"), [("--run", "by_running"), ("--prove", "proved")])

@@ -60,6 +60,7 @@ def run(
             record=record,
         )
         parsed = Program.parse(program)
+        parsed.kind(Path.cwd())
         _warn(f"{parsed} runs with your rights, in no sandbox")
         result = run_program(parsed, settings=settings, interactive=True)
         sys.stdout.flush()
@@ -71,9 +72,8 @@ def run(
 
 
 def _warn(what: str) -> None:
-    """Tell whoever sits there what is going to be executed; a log has no use for it."""
-    if sys.stderr.isatty():
-        print(f"note: {what}: it can write wherever you can", file=sys.stderr, flush=True)
+    """Tell what is going to be executed, before it is."""
+    print(f"note: {what}: it can write wherever you can", file=sys.stderr, flush=True)
 
 
 def prove(
@@ -123,7 +123,6 @@ def prove(
             if html is not None and str(html) != "-":
                 links.update(beside(old, new, html))
 
-        _warn("the program runs in copies, but with your rights and in no sandbox")
         with console(stderr=True).status("") as status:
             proof = prove_change(
                 before,
@@ -135,6 +134,9 @@ def prove(
                 data=data,
                 progress=lambda what: status.update(f"{what} ..."),
                 look=look,
+                ready=lambda: _warn(
+                    "the program runs in copies, but with your rights and in no sandbox"
+                ),
             )
         show_proof(proof, to)
         _write(report, proof.to_json())

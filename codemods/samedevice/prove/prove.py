@@ -94,6 +94,7 @@ def prove(
     near: Path | None = None,
     progress: Callable[[str], None] = lambda what: None,
     look: Callable[[Path, Path], None] = lambda before, after: None,
+    ready: Callable[[], None] = lambda: None,
 ) -> Proof:
     """Run a program before and after a change, in copies, and compare.
 
@@ -103,8 +104,8 @@ def prove(
     `settings.on` names the accelerator ("virtual", "cuda" or "auto"); "cpu" only compares.
     `ignored` loosens the comparison of outputs (`prove.compare`). `data` are paths that are copied
     to both sides where they lack them, for what is not under version control. `progress` is told
-    what runs next; `look` is shown the copies of both sides, in which nothing has run, before they
-    are deleted.
+    what runs next; `ready` is called before anything runs. `look` is shown the copies of both
+    sides, in which nothing has run, before they are deleted.
 
     All runs happen at the same path, one after the other, each in a fresh copy that the runs before
     it did not see. Imports that would come from the user's own tree are led to the copy. Raises
@@ -140,6 +141,7 @@ def prove(
         }
         sides = Sides(stages["before"], stages["after"], changed, texts, (first.root, second.root))
         prover = Prover(program, settings, sides, root / first.name, ignored, progress)
+        ready()
         checks = prover.checks()
         look(stages["before"], stages["after"])
     changes = tuple(Change(path, *text) for path, text in texts.items() if any(text))
