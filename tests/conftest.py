@@ -1,6 +1,7 @@
 """Toy rules that make any situation at will, and what a run has to say about skipped tests."""
 
 import ast
+import os
 import re
 import signal
 from collections import Counter
@@ -18,6 +19,8 @@ from samedevice.verify import groups
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Widths and colours are tested on a terminal that has them, wherever the tests run.
+os.environ["TERM"] = "xterm"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -73,7 +73,6 @@ def _plain(line: str) -> str:
 
 def test_colours_only_on_a_terminal_that_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
     at = finding(1, 0, 1, 1)
-    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" not in shown("x\n", at)
     assert "\x1b[" in shown("x\n", at, force_terminal=True)
     monkeypatch.setenv("NO_COLOR", "1")
