@@ -992,4 +992,4 @@ def _name(node: ast.AST) -> str:
 
 def _is_cpu(value: Value) -> bool:
     """Tell whether a value is the text that names the CPU."""
-    return isinstance(value, Const) and isinstance(value.value, str) and value.value == "cpu"
+    return isinstance(value, Const) and value.value == "cpu"

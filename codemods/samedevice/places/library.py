@@ -36,6 +36,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
+    always_tensor,
     surely_tensor,
 )
 from samedevice.torchfacts import Fact
@@ -486,7 +487,7 @@ class Library(Expressions):
             return Obj("hostobject", name, fact=fact)
         if fact.out == "hosttensor":
             tensors = [value for value, _ in args if isinstance(value, Tensor)]
-            if tensors and all(map(_is_certain, tensors)):
+            if tensors and all(map(always_tensor, tensors)):
                 made = self.created("share", name, fact, args, {}, spot, scope)
                 return Tensor(made.node, scalar=all(t.scalar for t in tensors), site=made.site)
         return ARRAY if fact.out == "ndarray" else UNKNOWN
@@ -1555,8 +1556,3 @@ def _tensor_type(value: Value) -> str:
     if isinstance(value, Const) and isinstance(value.value, str):
         name = value.value
     return name if name.startswith("torch.") and name.endswith("Tensor") else ""
-
-
-def _is_certain(tensor: Tensor) -> bool:
-    """Tell whether a value is a tensor: no member of a structure that is not known, no doubt."""
-    return tensor.node.find().sure and tensor.doubt is Doubt.NONE and not tensor.packed

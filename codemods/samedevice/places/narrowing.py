@@ -29,7 +29,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
-    surely_tensor,
+    always_tensor,
 )
 
 TENSORS = frozenset(
@@ -160,13 +160,17 @@ class Narrowing(Choices):
             return
         made = kept.copy()
         made.node = came.node
-        match left:
+        self._keep(left, made, scope)
+
+    def _keep(self, subject: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind what a test asked about, a name or an attribute, to what it is here."""
+        match subject:
             case ast.Name(id=name) if name in scope.names:
-                scope.names[name] = made
+                scope.names[name] = value
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 owner = scope.names.get(name)
                 if isinstance(owner, Obj) and attr in owner.attrs:
-                    self.trail.put(owner.attrs, attr, made)
+                    self.trail.put(owner.attrs, attr, value)
 
     def _refine(
         self, subject: ast.expr, kinds: tuple[str, ...], scope: Scope, positive: bool
@@ -176,7 +180,7 @@ class Narrowing(Choices):
                 old = scope.names[name]
                 new = self._refined(old, kinds, positive, Spot(scope.path, subject))
                 if new is not old:
-                    scope.names[name] = new
+                    self._keep(subject, new, scope)
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 owner = scope.names.get(name)
                 if not isinstance(owner, Obj) or attr not in owner.attrs:
@@ -186,7 +190,7 @@ class Narrowing(Choices):
                     return
                 new = self._refined(old, kinds, positive, Spot(scope.path, subject))
                 if new is not old and (isinstance(new, Tensor) or new is NONE):
-                    self.trail.put(owner.attrs, attr, new)
+                    self._keep(subject, new, scope)
 
     def _refined(self, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot) -> Value:
         """Return what is left of a value where it is of one of these kinds, or of none."""
@@ -196,7 +200,7 @@ class Narrowing(Choices):
             return value
         if positive:
             if kinds == ("tensor",):
-                if value.node.find().sure and value.doubt is Doubt.NONE and not value.packed:
+                if always_tensor(value):
                     return value
                 found = self._split(value, spot)
                 found.node.sure = True
@@ -254,7 +258,7 @@ def _kind_of(value: Value) -> str:
     """Return the kind of a value that is of one for certain, or ""."""
     match value:
         case Tensor():
-            return "tensor" if surely_tensor(value) and value.doubt is Doubt.NONE else ""
+            return "tensor" if always_tensor(value) else ""
         case Seq():
             return "sequence"
         case Dict():

@@ -623,8 +623,7 @@ class Solution:
                 (clash.meet.left, clash.meet.left_spot, clash.meet.right),
                 (clash.meet.right, clash.meet.right_spot, clash.meet.left),
             ):
-                root = node.find()
-                if root.name != "loaded" or root.sure or spot.node in seen:
+                if not perhaps_number(node) or spot.node in seen:
                     continue
                 seen.add(spot.node)
                 site = self.site_at(spot)
@@ -1647,6 +1646,12 @@ def _to_literal(group: SiteGroup) -> bool:
         and device.spot is not None
         and isinstance(device.spot.node, ast.Constant)
     )
+
+
+def perhaps_number(node: Node) -> bool:
+    """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
+    root = node.find()
+    return root.name == "loaded" and not root.sure
 
 
 def is_bare(site: Site) -> bool:

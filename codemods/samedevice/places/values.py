@@ -224,6 +224,11 @@ def surely_tensor(value: Value) -> bool:
     )
 
 
+def always_tensor(value: Value) -> bool:
+    """Tell whether a value is one tensor on every path: not `None` on another one, either."""
+    return isinstance(value, Tensor) and surely_tensor(value) and value.doubt is Doubt.NONE
+
+
 class Seq(Value):
     """A tuple, list or set: known members, or any number of `element`.
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.solution import Name
+from samedevice.places.solution import Name, perhaps_number
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -70,11 +70,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if clash.meet.kind == "generator" or clash.node.find().name == "module":
             continue  # these have rules of their own
-        if any(
-            root.name == "loaded" and not root.sure
-            for root in (clash.node.find(), clash.other.find())
-        ):
-            continue  # an entry of a file may be a number
+        if perhaps_number(clash.node) or perhaps_number(clash.other):
+            continue  # `undecided` tells it
         if solution.defaulted(clash.node):
             continue
         seen.add(spot.node)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from samedevice.places.expressions import Arg
 from samedevice.places.graph import Spot
 from samedevice.places.models import Call, attributes, methods, model
-from samedevice.places.values import SCALAR, UNKNOWN, Doubt, Obj, Tensor, Value
+from samedevice.places.values import UNKNOWN, Doubt, Obj, Tensor, Value
 
 if TYPE_CHECKING:
     from samedevice.places.library import Library
@@ -48,8 +48,8 @@ def distribution_attribute(run: Library, owner: Obj, attr: str) -> Value | None:
 @methods("distribution")
 def distribution_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
     """Samples are where the parameters are, and so must be what a probability is asked of."""
-    if owner.node is None or name in ("batch_shape", "event_shape", "has_rsample"):
-        return SCALAR if owner.node is not None else UNKNOWN
+    if owner.node is None:
+        return UNKNOWN
     if name == "expand":
         return owner
     operands = [p for v, w in (*call.args, *call.kwargs.values()) for p in run.tensors_in(v, w)]
