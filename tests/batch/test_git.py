@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.batch import git
+from samedevice.batch import branches, git, trees
 from samedevice.batch.git import Credentials, Git, GitError
 from samedevice.batch.sandbox import Limits
 
@@ -28,8 +28,8 @@ def cloned(folder: Path, source: Path, ref: str = "", limits: Limits = LIMITS) -
 
 def change(made: Git, files: dict[str, bytes], when: int = 1) -> str:
     head = git.head(made)
-    tree = git.changed_tree(made, head, files)
-    return git.commit(made, tree, head, f"ours\n\n{git.TRAILER} 1\n", AUTHOR, when)
+    tree = trees.changed_tree(made, head, files)
+    return branches.commit(made, tree, head, f"ours\n\n{branches.TRAILER} 1\n", AUTHOR, when)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_files_are_written_as_they_are_and_links_stay_inside(tmp_path: Path) -> 
     repositories.git(there, "update-index", "--chmod=+x", "run.sh")
     repositories.git(there, "commit", "--quiet", "-m", "may run")
     made = cloned(tmp_path / "clone", there)
-    left_out = git.write_files(made, git.tree(made, "HEAD"), tmp_path / "files")
+    left_out = trees.write_files(made, trees.tree(made, "HEAD"), tmp_path / "files")
     assert left_out == ["chain", "out", "up"]
     assert (tmp_path / "files" / "in").resolve() == tmp_path / "files" / "package" / "b.py"
     assert os.readlink(tmp_path / "files" / "dead") == "nowhere"
@@ -132,10 +132,10 @@ def test_a_patch_leads_to_the_same_tree_and_a_commit_is_the_same_twice(
     made = cloned(tmp_path / "clone", there)
     head = git.head(made)
     files = {"a.py": b"x = 1\r\nno newline", "new/\xe9\n\"it's.py": b"\xff\n"}
-    tree = git.changed_tree(made, head, files)
-    patch = git.patch(made, head, tree)
-    assert git.patched_tree(made, head, patch) == tree
-    assert git.lines_changed(made, head, tree)["a.py"] == (2, 1)
+    tree = trees.changed_tree(made, head, files)
+    patch = trees.patch(made, head, tree)
+    assert trees.patched_tree(made, head, patch) == tree
+    assert trees.lines_changed(made, head, tree)["a.py"] == (2, 1)
     assert change(made, files) == change(made, files) != change(made, files, when=2)
 
 
@@ -143,36 +143,36 @@ def test_a_patch_leads_to_the_same_tree_and_a_commit_is_the_same_twice(
 def test_a_path_that_leads_out_is_refused(there: Path, tmp_path: Path, path: str) -> None:
     made = cloned(tmp_path / "clone", there)
     with pytest.raises(GitError, match="path"):
-        git.changed_tree(made, "HEAD", {path: b""})
+        trees.changed_tree(made, "HEAD", {path: b""})
 
 
 def test_a_checkout_gets_a_branch_and_nothing_else(there: Path, tmp_path: Path) -> None:
     made = cloned(tmp_path / "clone", there)
-    here = git.checkout(there)
+    here = branches.checkout(there)
     head = repositories.git(there, "rev-parse", "HEAD")
     index = (there / ".git" / "index").read_bytes()
     one, two = change(made, {"a.py": b"1\n"}), change(made, {"a.py": b"2\n"})
     for commit in (one, one, two):  # twice is once; ours may be replaced
-        git.add_branch(here, made, "ours/branch", commit)
-        assert git.tip(here, "ours/branch") == commit
-    assert git.uncommitted(here) == 0
+        branches.add_branch(here, made, "ours/branch", commit)
+        assert branches.tip(here, "ours/branch") == commit
+    assert branches.uncommitted(here) == 0
     assert repositories.git(there, "symbolic-ref", "HEAD") == "refs/heads/main"
     assert repositories.git(there, "rev-parse", "HEAD") == head
     assert (there / ".git" / "index").read_bytes() == index
-    assert not git.drop_branch(here, "ours/branch", one)
-    assert git.drop_branch(here, "ours/branch", two)
-    assert git.tip(here, "ours/branch") == ""
+    assert not branches.drop_branch(here, "ours/branch", one)
+    assert branches.drop_branch(here, "ours/branch", two)
+    assert branches.tip(here, "ours/branch") == ""
 
 
 def test_a_branch_of_others_is_left_alone(there: Path, tmp_path: Path) -> None:
     made = cloned(tmp_path / "clone", there)
     with pytest.raises(GitError, match="not one of ours"):
-        git.add_branch(git.checkout(there), made, "main", change(made, {"a.py": b"1\n"}))
+        branches.add_branch(branches.checkout(there), made, "main", change(made, {"a.py": b"1\n"}))
     commit = change(made, {"a.py": b"1\n"})
-    git.add_branch(git.checkout(there), made, "ours", commit)
+    branches.add_branch(branches.checkout(there), made, "ours", commit)
     repositories.git(there, "switch", "--quiet", "ours")
     with pytest.raises(GitError, match="checked out"):
-        git.add_branch(git.checkout(there), made, "ours", change(made, {"a.py": b"2\n"}))
+        branches.add_branch(branches.checkout(there), made, "ours", change(made, {"a.py": b"2\n"}))
 
 
 def test_pushing_replaces_ours_only(there: Path, tmp_path: Path) -> None:
@@ -181,13 +181,13 @@ def test_pushing_replaces_ours_only(there: Path, tmp_path: Path) -> None:
     made = cloned(tmp_path / "clone", remote)
     one, two = change(made, {"a.py": b"1\n"}), change(made, {"a.py": b"2\n"})
     for commit in (one, one, two):
-        git.push(made, url, "ours", commit)
+        branches.push(made, url, "ours", commit)
         assert repositories.git(remote, "rev-parse", "ours") == commit
     with pytest.raises(GitError, match="not one of ours"):
-        git.push(made, url, "main", two)
-    assert not git.unpush(made, url, "ours", one)
-    assert git.unpush(made, url, "ours", two)
-    assert git.unpush(made, url, "ours", two)
+        branches.push(made, url, "main", two)
+    assert not branches.unpush(made, url, "ours", one)
+    assert branches.unpush(made, url, "ours", two)
+    assert branches.unpush(made, url, "ours", two)
 
 
 def test_a_checkouts_own_settings_run_nothing(tmp_path: Path) -> None:
@@ -196,13 +196,13 @@ def test_a_checkouts_own_settings_run_nothing(tmp_path: Path) -> None:
     repositories.programs_in_its_settings(tmp_path / "there", trap)
     repositories.hooks(tmp_path / "hooks", trap)
     trap.unlink(missing_ok=True)  # what the user's own git ran while it was made
-    here = git.checkout(tmp_path / "there")
-    assert git.uncommitted(here) == 0
+    here = branches.checkout(tmp_path / "there")
+    assert branches.uncommitted(here) == 0
     made = cloned(tmp_path / "clone", tmp_path / "there")
     commit = change(made, {"main.py": b"1\n"})
-    git.add_branch(here, made, "ours", commit)
-    beside = git.beside(here, tmp_path / "beside", ("file",), git.NO_CREDENTIALS)
-    assert git.is_ours(beside, commit)
+    branches.add_branch(here, made, "ours", commit)
+    beside = branches.beside(here, tmp_path / "beside", ("file",), git.NO_CREDENTIALS)
+    assert branches.is_ours(beside, commit)
     assert not trap.exists()
     # The trap is one: git as a user has it does step into it.
     with contextlib.suppress(subprocess.CalledProcessError):

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from samedevice.batch import branches, job, run, sandbox, state
 from samedevice.batch import fix as fix_
-from samedevice.batch import git, job, run, sandbox, state
 from samedevice.batch.fix import Server
 from samedevice.batch.job import Delivery, Job
 from samedevice.batch.policy import Policy
@@ -82,7 +82,7 @@ def test_a_batch_from_its_list_to_its_branches(there: Path, tmp_path: Path) -> N
     message = repositories.git(there / "one", "log", "-1", "--format=%an %ae%n%B", BRANCH)
     head, title, *_, signed, ours = message.splitlines()
     assert (head, title) == ("Bob bob@example.org", "One device")
-    assert signed == "Signed-off-by: Bob <bob@example.org>" and ours.startswith(git.TRAILER)
+    assert signed == "Signed-off-by: Bob <bob@example.org>" and ours.startswith(branches.TRAILER)
     for path in there.iterdir():  # the checkouts are as they were, but for the branch
         assert repositories.git(path, "rev-parse", "HEAD") == before[path.name]
         assert repositories.git(path, "status", "--porcelain") == ""

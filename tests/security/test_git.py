@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from samedevice.batch import branches, policy, trees
 from samedevice.batch import git as git_
-from samedevice.batch import policy
 from samedevice.batch.git import Git, GitError
 from samedevice.batch.sandbox import Limits
 from samedevice.outside import git as outside
@@ -97,7 +97,7 @@ def commit(folder: Path) -> str:
     text = (
         f"tree {tree}\nparent {head}\nauthor a <a> 0 +0000\ncommitter a <a> 0 +0000\n"
         "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----\n\n"
-        f"a\n\n{git_.TRAILER} 1\n"
+        f"a\n\n{branches.TRAILER} 1\n"
     )
     made = plain(folder, "hash-object", "-t", "commit", "-w", "--stdin", data=text.encode())
     return made.decode().strip()
@@ -148,33 +148,35 @@ def everything(folder: Path, place: Path) -> None:
     """Ask git all that is asked of it anywhere in the package."""
     place.mkdir()
     (folder / "main.py").touch()  # git has to look at it again
-    here = git_.checkout(folder)
-    git_.uncommitted(here)
+    here = branches.checkout(folder)
+    branches.uncommitted(here)
     head = git_.head(here)
     for name in ("clone", "other"):
         (place / name).mkdir()
     private = Git(place / "clone", allow=("file",))
     git_.clone(private, folder.as_uri(), "", LIMITS)
     git_.clone(Git(place / "other", allow=("file",)), folder.as_uri(), head, LIMITS)
-    entries = git_.tree(private, head)
-    git_.write_files(private, entries, place / "files")
-    changed = git_.changed_tree(private, head, {"main.py": b"x = 1\n"})
-    patch = git_.patch(private, head, changed)
-    assert git_.patched_tree(private, head, patch) == changed
-    git_.lines_changed(private, head, changed)
-    made = git_.commit(private, changed, head, "a\n\nMigrated-by: samedevice 1", ("a", "a@b"), 0)
-    assert git_.is_ours(here, f"refs/heads/{BRANCH}")
-    git_.add_branch(here, private, BRANCH, made)
-    assert git_.tip(here, BRANCH) == made
-    git_.origin(here)
-    beside = git_.beside(here, place / "beside", ("file",), git_.NO_CREDENTIALS)
+    entries = trees.tree(private, head)
+    trees.write_files(private, entries, place / "files")
+    changed = trees.changed_tree(private, head, {"main.py": b"x = 1\n"})
+    patch = trees.patch(private, head, changed)
+    assert trees.patched_tree(private, head, patch) == changed
+    trees.lines_changed(private, head, changed)
+    made = branches.commit(
+        private, changed, head, "a\n\nMigrated-by: samedevice 1", ("a", "a@b"), 0
+    )
+    assert branches.is_ours(here, f"refs/heads/{BRANCH}")
+    branches.add_branch(here, private, BRANCH, made)
+    assert branches.tip(here, BRANCH) == made
+    branches.origin(here)
+    beside = branches.beside(here, place / "beside", ("file",), git_.NO_CREDENTIALS)
     target = place / "target"
     target.mkdir()
     Git(target)("init", "--quiet", "--bare", "--template=", ".")
-    git_.push(beside, target.as_uri(), BRANCH, made)
-    git_.push(beside, target.as_uri(), BRANCH, made)
-    git_.unpush(beside, target.as_uri(), BRANCH, made)
-    assert git_.drop_branch(here, BRANCH, made)
+    branches.push(beside, target.as_uri(), BRANCH, made)
+    branches.push(beside, target.as_uri(), BRANCH, made)
+    branches.unpush(beside, target.as_uri(), BRANCH, made)
+    assert branches.drop_branch(here, BRANCH, made)
     found = workspace.find("HEAD", folder)
     workspace.copy(found, place / "revision")
     assert (place / "revision" / "main.py").read_text() == CODE

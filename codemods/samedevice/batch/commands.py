@@ -13,76 +13,42 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
-from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from . import options
+from .options import (
+    ATTENTION,
+    FINE,
+    FOLDER,
+    INTERRUPTED,
+    Address,
+    Allow,
+    Api,
+    Engine,
+    EngineName,
+    Folder,
+    Jobs,
+    Listing,
+    Names,
+    PolicyFile,
+    PullRequests,
+    Push,
+    TokenEnv,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from .record import Record
     from .run import Settings
-    from .sources import Listed
     from .state import State
-
-FINE, ATTENTION, INTERRUPTED = 0, 1, 130
-
-
-class EngineName(str, Enum):
-    """The engines."""
-
-    pool = "pool"
-    ray = "ray"
-
-
-Listing = Annotated[
-    str,
-    typer.Argument(
-        metavar="LIST",
-        help="A .toml file, a text file of addresses, a folder of checkouts, github:ORGANISATION "
-        "or gitlab:GROUP.",
-        show_default=False,
-    ),
-]
-Folder = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the batch is kept.")]
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="NAME", help="Only these repositories.", show_default="all"),
-]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PROTOCOL", help="Let git speak http, git or file, too.", show_default="https, ssh"
-    ),
-]
-Api = Annotated[
-    str, typer.Option(metavar="URL", help="The forge's API, if it is your own installation.")
-]
-TokenEnv = Annotated[
-    str, typer.Option(metavar="VARIABLE", help="The variable that holds the forge's token.")
-]
-PolicyFile = Annotated[
-    str, typer.Option("--policy", metavar="FILE", help="Settings; see docs/batch.md.")
-]
-Jobs = Annotated[
-    int,
-    typer.Option("--jobs", "-j", metavar="N", min=0, help="At a time.", show_default="one a core"),
-]
-Push = Annotated[bool, typer.Option("--push", help="Push the branches.")]
-PullRequests = Annotated[
-    bool, typer.Option("--pull-request", help="Push, and open or update pull requests.")
-]
-Engine = Annotated[EngineName, typer.Option(help="This machine, or a Ray cluster.")]
-Address = Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")]
-
-_FOLDER = Path("samedevice-batch")
 
 
 def run(
     repositories: Listing,
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     policy: PolicyFile = "",
     proof: Annotated[
         str,
@@ -153,19 +119,19 @@ def run(
     flags = {
         "proof": proof, "require-proof": require_proof, "unsafe": unsafe, "modernize": modernize,
         "max-lines": max_lines, "max-files": max_files, "leave-alone": leave_alone,
-        "select": _names(select), "ignore": _names(ignore), "branch": branch, "title": title,
-        "author": author, "sign-off": sign_off,
+        "select": options.names(select), "ignore": options.names(ignore), "branch": branch,
+        "title": title, "author": author, "sign-off": sign_off,
     }  # fmt: skip
     settings = Settings(
-        policy=_policy(policy, {key: value for key, value in flags.items() if value}),
-        allow=_protocols(allow),
+        policy=options.policy(policy, {key: given for key, given in flags.items() if given}),
+        allow=options.protocols(allow),
         engine=engine.value,
         width=jobs,
-        cluster=_cluster(address, cpus, gpus, memory, resource),
+        cluster=options.cluster(address, cpus, gpus, memory, resource),
     )
-    settings = _delivering(settings, push, pull_request)
-    listed = _listed(repositories, settings, api, token_env)
-    with begin(folder, listed, _with_bare(settings, listed)) as state:
+    settings = options.delivering(settings, push, pull_request)
+    listed = options.listed(repositories, settings, api, token_env)
+    with begin(folder, listed, options.with_bare(settings, listed)) as state:
         return _go(state)
 
 
@@ -183,10 +149,10 @@ def plan(
     from ..report.place import printable
     from .run import Settings
 
-    settings = Settings(policy=_policy(policy, {}), allow=_protocols(allow))
-    listed = _listed(repositories, settings, api, token_env)
+    settings = Settings(policy=options.policy(policy, {}), allow=options.protocols(allow))
+    listed = options.listed(repositories, settings, api, token_env)
     settings = Settings(policy=settings.policy, defaults=listed.defaults, allow=settings.allow)
-    console = _console()
+    console = options.console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("repository", "how", "source", "ref", "proof", "pull request"):
         table.add_column(column, no_wrap=True)
@@ -203,7 +169,7 @@ def plan(
 
 
 def resume(
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     push: Push = False,
     pull_request: PullRequests = False,
     jobs: Jobs = 0,
@@ -211,15 +177,15 @@ def resume(
     address: Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")] = "",
 ) -> int:
     """Go on with a batch that was stopped; with --push or --pull-request, deliver a dry run's."""
-    with _open(folder) as state:
-        settings = _changed(state, push, pull_request, jobs, engine, address)
+    with options.opened(folder) as state:
+        settings = options.changed(state, push, pull_request, jobs, engine, address)
         settings.keep(state)
         return _go(state)
 
 
 def retry(
     names: Names = None,
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     failed: Annotated[bool, typer.Option("--failed", help="All that failed.")] = False,
     held: Annotated[bool, typer.Option("--held", help="All that were held back.")] = False,
     policy: PolicyFile = "",
@@ -239,57 +205,57 @@ def retry(
     outcomes |= {Outcome.HELD} if held else set()
     if not names and not outcomes:
         raise ConfigError("retry what? --failed, --held or the names of repositories")
-    with _open(folder) as state:
-        settings = _changed(state, False, False, jobs, None, "")
+    with options.opened(folder) as state:
+        settings = options.changed(state, False, False, jobs, None, "")
         if policy:
             author = settings.policy.get("author", "")
-            settings = replace(settings, policy={"author": author, **_policy(policy, {})})
+            settings = replace(settings, policy={"author": author, **options.policy(policy, {})})
             settings.keep(state)
         return _work(state, lambda tell: run_.retry(state, settings, outcomes, names or (), tell))
 
 
 def status(
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Until it ends.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
 ) -> int:
     """Show how a batch stands, also while another process runs it."""
     from rich.live import Live
 
-    with _open(folder) as state:
+    with options.opened(folder) as state:
         tally = _tally(state)
         if json:
-            _print_json({
+            options.print_json({
                 "total": tally.total, "finished": tally.finished, "counts": state.counts(),
                 "per_minute": round(tally.rate * 60, 2), "seconds_left": tally.left,
                 "running": [[one.repository.name, one.phase.value] for one in state.running()],
             })  # fmt: skip
-        elif watch and _console().is_terminal:
-            with Live(tally, console=_console(), refresh_per_second=2) as live:
+        elif watch and options.console().is_terminal:
+            with Live(tally, console=options.console(), refresh_per_second=2) as live:
                 while state.is_locked():
                     time.sleep(0.5)
                     live.update(_tally(state))
         else:
-            _console().print(tally)
+            options.console().print(tally)
     return FINE
 
 
 def records(
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     every: Annotated[bool, typer.Option("--all", help="Every attempt, not the last.")] = False,
 ) -> int:
     """Print the records as JSON lines, for other tools."""
-    with _open(folder) as state:
+    with options.opened(folder) as state:
         for record in state.records(every):
             sys.stdout.write(record.dump() + "\n")
     return FINE
 
 
-def report(folder: Folder = _FOLDER) -> int:
+def report(folder: Folder = FOLDER) -> int:
     """Write the report of a batch to its folder: HTML, Markdown, JSON and CSV."""
     from . import report as report_
 
-    with _open(folder) as state:
+    with options.opened(folder) as state:
         for path in report_.write(state.records(), folder):
             typer.echo(path)
     return FINE
@@ -297,14 +263,14 @@ def report(folder: Folder = _FOLDER) -> int:
 
 def rollback(
     names: Names = None,
-    folder: Folder = _FOLDER,
+    folder: Folder = FOLDER,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
 ) -> int:
     """Take back what was migrated: close pull requests, delete branches."""
     from .record import Outcome
     from .run import Settings, roll_back
 
-    with _open(folder) as state:
+    with options.opened(folder) as state:
         wanted = [
             record
             for record in state.records()
@@ -315,13 +281,14 @@ def rollback(
             return FINE
         requests = sum(record.pull_request is not None for record in wanted)
         asked = f"Delete {len(wanted):,} branches and close {requests:,} pull requests?"
-        if not yes and not _confirmed(asked):
+        if not yes and not options.confirmed(asked):
             typer.echo("nothing was done", err=True)
             return ATTENTION
         stayed = roll_back(state, Settings.of(state), names or ())
         for record in stayed:
             typer.echo(
-                f"{_printable(record.repository.name)}: {_printable(record.error)}", err=True
+                f"{options.printable(record.repository.name)}: {options.printable(record.error)}",
+                err=True,
             )
         typer.echo(f"{len(wanted) - len(stayed):,} rolled back, {len(stayed):,} not", err=True)
     return ATTENTION if stayed else FINE
@@ -358,7 +325,7 @@ def _work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int
     tally = _tally(state)
     tally.started, tally.done, tally.problems = time.time(), 0, []
     tally.running, tally.active = {}, True
-    console = _console(stderr=True)
+    console = options.console(stderr=True)
 
     def tell(record: Record) -> None:
         tally.take(record)
@@ -423,117 +390,3 @@ def _tally(state: State) -> Any:
         if last and not tally.active:
             tally.now = datetime.fromisoformat(last).timestamp()
     return tally
-
-
-def _policy(file: str, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a policy file and of flags, by their names in TOML."""
-    from . import policy as policy_
-
-    policy = policy_.read(file) if file else policy_.Policy()
-    return policy.with_table(flags, "flags").to_json()
-
-
-def _listed(what: str, settings: Settings, api: str, token_env: str) -> Listed:
-    from . import sources
-
-    return sources.read(what, settings.allow, api=api, token_env=token_env)
-
-
-def _with_bare(settings: Settings, listed: Listed) -> Settings:
-    """Let git clone from paths where a folder that was named holds bare repositories."""
-    import os
-    from dataclasses import replace
-
-    if any(os.path.isabs(one.source) and not one.checkout for one in listed.repositories):
-        return replace(settings, allow=(*settings.allow, "file"))
-    return settings
-
-
-def _protocols(allow: list[str] | None) -> tuple[str, ...]:
-    from ..config import ConfigError
-    from .git import PROTOCOLS
-
-    for name in allow or ():
-        if name not in (*PROTOCOLS, "http", "git", "file"):
-            raise ConfigError(f"--allow {name}: expected http, git or file")
-    return tuple(dict.fromkeys((*PROTOCOLS, *(allow or ()))))
-
-
-def _cluster(
-    address: str, cpus: float, gpus: float, memory: int | None, resources: list[str] | None
-) -> Any:
-    from ..config import ConfigError
-    from .engines import Cluster
-
-    own = {}
-    for item in resources or ():
-        name, _, number = item.partition("=")
-        try:
-            own[name] = float(number)
-        except ValueError:
-            raise ConfigError(f"--resource {item}: expected NAME=NUMBER") from None
-    return Cluster(address, cpus, gpus, memory << 20 if memory else None, own)
-
-
-def _delivering(settings: Settings, push: bool, pull_request: bool) -> Settings:
-    from dataclasses import replace
-
-    from .job import Delivery
-
-    before = settings.delivery
-    now = Delivery(push or pull_request or before.push, pull_request or before.pull_request)
-    return replace(settings, delivery=now)
-
-
-def _changed(
-    state: State, push: bool, pull_request: bool, jobs: int, engine: EngineName | None, address: str
-) -> Settings:
-    """Return the batch's settings with those that were given anew."""
-    from dataclasses import replace
-
-    from .run import Settings
-
-    settings = _delivering(Settings.of(state), push, pull_request)
-    if jobs:
-        settings = replace(settings, width=jobs)
-    if engine is not None:
-        settings = replace(settings, engine=engine.value)
-    if address:
-        settings = replace(settings, cluster=replace(settings.cluster, address=address))
-    return settings
-
-
-def _open(folder: Path) -> State:
-    from . import state
-
-    return state.open_(folder)
-
-
-def _names(given: list[str] | None) -> list[str]:
-    return [name for word in given or () for name in word.split(",") if name]
-
-
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-
-
-def _print_json(data: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(data))
-
-
-def _printable(text: str) -> str:
-    from ..report.place import printable
-
-    return printable(text)
-
-
-def _confirmed(question: str) -> bool:
-    try:
-        return typer.confirm(question, err=True)
-    except typer.Abort:
-        typer.echo("\nno answer; --yes does not ask", err=True)
-        return False

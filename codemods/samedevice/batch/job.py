@@ -26,14 +26,16 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..config import ConfigError
+from . import branches, trees
 from . import git as git_
 from .fix import Fixed, FixError, Server, fix
-from .git import NO_CREDENTIALS, Credentials, Entry, Git, GitError
+from .git import NO_CREDENTIALS, Credentials, Git, GitError
 from .owners import PLACES, owners
 from .policy import Policy
 from .proof import prove
 from .record import FileChange, Left, Outcome, Phase, Problem, Record
 from .sandbox import Limits
+from .trees import Entry
 
 Emit = Callable[[Record, Mapping[str, bytes]], None]
 """Takes a record as it is now, and the files that came with it, by their path in the batch."""
@@ -173,7 +175,7 @@ class _Attempt:
         base_branch = record.base_branch
         try:
             self._clone(record.base_commit)
-            self._tree = git_.patched_tree(self._git, record.base_commit, patch)
+            self._tree = trees.patched_tree(self._git, record.base_commit, patch)
         except GitError as error:
             if record.pushed or record.phase.number >= Phase.COMMIT.number:
                 raise
@@ -193,8 +195,8 @@ class _Attempt:
         )
         source = repository.source
         if repository.checkout:
-            self._checkout = git_.checkout(Path(source))
-            changed = git_.uncommitted(self._checkout)
+            self._checkout = branches.checkout(Path(source))
+            changed = branches.uncommitted(self._checkout)
             if changed:
                 files = "1 file is" if changed == 1 else f"{changed} files are"
                 raise Stop(Outcome.SKIPPED, f"{files} not committed")
@@ -207,7 +209,7 @@ class _Attempt:
         record.base_commit = git_.head(self._git)
         if not record.base_commit:
             raise Stop(Outcome.SKIPPED, "it has no commits")
-        self._entries = git_.tree(self._git, record.base_commit)
+        self._entries = trees.tree(self._git, record.base_commit)
 
     def _fix(self) -> dict[str, bytes]:
         """Fix what was cloned; returns the patch, the list of changes and the map, as files."""
@@ -222,10 +224,10 @@ class _Attempt:
             if one.size > largest:
                 self._note(f"{one.path} was left out: {one.size >> 20} MiB")
         self._check_room(small)
-        git_.write_files(self._git, small, code)
+        trees.write_files(self._git, small, code)
         (code / ".git").mkdir()  # patterns and settings above it are not the repository's
         written = {one.path for one in small}
-        git_.keep_places(code, [one.path for one in self._entries if one.path not in written])
+        trees.keep_places(code, [one.path for one in self._entries if one.path not in written])
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
             self._note(f"{modules} submodules were left alone")
@@ -248,10 +250,10 @@ class _Attempt:
             raise Stop(Outcome.UNCHANGED, _nothing(record))
         text = self._text(PLACES)
         record.owners = owners(text, done.changed) if text else []
-        self._tree = git_.changed_tree(self._git, record.base_commit, done.changed)
-        patch = git_.patch(self._git, record.base_commit, self._tree)
+        self._tree = trees.changed_tree(self._git, record.base_commit, done.changed)
+        patch = trees.patch(self._git, record.base_commit, self._tree)
         old = {one.path for one in self._entries}
-        numbers = git_.lines_changed(self._git, record.base_commit, self._tree)
+        numbers = trees.lines_changed(self._git, record.base_commit, self._tree)
         record.changed = [
             FileChange(path, added, removed, path not in old)
             for path, (added, removed) in sorted(numbers.items())
@@ -283,7 +285,7 @@ class _Attempt:
         self._check_room(self._entries)
 
         def write(tree: str, folder: Path) -> None:
-            left_out = git_.write_files(self._git, git_.tree(self._git, tree), folder)
+            left_out = trees.write_files(self._git, trees.tree(self._git, tree), folder)
             if left_out:
                 self._note(f"links that lead out of it were left out: {', '.join(left_out[:5])}")
 
@@ -320,7 +322,7 @@ class _Attempt:
         record.branch = policy.branch
         record.commit = self._made()
         if self._checkout is not None:
-            git_.add_branch(self._checkout, self._git, record.branch, record.commit)
+            branches.add_branch(self._checkout, self._git, record.branch, record.commit)
 
     def _made(self) -> str:
         """Return the commit of this record, which is the same each time."""
@@ -328,7 +330,7 @@ class _Attempt:
         when = int(datetime.fromisoformat(record.started).timestamp())
         text = message(record, policy)
         author = policy.author_parts
-        return git_.commit(self._git, self._tree, record.base_commit, text, author, when)
+        return branches.commit(self._git, self._tree, record.base_commit, text, author, when)
 
     def _push(self) -> None:
         record = self._record
@@ -338,13 +340,13 @@ class _Attempt:
             source = record.repository.source
             git, url = self._git, file_url(source) if os.path.isabs(source) else source
         else:
-            url = git_.origin(self._checkout)
+            url = branches.origin(self._checkout)
             if not url:
                 raise GitError("it has no remote called origin to push to")
             git_.check_source(url, self._job.allow)
             place = self._place / "push"
-            git = git_.beside(self._checkout, place, self._job.allow, self._job.credentials)
-        git_.push(git, url, record.branch, record.commit)
+            git = branches.beside(self._checkout, place, self._job.allow, self._job.credentials)
+        branches.push(git, url, record.branch, record.commit)
         record.pushed = True
 
     def _open(self) -> None:
@@ -378,7 +380,7 @@ class _Attempt:
         for path in paths:
             for one in self._entries:
                 if one.path == path and one.is_file and one.size <= 1 << 20:
-                    return next(git_.blobs(self._git, [one]))[1].decode("utf-8", "replace")
+                    return next(trees.blobs(self._git, [one]))[1].decode("utf-8", "replace")
         return ""
 
     def _note(self, text: str) -> None:
@@ -417,7 +419,7 @@ def message(record: Record, policy: Policy) -> str:
     ).strip()
     name, mail = policy.author_parts
     trailers = [f"Signed-off-by: {name} <{mail}>"] if policy.sign_off else []
-    trailers.append(f"{git_.TRAILER} {__version__}")
+    trailers.append(f"{branches.TRAILER} {__version__}")
     return text + "\n\n" + "\n".join(trailers) + "\n"
 
 

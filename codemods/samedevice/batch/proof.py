@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 from ..config import ConfigError
 from ..outside import python
 from . import sandbox
-from .git import Entry
 from .policy import Policy
 from .record import Proof, Run
 from .sandbox import Limits
+from .trees import Entry
 
 Write = Callable[[str, Path], None]
 """Writes the files of a tree into a new folder."""

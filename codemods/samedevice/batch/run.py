@@ -16,18 +16,9 @@ from urllib.parse import urlsplit
 
 from ..config import ConfigError
 from . import engines, sandbox
+from .branches import beside, checkout, drop_branch, origin, unpush
 from .engines import Cluster, Event
-from .git import (
-    PROTOCOLS,
-    Credentials,
-    Git,
-    GitError,
-    beside,
-    checkout,
-    drop_branch,
-    origin,
-    unpush,
-)
+from .git import PROTOCOLS, Credentials, Git, GitError
 from .job import Delivery, Job, file_url, now, remove
 from .policy import Policy, users_author
 from .record import Outcome, Phase, Record, Repository
