@@ -15,7 +15,7 @@ import samedevice
 PACKAGE = Path(samedevice.__file__).parent
 
 _CORE = {"finding", "notebook", "syntax", "source", "project", "torchfacts", "places"}
-_CHECKED = _CORE | {"cache", "config", "parallel", "plain", "suppress", "rules", "check"}
+_CHECKED = _CORE | {"cache", "config", "naming", "parallel", "plain", "suppress", "rules", "check"}
 _FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 
 #: For each room the rooms that it may import.
@@ -36,7 +36,8 @@ ROOMS: dict[str, set[str]] = {
     "files": {"config", "patterns", "source"},
     "suppress": {"config", "finding", "patterns", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
-    "rules": {"finding", "places", "suppress", "syntax", "torchfacts"},
+    "naming": {"finding", "places", "project", "syntax"},
+    "rules": {"finding", "naming", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
     "parallel": {"outside"},
     "cache": {"__init__", "finding", "plain", "project"},
@@ -45,6 +46,7 @@ ROOMS: dict[str, set[str]] = {
         "cache",
         "config",
         "finding",
+        "naming",
         "parallel",
         "places",
         "project",
@@ -69,7 +71,7 @@ ROOMS: dict[str, set[str]] = {
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "verify": {"finding", "matching", "places", "project", "syntax"},
     "migrate": _FIXED | {"matching", "verify"},
-    "repair": {"config", "finding", "migrate", "places", "project", "prove"},
+    "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},
     "explain": {"check", "config", "finding", "places", "project", "prove"},
     "report": {
         "baseline",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from . import parallel, places, rules, source
+from . import naming, parallel, places, rules, source
 from .cache import Cache
 from .config import Config, ConfigError
 from .finding import Finding
@@ -190,7 +190,7 @@ class _Judge:
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
                 if memory is not None:
-                    memory.keep(part, program, found, solution.rest())
+                    memory.keep(part, program, found, naming.rest(solution))
                 solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)

@@ -271,7 +271,8 @@ def _as_told(
     calls = [
         call
         for node in meetings
-        if isinstance(call := solution.parents(path).get(node), ast.Call) and call.func is node
+        if isinstance(call := solution.programs.parents(path).get(node), ast.Call)
+        and call.func is node
     ]
     if len(calls) != 1:
         return meetings

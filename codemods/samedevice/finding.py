@@ -96,6 +96,17 @@ class Resolver:
 
 
 @dataclass(frozen=True)
+class DeviceExpression:
+    """An expression for a device, and what the file needs for it."""
+
+    code: str
+    resolvers: tuple[Resolver, ...] = ()
+    imports: tuple[Import, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    text: bool = False
+
+
+@dataclass(frozen=True)
 class Fix:
     """A repair: all of its edits or none.
 

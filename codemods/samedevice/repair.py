@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from samedevice.naming import device_names
+
 from . import migrate, places
 from .config import Config
 from .finding import Edit, Finding, Fix
@@ -146,10 +148,10 @@ def _creation(
     if len(groups) != 1:
         return None
     group = groups[0]
-    name = solution.device_for(group)
+    name = device_names(solution).device_for(group)
     if name is None:
         return None
-    edit = solution.creation_edit(group, name)
+    edit = device_names(solution).creation_edit(group, name)
     return Finding(
         path, solution.span(group.spot), RULE,
         f"a run showed that this is on the CPU when it meets {_others(clash)} at "
@@ -170,7 +172,7 @@ def _operand(
         return None
     edits: tuple[Edit, ...]
     if code is None:
-        name = solution.name_at(spot)
+        name = device_names(solution).name_at(spot)
         if name is None:
             return None
         edit = Edit(path, solution.span(spot), "method", (("code", f".to({name.code})"),))

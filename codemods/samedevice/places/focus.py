@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from samedevice.places.solution import Name
+    from samedevice.finding import DeviceExpression
 
 #: A file and the name of a definition at its top level; "" for the statements of the file.
 Unit = tuple[str, str]
@@ -38,7 +38,7 @@ class Rest:
     class_devices: bool
     offering: tuple[str, ...]
     needy: frozenset[str]
-    existing: Mapping[str, Name | None]
+    existing: Mapping[str, DeviceExpression | None]
 
 
 @dataclass(frozen=True)

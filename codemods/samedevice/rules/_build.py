@@ -7,9 +7,11 @@ import copy
 import re
 from collections.abc import Callable, Iterable
 
-from samedevice.finding import Edit, Finding, Fix, Origin, Verb
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Origin, Verb
+from samedevice.naming import device_names
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup, Solution
+from samedevice.places.sites import SiteGroup
+from samedevice.places.solution import Solution
 
 #: What a test about devices has in it.
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
@@ -28,12 +30,12 @@ def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:
     return Edit(spot.path, solution.span(spot), verb, tuple(args.items()))
 
 
-def fix(name: Name, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
+def fix(name: DeviceExpression, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
     """Return a fix whose edits speak of the device by `name`."""
     return Fix((*edits, *name.edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
 
 
-def to_device(solution: Solution, spot: Spot, name: Name) -> list[Edit]:
+def to_device(solution: Solution, spot: Spot, name: DeviceExpression) -> list[Edit]:
     """Return the edits that turn the call `x.cuda(...)` into `x.to(device, ...)`."""
     assert isinstance(spot.node, ast.Call)
     rest = "".join(
@@ -47,7 +49,7 @@ def to_device(solution: Solution, spot: Spot, name: Name) -> list[Edit]:
     ]
 
 
-def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
+def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
     """Return the name of the program's one device if `.cuda(...)` goes there, else None.
 
     That is where it names no GPU, the first one, or the one that the user chose; where its argument
@@ -66,15 +68,17 @@ def goes_to(solution: Solution, group: SiteGroup) -> Name | None:
             literals = solution.groups_at("literal", spot.node) if spot else ()
             literal = next(iter(literals), None)
             if literal is None:
-                central = solution.decided_by(group.spot.path, ast.unparse(index))
+                central = solution.policy.decided_by(group.spot.path, ast.unparse(index))
             elif literal.first.name == "cuda:0":
                 stored = literal.spot.node in solution.interpreter.stored_literals
                 if stored and not literal.first.detail["guarded"]:
-                    return Name(ast.unparse(index), text=True)  # which becomes the device
+                    return DeviceExpression(
+                        ast.unparse(index), text=True
+                    )  # which becomes the device
                 central = not any(solution.groups("indexed"))
     if not central:
         return None
-    return solution.name_at(group.spot, itself=solution.moves_itself(group))
+    return device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))
 
 
 def finding(

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
+from samedevice.naming import device_names
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import SiteGroup, Solution, is_bare
+from samedevice.places.sites import SiteGroup, is_bare
+from samedevice.places.solution import Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 
 
@@ -15,7 +17,7 @@ def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Spot]:
     """Return the calls that want a helper's result on the device, if others want it on the host."""
     if all(solution.place(site.node) is not Place.HOST for site in group.sites):
         return []
-    if solution.follow(group) is not None:
+    if solution.reach.follow(group) is not None:
         return []
     calls = {
         site.scope.call.node: site.scope.call
@@ -31,7 +33,7 @@ def _at_calls(
     solution: Solution, rule: str, group: SiteGroup, calls: list[Spot], message: str
 ) -> Finding:
     """A helper serves both places: its callers move what they get."""
-    names = [solution.name_at(call) for call in calls]
+    names = [device_names(solution).name_at(call) for call in calls]
     repair: Fix | None = None
     if all(name is not None for name in names):
         edits: list[Edit] = []
@@ -53,7 +55,7 @@ def _at_calls(
 def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
     for group in solution.groups(kind):
-        if any(is_bare(site) and not solution.stays_behind(site) for site in group.sites):
+        if any(is_bare(site) and not solution.policy.stays_behind(site) for site in group.sites):
             continue  # what a constructor creates is mostly the business of other rules
         # `torch.set_default_device` puts some where they belong.
         left = [site for site in group.sites if kind == "share" or not site.detail.get("default")]
@@ -61,8 +63,13 @@ def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
             continue  # rules of their own
-        inside = solution.in_module(group.first.scope) or solution.follow(group) is not None
-        if solution.place_of(group) is Place.FOLLOWS and solution.device_for(group) is None:
+        inside = (
+            solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
+        )
+        if (
+            solution.place_of(group) is Place.FOLLOWS
+            and device_names(solution).device_for(group) is None
+        ):
             continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
 
@@ -73,7 +80,7 @@ def _serves_both(solution: Solution, group: SiteGroup) -> bool:
     The program's device is the wrong one for these, and nothing here says which one is right.
     """
     places = {solution.place(site.node) for site in group.sites}
-    return {Place.CENTRAL, Place.FOLLOWS} <= places and solution.follow(group) is None
+    return {Place.CENTRAL, Place.FOLLOWS} <= places and solution.reach.follow(group) is None
 
 
 def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Finding:
@@ -81,12 +88,12 @@ def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Fin
     calls = _calls_of_some(solution, group)
     if calls:
         return _at_calls(solution, rule, group, calls, message)
-    name = solution.device_for(group)
+    name = device_names(solution).device_for(group)
     repair: Fix | None = None
     if _serves_both(solution, group):
         name = None
     if name is not None:
-        repair = fix(name, solution.creation_edit(group, name))
+        repair = fix(name, device_names(solution).creation_edit(group, name))
     elif solution.returned(group):
         by_node = {s.scope.call.node: s.scope.call for s in group.sites if s.scope.call}
         moved = _at_calls(solution, rule, group, list(by_node.values()), message)

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samedevice.finding import Edit
+from samedevice.finding import DeviceExpression, Edit
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, with_comment
 from samedevice.torchfacts import accelerator_names
 
@@ -41,7 +42,7 @@ class Asked:
 
     solution: Solution
     test: str
-    name: Name
+    name: DeviceExpression
 
 
 def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
@@ -49,17 +50,21 @@ def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
 
     It asks for the type of its device where that has a name there, else for CUDA.
     """
-    torch = solution.alias(spot.path, "torch")
+    torch = device_names(solution).imports.alias(spot.path, "torch")
     any_kind = runtime.startswith("torch.accelerator") or (
         spelling(solution, spot.path, runtime) is not None
     )
-    name = solution.name_at(spot)
+    name = device_names(solution).name_at(spot)
     if name is not None and not name.resolvers:
-        kind = solution.kind_of(name, torch, spot)
+        kind = device_names(solution).kind_of(name, torch, spot)
         if kind:
             return Asked(solution, f'{kind} != "cpu"' if any_kind else f'{kind} == "cuda"', name)
     backend = "accelerator" if any_kind else "cuda"
-    return Asked(solution, f"{torch}.{backend}.is_available()", Name("")) if torch else None
+    return (
+        Asked(solution, f"{torch}.{backend}.is_available()", DeviceExpression(""))
+        if torch
+        else None
+    )
 
 
 def spelling(solution: Solution, path: str, name: str) -> str | None:
@@ -68,8 +73,12 @@ def spelling(solution: Solution, path: str, name: str) -> str | None:
     None where the program's device is CUDA's, or its oldest torch has no such name.
     """
     module, _, last = name.rpartition(".")
-    torch = solution.alias(path, "torch")
-    if module != "torch.cuda" or not torch or not solution.accelerated(path):
+    torch = device_names(solution).imports.alias(path, "torch")
+    if (
+        module != "torch.cuda"
+        or not torch
+        or not device_names(solution).resolvers.accelerated(path)
+    ):
         return None
     major, minor = max(solution.project.torch, (2, 6))  # which brought torch.accelerator
     new = _ACCELERATED.get(last, "")
@@ -124,7 +133,7 @@ class Handles:
         if group.first.name not in _HANDLES:
             return []
         path, call = group.spot.path, group.spot.node
-        parents = self.solution.parents(path)
+        parents = self.solution.programs.parents(path)
         statement = parents.get(call)
         if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1):
             return []
@@ -147,7 +156,7 @@ class Handles:
 
     def _uses(self, path: str, code: str, statement: ast.stmt) -> Iterator[ast.expr]:
         """Yield where the name of a handle is read, in its function or class."""
-        parents = self.solution.parents(path)
+        parents = self.solution.programs.parents(path)
         kinds: tuple[type[ast.AST], ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
         if code.startswith("self."):
             kinds = (ast.ClassDef, ast.Module)
@@ -161,7 +170,7 @@ class Handles:
 
     def _use(self, path: str, use: ast.expr, how: Asked, told: set[ast.stmt]) -> list[Edit] | None:
         """Return the edits for one use of a handle, None where it cannot be left out."""
-        parents, solution = self.solution.parents(path), self.solution
+        parents, solution = self.solution.programs.parents(path), self.solution
         attribute = parents.get(use)
         call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else attribute
         node = solution.statement_of(Spot(path, use))
@@ -189,7 +198,7 @@ class Handles:
         return None
 
     def _guarded(self, path: str, statement: ast.stmt) -> bool:
-        parent = self.solution.parents(path).get(statement)
+        parent = self.solution.programs.parents(path).get(statement)
         return isinstance(parent, ast.If) and any(
             word in ast.unparse(parent.test) for word in ("cuda", ".type", "accelerator")
         )

@@ -27,10 +27,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samedevice import syntax
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short
 from samedevice.torchfacts import accelerator_names
 
@@ -106,12 +107,12 @@ def _before(solution: Solution, release: tuple[int, int]) -> bool:
 
 
 def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix | None:
-    torch = solution.alias(spot.path, "torch")
-    name = solution.name_at(spot)
-    parent = solution.parents(spot.path).get(call)
+    torch = device_names(solution).imports.alias(spot.path, "torch")
+    name = device_names(solution).name_at(spot)
+    parent = solution.programs.parents(spot.path).get(call)
     if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is
-    kind = solution.kind_of(name, torch, spot)
+    kind = device_names(solution).kind_of(name, torch, spot)
     if not kind or not torch or any(k.arg is None for k in call.keywords):
         return None
     uses = f'{kind} == "cuda"'
@@ -144,7 +145,7 @@ def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix 
     return _fix(name, [edit(solution, spot, "replace", code=f"{torch}.{callee}({arguments})")])
 
 
-def _fix(name: Name, edits: list) -> Fix:  # type: ignore[type-arg]
+def _fix(name: DeviceExpression, edits: list) -> Fix:  # type: ignore[type-arg]
     return Fix(
         (*edits, *name.edits), imports=name.imports, resolvers=name.resolvers, erasure=_ERASURE
     )
@@ -152,7 +153,7 @@ def _fix(name: Name, edits: list) -> Fix:  # type: ignore[type-arg]
 
 def _unread_imports(solution: Solution) -> Iterator[Finding]:
     """Report names taken from torch.cuda.amp that nothing reads (any more)."""
-    for path in solution.files():
+    for path in solution.programs.files():
         source = solution.project.sources[path]
         if "cuda.amp" not in source.text or solution.project.is_package(path):
             continue
@@ -167,7 +168,7 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
         if not imports:
             continue
         read = {n.id for n in syntax.walk(tree) if isinstance(n, ast.Name)}
-        read |= solution.taken_from(path)
+        read |= solution.programs.taken_from(path)
         for node in imports:
             kept = [a for a in node.names if (a.asname or a.name) in read or a.name not in _NAMES]
             if len(kept) == len(node.names):

@@ -22,10 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 
-from samedevice.finding import Edit, Finding, Fix, Verb
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Dict, Seq, Site, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 
@@ -67,11 +68,13 @@ def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
         return False
     if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
         return False
-    if site.detail.get("perhaps") and solution.in_module(site.scope):
+    if site.detail.get("perhaps") and solution.reach.in_module(site.scope):
         return False  # a module's input of unknown form is no batch from a loader
     if site.detail.get("part") and site.detail.get("symbolic"):
         return False  # nor is a part of what somebody hands in, who may have moved it
-    if solution.place_of(single) is Place.FOLLOWS and not solution.central_for(single):
+    if solution.place_of(single) is Place.FOLLOWS and not device_names(solution).central_for(
+        single
+    ):
         return False  # who calls this is not known, so neither is whether it is wrong
     if site.node.find().pin is not None:
         return False  # the data set is there as a whole
@@ -81,7 +84,7 @@ def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
 def _moved_by_choice(solution: Solution, site: Site) -> bool:
     """Tell whether the program moves what the batch is bound to, behind a test about devices."""
     name, spot = site.detail.get("bind", ("", site.spot))
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     home = spot.node if isinstance(spot.node, (ast.For, ast.AsyncFor)) else parents.get(spot.node)
     for node in ast.walk(home) if name and home is not None else ():
         match node:
@@ -194,7 +197,7 @@ def _handed_on(solution: Solution, site: Site) -> list[Spot]:
     if not isinstance(value, Dict):
         return []
     keys = [key for key, member in value.items.items() if getattr(member, "site", None) is site]
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     return [
         Spot(spot.path, node)
         for node in ast.walk(spot.node)
@@ -208,16 +211,16 @@ def _handed_on(solution: Solution, site: Site) -> list[Spot]:
     ]
 
 
-def _device(solution: Solution, group: SiteGroup, spot: Spot) -> Name | None:
+def _device(solution: Solution, group: SiteGroup, spot: Spot) -> DeviceExpression | None:
     """Return the device for a move at a place; a module's methods move no batches."""
     scope = solution.interpreter.scope_of(spot)
     if (
         scope is not None
-        and solution.in_module(scope)
-        and not solution.in_module(group.first.scope)
+        and solution.reach.in_module(scope)
+        and not solution.reach.in_module(group.first.scope)
     ):
         return None
-    return solution.central_for(group)
+    return device_names(solution).central_for(group)
 
 
 def _insert(solution: Solution, spot: Spot, code: str) -> Edit:

@@ -33,10 +33,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from samedevice import syntax
-from samedevice.finding import Edit, Finding, Fix, Verb
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Device
 from samedevice.rules._build import (
     edit,
@@ -81,21 +82,21 @@ class _Branches:
         self.done: set[ast.AST] = set()
         self._choosing: dict[frozenset[str], list[ast.AST]] = {}
 
-    def _stays(self, group: SiteGroup, names: Mapping[ast.AST, Name]) -> bool:
+    def _stays(self, group: SiteGroup, names: Mapping[ast.AST, DeviceExpression]) -> bool:
         """Tell whether a branch is the user's choice, which the device would not take in."""
         if not any(site.detail.get("choice") for site in group.sites):
             return False
         path = group.spot.path
         return not all(self._takes_in(Spot(path, node), name) for node, name in names.items())
 
-    def _takes_in(self, spot: Spot, name: Name) -> bool:
+    def _takes_in(self, spot: Spot, name: DeviceExpression) -> bool:
         """Tell whether the device of a name is chosen by the user, or is that of something else."""
         written = [e.get("code") for e in name.edits if e.verb == "after"]
         if written:
             return not any(_ASKS_ONLY.search(code) for code in written)
         if name.code.endswith(".device") or not self._deciding(spot.path):
             return name.code.endswith(".device")
-        site = self.solution.site_at(spot)
+        site = self.solution.reach.site_at(spot)
         known = {code: value for code, value, _ in site.devices} if site is not None else {}
         device = known.get(name.code)
         where = device.spot.node if isinstance(device, Device) and device.spot else None
@@ -112,7 +113,7 @@ class _Branches:
 
     def _deciding(self, path: str) -> list[ast.AST]:
         """Return the places of a program where what the user chose decides on a device."""
-        program = self.solution.program(path)
+        program = self.solution.programs.of(path)
         if program not in self._choosing:
             self._choosing[program] = [
                 each.spot.node
@@ -141,7 +142,9 @@ class _Branches:
             return
         self.done.update(moves)
         names = {n: self._name(Spot(path, n), node.test) for n in moves}
-        known: dict[ast.AST, Name] = {n: name for n, name in names.items() if name is not None}
+        known: dict[ast.AST, DeviceExpression] = {
+            n: name for n, name in names.items() if name is not None
+        }
         verb: Verb = "body" if positive == {True} else "orelse"
         rest = self._behind(path, node)
         plain, without = _plain(taken), _plain(other)
@@ -169,13 +172,17 @@ class _Branches:
                 )
 
     def _freed(
-        self, path: str, node: ast.If, taken: Sequence[ast.stmt], known: dict[ast.AST, Name]
+        self,
+        path: str,
+        node: ast.If,
+        taken: Sequence[ast.stmt],
+        known: dict[ast.AST, DeviceExpression],
     ) -> list[tuple[ast.stmt, list[Edit]]]:
         """Return the statements that only move, at the start or the end, and how they get out.
 
         There are none if others that move have to stay: all of them leave a branch, or none.
         """
-        parent = self.solution.parents(path).get(node)
+        parent = self.solution.programs.parents(path).get(node)
         if isinstance(parent, ast.If) and parent.orelse == [node]:
             return []  # perhaps an `elif`
         only = [self._only_moves(statement, known) for statement in taken]
@@ -197,11 +204,11 @@ class _Branches:
                 ]))  # fmt: skip
         return freed
 
-    def _only_moves(self, statement: ast.stmt, known: dict[ast.AST, Name]) -> bool:
+    def _only_moves(self, statement: ast.stmt, known: dict[ast.AST, DeviceExpression]) -> bool:
         moving = [n for n in ast.walk(statement) if n in known]
         return 0 < len(moving) == _count_cuda(statement) and not _plain([statement])
 
-    def _moved(self, path: str, statement: ast.AST, known: dict[ast.AST, Name]) -> str:
+    def _moved(self, path: str, statement: ast.AST, known: dict[ast.AST, DeviceExpression]) -> str:
         """Return the code of a statement or expression with its moves following the device."""
         source = self.solution.project.sources[path]
         start = source.span(statement)
@@ -221,10 +228,10 @@ class _Branches:
             return text
         return with_comment(self.solution, Spot(path, statement), text)
 
-    def _name(self, spot: Spot, test: ast.expr) -> Name | None:
+    def _name(self, spot: Spot, test: ast.expr) -> DeviceExpression | None:
         """Return the device that a move goes to: behind `if x.is_cuda`, that of `x`."""
         if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
-            return Name(f"{self.solution.code(Spot(spot.path, test.value))}.device")
+            return DeviceExpression(f"{self.solution.code(Spot(spot.path, test.value))}.device")
         return goes_to(self.solution, self.moves[spot.node])
 
     def expression(self, group: SiteGroup) -> Iterator[Finding]:
@@ -257,7 +264,7 @@ class _Branches:
                     edits += to_device(self.solution, Spot(path, n), name)
                 yield self._finding(group.spot, _MESSAGE, [n for _, n in pairs], edits)
         elif isinstance(on, ast.Call) and _types(on) != _types(off):
-            name = self.solution.name_at(group.spot)
+            name = device_names(self.solution).name_at(group.spot)
             if name is not None:
                 edits = [
                     edit(self.solution, group.spot, "orelse" if on is node.body else "body"),
@@ -276,7 +283,7 @@ class _Branches:
         test, on = both.values
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
         known = {n: name for n in moves if (name := self._name(Spot(spot.path, n), test))}
-        parent = self.solution.parents(spot.path).get(node)
+        parent = self.solution.programs.parents(spot.path).get(node)
         alone = (
             isinstance(parent, ast.Expr)
             if both is node
@@ -291,7 +298,7 @@ class _Branches:
 
     def _behind(self, path: str, node: ast.If) -> list[ast.stmt]:
         """Return the statements behind an `if` in its block."""
-        parent = self.solution.parents(path).get(node)
+        parent = self.solution.programs.parents(path).get(node)
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
             if isinstance(block, list) and node in block:
@@ -299,7 +306,7 @@ class _Branches:
         return []
 
     def _finding(
-        self, spot: Spot, message: str, names: Iterable[Name], edits: Sequence[Edit]
+        self, spot: Spot, message: str, names: Iterable[DeviceExpression], edits: Sequence[Edit]
     ) -> Finding:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
@@ -382,7 +389,7 @@ def _unread_flags(solution: Solution) -> Iterator[Finding]:
             continue
         if path not in stored:
             stored[path] = _only_stored(tree)
-        if stored[path].get(name) == 1 and name not in solution.taken_from(path):
+        if stored[path].get(name) == 1 and name not in solution.programs.taken_from(path):
             yield finding(
                 solution, RULE, group.spot, f"nothing reads `{name}`",
                 Fix((edit(solution, group.spot, "delete"),)),

@@ -34,10 +34,11 @@ import re
 from collections.abc import Iterator
 
 from samedevice import syntax
-from samedevice.finding import Edit, Finding, Fix, Import
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
 from samedevice.rules._runtime import Asked, Handles, asked, is_runtime, respelled, spelling
 
@@ -66,7 +67,9 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("cuda-only"):
         if any(site.detail["guarded"] for site in group.sites):
             continue
-        if group.first.name.endswith("set_device") and solution.ranked(group.spot.path):
+        if group.first.name.endswith("set_device") and solution.programs.is_distributed(
+            group.spot.path
+        ):
             continue  # `processes-tied-to-cuda` deals with it
         statement = _statement(solution, group.spot)
         if statement is None or statement in done or _tested(solution, group.spot):
@@ -80,7 +83,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         found = _default(solution, group)
         if found is not None:
             yield found
-    for path in solution.files():
+    for path in solution.programs.files():
         yield from _demanded(solution, path)
 
 
@@ -90,7 +93,7 @@ def _message(solution: Solution, spot: Spot) -> str:
     return f"`{short(solution.code(spot))}` raises on a machine without CUDA"
 
 
-def _fix(name: Name, edits: tuple[Edit, ...], imports: tuple[Import, ...] = ()) -> Fix:
+def _fix(name: DeviceExpression, edits: tuple[Edit, ...], imports: tuple[Import, ...] = ()) -> Fix:
     return Fix(
         (*edits, *name.edits), imports=(*name.imports, *imports), resolvers=name.resolvers,
         erasure=RULE,
@@ -130,13 +133,17 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
     if spot.node not in solution.interpreter.meant:
         return None
     if spot.node in solution.interpreter.stored_literals:
-        torch = solution.alias(spot.path, "torch")
+        torch = device_names(solution).imports.alias(spot.path, "torch")
         code = f'{{}} if {torch}.cuda.is_available() else "cpu"'
-        return _fix(Name(""), (edit(solution, spot, "replace", code=code),)) if torch else None
-    name = solution.name_at(spot)
+        return (
+            _fix(DeviceExpression(""), (edit(solution, spot, "replace", code=code),))
+            if torch
+            else None
+        )
+    name = device_names(solution).name_at(spot)
     if name is None:
         return None
-    parent = solution.parents(spot.path).get(spot.node)
+    parent = solution.programs.parents(spot.path).get(spot.node)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
         if parent.func.attr == "cuda":
             place = Spot(spot.path, parent)
@@ -153,7 +160,7 @@ def _where(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     if group.first.detail["device"].text and spot.node in interpreter.stored_literals:
         return  # a text stays a text
     code = f"{ast.unparse(group.first.detail['of'])}.device"
-    parent = solution.parents(spot.path).get(spot.node)
+    parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
         place = Spot(spot.path, parent)
@@ -254,7 +261,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     ) or _tested(solution, spot):  # fmt: skip
         return
     how = asked(solution, spot, group.first.name)
-    statement = solution.parents(spot.path).get(call)
+    statement = solution.programs.parents(spot.path).get(call)
     repair: Fix | None = None
     if how is not None and isinstance(statement, ast.Expr):
         place = Spot(spot.path, statement)
@@ -277,7 +284,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
 def _default(solution: Solution, group: SiteGroup) -> Finding | None:
     """`torch.set_default_tensor_type(torch.cuda.FloatTensor)`, whether there is CUDA or not."""
     spot, call = group.spot, group.spot.node
-    torch = solution.alias(spot.path, "torch")
+    torch = device_names(solution).imports.alias(spot.path, "torch")
     if any(site.detail["guarded"] for site in group.sites) or _tested(solution, spot):
         return None
     if "is_available" in solution.code(spot):
@@ -293,11 +300,12 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
             place = Spot(spot.path, statement)
             code = with_comment(solution, place, solution.code(spot))
             change = edit(solution, place, "replace_statement", code=f"if {asks}:\n    {code}")
-            repair = _fix(Name(""), (change,))
+            repair = _fix(DeviceExpression(""), (change,))
         elif isinstance(argument, ast.Constant):
             code = f'{{}} if {asks} else "cpu"'
             repair = _fix(
-                Name(""), (edit(solution, Spot(spot.path, argument), "replace", code=code),)
+                DeviceExpression(""),
+                (edit(solution, Spot(spot.path, argument), "replace", code=code),),
             )
     return finding(
         solution, RULE, spot, _message(solution, spot), repair,
@@ -312,9 +320,9 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
     """`assert torch.cuda.is_available()`: a program that follows its device needs no such thing."""
     source = solution.project.sources[path]
     tree = solution.project.tree(path)
-    if "is_available()" not in source.text or tree is None or solution.owned(path):
+    if "is_available()" not in source.text or tree is None or solution.policy.managed(path):
         return
-    torch = solution.alias(path, "torch")
+    torch = device_names(solution).imports.alias(path, "torch")
     for node in syntax.statements(tree):
         if not _demands(node, torch):
             continue
@@ -336,7 +344,7 @@ def _announces(solution: Solution, spot: Spot) -> bool:
     That is where it stands behind their choice, or before calls that stay, as nobody else gets
     there. Without it what comes next would fail all the same, with less of a reason.
     """
-    block = solution.parents(spot.path).get(spot.node)
+    block = solution.programs.parents(spot.path).get(spot.node)
     if block is None or isinstance(block, ast.Module):
         return False
     if _tested(solution, Spot(spot.path, block)):
@@ -364,7 +372,7 @@ def _demands(node: ast.AST, torch: str) -> bool:
 
 def _kernels(solution: Solution, path: str) -> str:
     """Return a library of a program that runs on CUDA alone, "" without one."""
-    for other in solution.program(path):
+    for other in solution.programs.of(path):
         for node in syntax.statements(solution.project.tree(other) or ast.Module([], [])):
             names: list[str] = []
             if isinstance(node, ast.Import):
@@ -382,7 +390,7 @@ def _kernels(solution: Solution, path: str) -> str:
 
 
 def _statement(solution: Solution, spot: Spot) -> ast.stmt | None:
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None and not isinstance(node, ast.stmt):
         if isinstance(node, ast.Lambda):
@@ -393,7 +401,7 @@ def _statement(solution: Solution, spot: Spot) -> ast.stmt | None:
 
 def _tested(solution: Solution, spot: Spot) -> bool:
     """Tell whether the call stands under some test that speaks of CUDA, or is made to fail."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
@@ -412,7 +420,7 @@ def _tested(solution: Solution, spot: Spot) -> bool:
 
 def _asked_by(solution: Solution, spot: Spot) -> ast.expr | None:
     """Return the test of a branch or loop that a call stands in."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None and not isinstance(node, (ast.stmt, ast.Lambda)):
         parent = parents.get(node)
@@ -433,7 +441,7 @@ def _may_be_left_out(statement: ast.stmt) -> bool:
 
 def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]) -> list[ast.stmt]:
     """Return a statement and those behind it that call the same runtime too."""
-    parent = solution.parents(path).get(statement)
+    parent = solution.programs.parents(path).get(statement)
 
     def new(each: ast.stmt) -> bool | None:
         calls = (g for n in ast.walk(each) for g in solution.groups_at("cuda-only", n))

@@ -22,10 +22,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 
@@ -42,14 +41,14 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "dataset-touches-device", group.spot,
             f"`{short(solution.code(group.spot))}` runs in a worker, where items must stay on the "
             "CPU",
-            fix(Name(""), edit(solution, group.spot, "drop_keyword", name="device")),
+            fix(DeviceExpression(""), edit(solution, group.spot, "drop_keyword", name="device")),
         )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups("move"):
         sites = [s for s in group.sites if s.detail.get("workers") or s.detail.get("some")]
         if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in sites):
             continue
-        parents = solution.parents(group.spot.path)
+        parents = solution.programs.parents(group.spot.path)
         statement = solution.statement_of(group.spot)
         if statement in done:
             continue
@@ -63,7 +62,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             edits.append(edit(solution, Spot(group.spot.path, target), "delete"))
         else:
             edits.append(edit(solution, group.spot, "unwrap"))
-        repair: Fix | None = fix(Name(""), *edits)
+        repair: Fix | None = fix(DeviceExpression(""), *edits)
         yield finding(
             solution, "dataset-touches-device", group.spot,
             f"`{short(solution.code(group.spot))}` runs in the dataset, where items must stay on "

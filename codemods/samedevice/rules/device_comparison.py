@@ -20,10 +20,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding
+from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name
 from samedevice.places.values import Const, Device, Seq, Value
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -52,7 +51,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "device-comparison", group.spot,
             f"`{short(solution.code(group.spot))}` compares a torch.device with "
             + ("another one's index" if len(sides) == 2 else "a string: it is never equal"),
-            fix(Name(""), *edits),
+            fix(DeviceExpression(""), *edits),
         )  # fmt: skip
 
 

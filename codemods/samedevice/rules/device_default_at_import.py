@@ -28,8 +28,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
+from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.solution import SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding
 
 
@@ -56,7 +57,7 @@ def _repair(solution: Solution, group: SiteGroup) -> tuple[Fix | None, str]:
         call = site.detail["call"]
         if call is None or not isinstance(call.node, ast.Call):
             return None, "the callers of the function are not known"
-        name = solution.name_at(call)
+        name = device_names(solution).name_at(call)
         if name is None:
             return None, NO_NAME
         imports += name.imports

@@ -20,6 +20,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place
 from samedevice.places.values import Const, Site
@@ -44,7 +45,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                     continue
                 spot, parameter = call
                 done.add(spot.node)
-                name = solution.name_at(spot)
+                name = device_names(solution).name_at(spot)
                 repair: Fix | None = None
                 if name is not None:
                     repair = fix(
@@ -62,7 +63,7 @@ def _moves_along(solution: Solution, site: Site) -> bool:
     """Tell whether what a module makes for itself is registered in it: it moves with it."""
     if not site.constructing:
         return False
-    parents = solution.parents(site.spot.path)
+    parents = solution.programs.parents(site.spot.path)
     node = parents.get(site.spot.node)
     while node is not None and not isinstance(node, ast.stmt):
         if isinstance(node, ast.Call):

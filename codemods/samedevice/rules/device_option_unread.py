@@ -52,7 +52,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def find(solution: Solution) -> Iterator[Finding]:
     """Report the options that choose a device and are read nowhere in the program."""
     sources, tree = solution.project.sources, solution.project.tree
-    files = list(solution.files())
+    files = list(solution.programs.files())
     offered = [
         (path, *one)
         for path in files
@@ -172,7 +172,9 @@ class _Namespaces:
         self._returns: set[str] = set()
         self._waiting: list[ast.expr] = []
         self._tree = solution.project.tree
-        self._rest = {path: solution.project.sources[path].text for path in solution.files()}
+        self._rest = {
+            path: solution.project.sources[path].text for path in solution.programs.files()
+        }
 
     def _reach(self, *words: str) -> None:
         """Look at the other files that have one of these words, too.

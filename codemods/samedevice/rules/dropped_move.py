@@ -19,10 +19,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding
+from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -42,7 +41,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))
             change = edit(solution, group.spot, "replace_statement", code=f"{target} = {value}")
-            repair = fix(Name(""), change)
+            repair = fix(DeviceExpression(""), change)
         yield finding(
             solution, "dropped-move", group.spot,
             f"`{short(solution.code(group.spot))}` returns a moved tensor that nothing keeps",

@@ -23,10 +23,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place
-from samedevice.places.solution import Name
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 
 
@@ -40,12 +40,15 @@ def find(solution: Solution) -> Iterator[Finding]:
                 yield finding(
                     solution, "generator-device", group.spot,
                     "this generator shuffles for a loader, which happens on the CPU",
-                    fix(Name(""), edit(solution, group.spot, "drop_keyword", name="device")),
+                    fix(
+                        DeviceExpression(""),
+                        edit(solution, group.spot, "drop_keyword", name="device"),
+                    ),
                 )  # fmt: skip
             continue
         if not wanted(solution, group):
             continue
-        name = solution.central_for(group)
+        name = device_names(solution).central_for(group)
         repair: Fix | None = None
         if name is not None:
             repair = fix(
@@ -70,7 +73,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "generator-device", group.spot,
             "this draws on the device with a generator that has to stay on the CPU",
             fix(
-                Name(""),
+                DeviceExpression(""),
                 edit(solution, group.spot, "drop_keyword", name="device"),
                 edit(solution, group.spot, "method", code=f".to({code})"),
             ),

@@ -26,11 +26,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from samedevice import syntax
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.choices import index_in
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Device, Option
 from samedevice.rules._build import (
     NO_NAME,
@@ -51,7 +52,7 @@ _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report device literals and moves by name."""
-    for groups in solution.model_parallel().values():
+    for groups in solution.policy.model_parallel().values():
         yield _on_purpose(solution, groups)
     for group in _judged(solution, "literal"):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
@@ -101,7 +102,7 @@ def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
     """Tell whether a number is handed to code that each process calls with its own."""
     node = group.spot.node
     number = isinstance(node, ast.Constant) and type(node.value) is int
-    return number and solution.ranked(group.spot.path)
+    return number and solution.programs.is_distributed(group.spot.path)
 
 
 def _chosen(solution: Solution, spot: Spot) -> bool:
@@ -109,7 +110,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
 
     What a function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
@@ -125,7 +126,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
 
 def _compared(solution: Solution, spot: Spot) -> bool:
     """Tell whether a device is only named to compare another one with it: it decides no place."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node = parents.get(spot.node)
     while isinstance(node, (ast.Call, ast.Attribute)):
         if isinstance(node, ast.Call) and not ast.unparse(node.func).endswith("device"):
@@ -159,7 +160,7 @@ def _accelerator(group: SiteGroup) -> bool:
 
 def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     """The program's one device is the CPU, written out: the resolver takes its place."""
-    parent = solution.parents(group.spot.path).get(group.spot.node)
+    parent = solution.programs.parents(group.spot.path).get(group.spot.node)
     repair = _choice(solution, group.spot)
     return finding(
         solution, RULE, group.spot,
@@ -171,7 +172,7 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
 
 def _choice(solution: Solution, spot: Spot, *, index: bool = False) -> Fix | None:
     """Return the fix that asks for the accelerator where it is written out, perhaps by `index`."""
-    torch, imports = solution.torch(spot.path)
+    torch, imports = device_names(solution).imports.torch(spot.path)
     vendor, code, quote = "cuda", "{}", '"'
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
@@ -199,17 +200,19 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     spot, unfixed = group.spot, NO_NAME
     repair: Fix | None = None
     if spot.node in solution.interpreter.stored_literals:
-        call = solution.parents(spot.path).get(spot.node)
-        followed = solution.follow(group)
+        call = solution.programs.parents(spot.path).get(spot.node)
+        followed = solution.reach.follow(group)
         if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
             # A helper's own device is that of its input.
             place = Spot(spot.path, call)
-            repair = fix(Name(followed), edit(solution, place, "replace", code=followed))
+            repair = fix(
+                DeviceExpression(followed), edit(solution, place, "replace", code=followed)
+            )
         else:
             option = isinstance(group.first.detail["value"], Option)
             repair = _choice(solution, spot, index=option)
     else:
-        parents = solution.parents(spot.path)
+        parents = solution.programs.parents(spot.path)
         parent = parents.get(spot.node)
         if isinstance(parent, ast.Call) and _makes_device(solution, parent):
             spot = Spot(spot.path, parent)
@@ -233,7 +236,7 @@ def _is_counted(solution: Solution, spot: Spot) -> bool:
     node = spot.node
     if not (isinstance(node, ast.Constant) and type(node.value) is int):
         return False
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     parent = parents.get(node)
     if isinstance(parent, (ast.List, ast.Tuple)):
         return True
@@ -241,7 +244,7 @@ def _is_counted(solution: Solution, spot: Spot) -> bool:
     if not isinstance(call, ast.Call):
         return False
     called = ast.unparse(call.func).rpartition(".")[2]
-    for path in solution.program(spot.path):
+    for path in solution.programs.of(spot.path):
         for function in syntax.walk(solution.project.tree(path) or ast.Module([], [])):
             if isinstance(function, ast.FunctionDef) and function.name == called:
                 given = [each.arg for each in function.args.args]
@@ -265,27 +268,31 @@ def _compares(function: ast.FunctionDef, name: str) -> bool:
     )
 
 
-def _name(solution: Solution, spot: Spot) -> Name | None:
+def _name(solution: Solution, spot: Spot) -> DeviceExpression | None:
     """Return the name for a device that is written out; `x` in `x.to(...)` cannot say where."""
-    call = solution.parents(spot.path).get(spot.node)
+    call = solution.programs.parents(spot.path).get(spot.node)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         if call.func.attr == "to" and spot.node in call.args:
             itself = any(map(solution.moves_itself, solution.groups_at("module-move", call)))
-            return solution.name_at(Spot(spot.path, call), itself=itself)
-    return solution.name_at(spot)
+            return device_names(solution).name_at(Spot(spot.path, call), itself=itself)
+    return device_names(solution).name_at(spot)
 
 
 def _indexed(solution: Solution, group: SiteGroup) -> Finding:
     """`device = f"cuda:{gpu}"`: that GPU, where there is one."""
     spot = group.spot
-    parent = solution.parents(spot.path).get(spot.node)
+    parent = solution.programs.parents(spot.path).get(spot.node)
     stored = spot.node in solution.interpreter.stored_literals
     index = index_in(spot.node)
     repair = _choice(solution, spot)
-    if not stored and index is not None and solution.decided_by(spot.path, ast.unparse(index)):
+    if (
+        not stored
+        and index is not None
+        and solution.policy.decided_by(spot.path, ast.unparse(index))
+    ):
         call = parent if isinstance(parent, ast.Call) and _makes_device(solution, parent) else None
         place = Spot(spot.path, call or spot.node)
-        name = solution.name_at(place)
+        name = device_names(solution).name_at(place)
         repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
     elif not stored and not isinstance(parent, (ast.Call, ast.keyword)):
         repair = None
@@ -308,13 +315,13 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
-        repair, unfixed=_RANKED if solution.ranked(group.spot.path) else NO_NAME,
+        repair, unfixed=_RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME,
     )  # fmt: skip
 
 
 def _moved_on(solution: Solution, spot: Spot) -> bool:
     """Tell whether the statement behind `x = x.cuda()` moves `x` again, as it does by itself."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     statement = parents.get(spot.node)
     match statement:
         case ast.Assign(

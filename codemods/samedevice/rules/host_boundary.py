@@ -20,10 +20,9 @@ import ast
 from collections.abc import Collection, Container, Iterator
 
 from samedevice import syntax
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
@@ -47,11 +46,11 @@ def find(solution: Solution) -> Iterator[Finding]:
         repair: Fix | None = None
         written = site.detail.get("method") and _written(solution, group.spot)
         if not written and site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
-            repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
+            repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         elif not site.detail.get("whole") and "added" in site.detail:
             added = {where: tensor for tensor, where in site.detail["added"]}
             if _collected(solution, spot, added, on_host):
-                repair = fix(Name(""), *(
+                repair = fix(DeviceExpression(""), *(
                     edit(solution, where, "method", code=".cpu()")
                     for where, tensor in added.items()
                     if solution.place(tensor.node) is Place.CENTRAL
@@ -71,9 +70,11 @@ def _collected(
     solution: Solution, spot: Spot, added: Collection[Spot], on_host: Container[ast.AST]
 ) -> bool:
     """Tell whether a list is filled in one place of the code and only read on the host there."""
-    if not isinstance(spot.node, ast.Name) or spot.node.id in solution.taken_from(spot.path):
+    if not isinstance(spot.node, ast.Name) or spot.node.id in solution.programs.taken_from(
+        spot.path
+    ):
         return False
-    parents, name = solution.parents(spot.path), spot.node.id
+    parents, name = solution.programs.parents(spot.path), spot.node.id
     uses: list[ast.Name] = []
     inside: set[ast.AST] = set()
     scope: ast.AST | None = spot.node
@@ -110,7 +111,7 @@ def _collected(
 
 def _written(solution: Solution, spot: Spot) -> bool:
     """Tell whether the array over a tensor's memory gets a name and is changed by it."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     node = solution.statement_of(spot)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
         return False

@@ -24,10 +24,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.graph import Place
-from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -55,7 +54,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         repair: Fix | None = None
         if isinstance(call.func.value, ast.Call):
-            repair = fix(Name(""), edit(solution, group.spot, "unwrap"))
+            repair = fix(DeviceExpression(""), edit(solution, group.spot, "unwrap"))
         yield finding(
             solution, "layers-apart", group.spot,
             f"`{short(solution.code(group.spot))}` moves one layer before the rest of its module",

@@ -23,6 +23,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, short
@@ -46,7 +47,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         call = group.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
-        if group.first.name == "next" and solution.is_free(group.spot.path, "next"):
+        if group.first.name == "next" and device_names(solution).imports.is_free(
+            group.spot.path, "next"
+        ):
             owner = solution.code(Spot(group.spot.path, call.func.value))
             yield _finding(
                 solution, group.spot, "calls a method that iterators have not had since Python 3",

@@ -19,10 +19,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding
+from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
 from samedevice.places.graph import Place
-from samedevice.places.solution import Name
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -37,5 +36,5 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "lengths-on-host", group.spot,
             f"`{short(solution.code(group.spot))}` is on the device, but lengths must be on the "
             "CPU",
-            fix(Name(""), edit(solution, group.spot, "method", code=".cpu()")),
+            fix(DeviceExpression(""), edit(solution, group.spot, "method", code=".cpu()")),
         )  # fmt: skip

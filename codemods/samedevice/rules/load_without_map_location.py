@@ -23,9 +23,10 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -47,7 +48,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             s.detail.get("moved") or solution.on_device(s.node) for s in group.sites
         ):
             continue
-        name = solution.central_for(group)
+        name = device_names(solution).central_for(group)
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
@@ -68,7 +69,7 @@ def _to_cuda(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     given: Spot = group.first.detail["mapped"][1]
     if not _sends_to_cuda(given.node):
         return
-    name = solution.central_for(group)
+    name = device_names(solution).central_for(group)
     repair: Fix | None = None
     if name is not None:
         repair = fix(name, edit(solution, given, "replace", code=name.code))

@@ -28,7 +28,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report comments with a word, or the name of a rule, that does not exist."""
     from samedevice.rules import load
 
-    for path in solution.files():
+    for path in solution.programs.files():
         source = solution.project.sources[path]
         for comment in comments_of(source.text):
             for message, hint in meant(comment, load()):

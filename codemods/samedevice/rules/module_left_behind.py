@@ -21,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -33,7 +34,7 @@ def _clones(solution: Solution) -> Iterator[Finding]:
         site = group.first
         if not site.detail["module"].moves or not solution.on_device(site.node):
             continue
-        name = solution.central_for(group)
+        name = device_names(solution).central_for(group)
         repair = None
         if name is not None:
             repair = fix(name, edit(solution, group.spot, "method", code=f".to({name.code})"))
@@ -87,7 +88,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             # The copy is made inside another function: moving the original early serves both.
             spot = Spot(original.site.spot.path, original.site.spot.node)
             named = SiteGroup("module", spot, [original.site])
-        name = solution.central_for(named)
+        name = device_names(solution).central_for(named)
         repair: Fix | None = None
         if name is not None:
             repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))

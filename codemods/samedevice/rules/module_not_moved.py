@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Obj, Site, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
@@ -69,7 +70,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
             continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
-        inside = solution.in_module(group.first.scope)
+        inside = solution.reach.in_module(group.first.scope)
         if inside and not any(o.used and _own_state(o) for o in objects):
             continue  # a method that builds parts for another one
         if not forgetful.isdisjoint(objects):
@@ -125,22 +126,26 @@ def _forgetful(solution: Solution) -> set[Obj]:
     return found
 
 
-def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Name]]:
+def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, DeviceExpression]]:
     """Yield where an object that knows the device stores the module."""
     objects = [site.detail["object"] for site in group.sites]
     for kept in solution.groups("kept"):
         statement = kept.spot.node
         if kept.first.detail["object"] not in objects or len(kept.sites) != len(objects):
             continue
-        name = solution.central_for(kept)
+        name = device_names(solution).central_for(kept)
         if isinstance(statement, ast.Assign) and name is not None and not name.resolvers:
             yield Spot(kept.spot.path, statement.value), name
 
 
 def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     """Return the finding for a module that is not moved."""
-    inside = solution.in_module(group.first.scope)
-    name = solution.device_for(group) if inside else solution.central_for(group)
+    inside = solution.reach.in_module(group.first.scope)
+    name = (
+        device_names(solution).device_for(group)
+        if inside
+        else device_names(solution).central_for(group)
+    )
     spot = _handed_over(group.first)
     if name is None or name.resolvers:
         # A trainer that knows the device moves the model it is given: no second resolver.

@@ -21,6 +21,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix, Import
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.values import Dict, Either, Obj, Seq, Value
@@ -52,7 +53,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         statement = group.spot.node
         kind = "ModuleDict" if isinstance(value, Dict) else "ModuleList"
-        prefix = solution.alias(group.spot.path, "torch.nn")
+        prefix = device_names(solution).imports.alias(group.spot.path, "torch.nn")
         repair: Fix | None = None
         if isinstance(statement, ast.Assign):
             imports: tuple[Import, ...] = ()

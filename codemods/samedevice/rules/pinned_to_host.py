@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.solution import Name, perhaps_number
+from samedevice.places.sites import perhaps_number
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -36,7 +37,7 @@ def _written(solution: Solution, node: Node) -> Spot | None:
     spot = root.flows_from[0].find().pin_spot
     if spot is None or not isinstance(spot.node, ast.Constant):
         return None
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     outer = parents.get(spot.node)
     if isinstance(outer, ast.arguments):
         return None  # a parameter's default serves every caller
@@ -47,7 +48,7 @@ def _written(solution: Solution, node: Node) -> Spot | None:
 
 def _handed_on(solution: Solution, spot: Spot) -> bool:
     """Tell whether a device is an argument for a function of the project: the caller's choice."""
-    parents = solution.parents(spot.path)
+    parents = solution.programs.parents(spot.path)
     call = parents.get(spot.node)
     if isinstance(call, ast.keyword):
         call = parents.get(call)
@@ -78,13 +79,13 @@ def find(solution: Solution) -> Iterator[Finding]:
         repair: Fix | None = None
         unfixed = NO_NAME
         if clash.to_host:
-            repair = fix(Name(""), edit(solution, spot, "method", code=".cpu()"))
+            repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         else:
-            name = solution.name_at(spot)
+            name = device_names(solution).name_at(spot)
             written = _written(solution, clash.node) if name is not None else None
             if written is not None and not solution.serves_host(clash.node):
                 spot = written
-                name = solution.name_at(spot)
+                name = device_names(solution).name_at(spot)
                 if spot.node in seen:
                     continue
                 seen.add(spot.node)

@@ -36,10 +36,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from samedevice import syntax
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Device, Rank, Site, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
@@ -54,21 +55,21 @@ _NO_NAME = "no variable here holds the number of this process"
 def find(solution: Solution) -> Iterator[Finding]:
     """Report what ties the processes of a program to CUDA."""
     spread = set()
-    for path in solution.files():
-        owner = solution.owner(path)
+    for path in solution.programs.files():
+        owner = solution.programs.owner(path)
         if owner is not None:
-            spread.add(solution.program(path))
+            spread.add(solution.programs.of(path))
             yield _owned(solution, path, *owner)
     tied = _Tied(solution)
-    found = [each for each in tied.findings() if solution.program(each.path) not in spread]
-    stuck = {solution.program(f.path) for f in found if f.fix is None and f.level != "note"}
-    stuck |= {solution.program(path) for path in {f.path for f in found} if tied.unseen(path)}
+    found = [each for each in tied.findings() if solution.programs.of(each.path) not in spread]
+    stuck = {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
+    stuck |= {solution.programs.of(path) for path in {f.path for f in found} if tied.unseen(path)}
     for each in found:
-        if each.fix is not None and solution.program(each.path) in stuck:
+        if each.fix is not None and solution.programs.of(each.path) in stuck:
             each = replace(each, fix=None, unfixed=_HALF)
         yield each
     for group in solution.groups("process"):
-        if group.first.name == "spawn" and solution.program(group.spot.path) not in spread:
+        if group.first.name == "spawn" and solution.programs.of(group.spot.path) not in spread:
             yield from _none_started(solution, group)
 
 
@@ -86,7 +87,7 @@ class _Asked:
     """How a place asks whether its process has a GPU, and what the file needs for it."""
 
     test: str
-    name: Name
+    name: DeviceExpression
 
 
 class _Tied:
@@ -153,7 +154,7 @@ class _Tied:
             and isinstance(group.spot.node, ast.Call)
             and group.spot.node.args
         }
-        parents = self.solution.parents(path)
+        parents = self.solution.programs.parents(path)
         home = parents.get(call)
         while home is not None and not isinstance(
             home, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
@@ -189,11 +190,11 @@ class _Tied:
             ranked = True
         return ranked
 
-    def _name(self, group: SiteGroup) -> Name | None:
-        site = self.solution.site_at(group.spot)
-        name = self.solution.of_process(site) if site is not None else None
-        if name is None and self.solution.settled(group.spot.path):
-            name = self.solution.name_at(group.spot)
+    def _name(self, group: SiteGroup) -> DeviceExpression | None:
+        site = self.solution.reach.site_at(group.spot)
+        name = device_names(self.solution).of_process(site) if site is not None else None
+        if name is None and self.solution.programs.sets_device_once(group.spot.path):
+            name = device_names(self.solution).name_at(group.spot)
             if name is not None and any("device" in each for each in self._numbers(site)):
                 return None  # a number is handed in where a device is meant
         return name
@@ -203,7 +204,7 @@ class _Tied:
         devices = site.devices if site is not None else []
         return [code for code, value, _ in devices if isinstance(value, Rank)]
 
-    def _change(self, kind: str, group: SiteGroup, name: Name) -> Fix | None:
+    def _change(self, kind: str, group: SiteGroup, name: DeviceExpression) -> Fix | None:
         spot, call = group.spot, group.spot.node
         if kind == "indexed":
             if call in self.solution.interpreter.stored_literals:
@@ -224,21 +225,21 @@ class _Tied:
 
     def _question(self, group: SiteGroup) -> Fix | None:
         """`f"cuda:{rank}"` by itself: that GPU, where there is one."""
-        torch = self.solution.alias(group.spot.path, "torch")
+        torch = device_names(self.solution).imports.alias(group.spot.path, "torch")
         if not torch:
             return None
         other = '"cpu"' if group.first.detail["device"].text else f'{torch}.device("cpu")'
         code = f"{{}} if {torch}.cuda.is_available() else {other}"
         return Fix((edit(self.solution, group.spot, "replace", code=code),), erasure=_ERASURE)
 
-    def _fix(self, name: Name, *edits: Edit) -> Fix:
+    def _fix(self, name: DeviceExpression, *edits: Edit) -> Fix:
         return replace(fix(name, *edits), erasure=_ERASURE)
 
     # -- calls that only processes with GPUs can make ------------------------------------------
 
     def _guarded(self, spot: Spot) -> bool:
         """Tell whether an expression stands under a test for CUDA, or may fail."""
-        parents = self.solution.parents(spot.path)
+        parents = self.solution.programs.parents(spot.path)
         node: ast.AST | None = spot.node
         while node is not None:
             parent = parents.get(node)
@@ -255,23 +256,23 @@ class _Tied:
     def _asked(self, group: SiteGroup, *, nccl: bool = False) -> _Asked | None:
         """Return how to ask at a call whether its process has a GPU, one for NCCL perhaps."""
         solution, path = self.solution, group.spot.path
-        torch = solution.alias(path, "torch")
-        name = solution.of_process(group.first)
+        torch = device_names(solution).imports.alias(path, "torch")
+        name = device_names(solution).of_process(group.first)
         if name is None or name.edits and group.first.scope.node not in self.homes:
             name = self._in_reach(group)
         if name is not None:
-            kind = solution.kind_of(name, torch, group.spot)
+            kind = device_names(solution).kind_of(name, torch, group.spot)
             if kind:
-                other = solution.accelerated(path) and not nccl
+                other = device_names(solution).resolvers.accelerated(path) and not nccl
                 return _Asked(f'{kind} != "cpu"' if other else f'{kind} == "cuda"', name)
         available = _available(solution, path, nccl=nccl)
-        return _Asked(available, Name("")) if available else None
+        return _Asked(available, DeviceExpression("")) if available else None
 
-    def _in_reach(self, group: SiteGroup) -> Name | None:
+    def _in_reach(self, group: SiteGroup) -> DeviceExpression | None:
         for code, value, _ in group.first.devices:
             if isinstance(value, Device) and not value.partial and not value.pending:
                 if self.solution.on_device(value.node) and (value.resolved or value.rank):
-                    return Name(code, text=value.text)
+                    return DeviceExpression(code, text=value.text)
         return None
 
     def _argument(self, group: SiteGroup, name: str, position: int) -> tuple[Value, Spot] | None:
@@ -330,9 +331,9 @@ class _Tied:
         if given[1].node.value != "cuda":
             return
         solution, spot = self.solution, given[1]
-        torch = solution.alias(spot.path, "torch")
+        torch = device_names(solution).imports.alias(spot.path, "torch")
         name = self._in_reach(group)
-        kind = solution.kind_of(name, torch, group.spot) if name is not None else ""
+        kind = device_names(solution).kind_of(name, torch, group.spot) if name is not None else ""
         repair: Fix | None = None
         if kind or torch:
             code = kind or f'{{}} if {torch}.cuda.is_available() else "cpu"'
@@ -379,9 +380,11 @@ class _Tied:
 
     def _set_device(self, group: SiteGroup) -> Iterator[Finding]:
         given = self._argument(group, "device", 0)
-        if given is None or not (self._is_rank(given[0]) or self.solution.ranked(group.spot.path)):
+        if given is None or not (
+            self._is_rank(given[0]) or self.solution.programs.is_distributed(group.spot.path)
+        ):
             return
-        statement = self.solution.parents(group.spot.path).get(group.spot.node)
+        statement = self.solution.programs.parents(group.spot.path).get(group.spot.node)
         asked = self._asked(group)
         repair: Fix | None = None
         if isinstance(statement, ast.Expr) and asked is not None:
@@ -398,8 +401,10 @@ class _Tied:
 
 def _available(solution: Solution, path: str, *, nccl: bool) -> str:
     """Return the question whether there is an accelerator; "" where torch has no name."""
-    torch = solution.alias(path, "torch")
-    kind = "accelerator" if solution.accelerated(path) and not nccl else "cuda"
+    torch = device_names(solution).imports.alias(path, "torch")
+    kind = (
+        "accelerator" if device_names(solution).resolvers.accelerated(path) and not nccl else "cuda"
+    )
     return f"{torch}.{kind}.is_available()" if torch else ""
 
 

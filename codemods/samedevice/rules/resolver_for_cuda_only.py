@@ -27,6 +27,7 @@ from typing import cast
 
 from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, with_comment
@@ -40,10 +41,10 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report choices between the CPU and one or more vendors' devices."""
     if solution.project.resolver != "accelerator":
         return
-    for path in solution.files():
+    for path in solution.programs.files():
         tree = solution.project.tree(path)
-        torch = solution.alias(path, "torch")
-        if tree is None or not torch or solution.owned(path):
+        torch = device_names(solution).imports.alias(path, "torch")
+        if tree is None or not torch or solution.policy.managed(path):
             continue
         file = _File(solution, path, torch)
         found: list[Finding] = []
@@ -69,7 +70,7 @@ class _File:
         self.solution = solution
         self.path = path
         self.torch = torch
-        self.parents = solution.parents(path)
+        self.parents = solution.programs.parents(path)
         self.asked: set[str] = set()  # vendors of whom the user asks for one by one
 
     # -- forms --------------------------------------------------------------------------------

@@ -22,9 +22,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice import syntax
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Obj
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 
@@ -76,7 +76,7 @@ def _register(solution: Solution, group: SiteGroup) -> Fix | None:
 
     value = solution.code(Spot(group.spot.path, statement.value))
     code = f'{receiver}.register_buffer("{site.name}", {value}, persistent=False)'
-    return fix(Name(""), edit(solution, group.spot, "replace_statement", code=code))
+    return fix(DeviceExpression(""), edit(solution, group.spot, "replace_statement", code=code))
 
 
 def _stores(owner: Obj, attr: str) -> int:

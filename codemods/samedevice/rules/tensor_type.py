@@ -23,10 +23,11 @@ import ast
 from collections.abc import Iterator
 
 from samedevice import syntax
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix
+from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.solution import Name, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
 from samedevice.rules._build import NO_NAME, edit, finding, short
 from samedevice.torchfacts import legacy_dtype
@@ -57,7 +58,7 @@ def _message(solution: Solution, spot: Spot) -> str:
     return f"`{short(solution.code(spot))}` chooses a device by a tensor type of PyTorch 0.x"
 
 
-def _fix(name: Name, *edits: Edit, alias: str = "", dtype: str = "") -> Fix:
+def _fix(name: DeviceExpression, *edits: Edit, alias: str = "", dtype: str = "") -> Fix:
     """Return a fix; `alias` is what the file calls the tensor type of `dtype`."""
     return Fix(
         (*edits, *name.edits), imports=name.imports, resolvers=name.resolvers, erasure=ERASURE,
@@ -71,9 +72,9 @@ def _fix(name: Name, *edits: Edit, alias: str = "", dtype: str = "") -> Fix:
 def _construction(solution: Solution, group: SiteGroup) -> Finding:
     """`torch.cuda.FloatTensor(...)`, perhaps by another name: sizes, or data."""
     spot, call = group.spot, group.spot.node
-    torch = solution.alias(spot.path, "torch")
+    torch = device_names(solution).imports.alias(spot.path, "torch")
     last = group.first.name.rpartition(".")[2]
-    name = solution.device_for(group)
+    name = device_names(solution).device_for(group)
     own = isinstance(call, ast.Call) and _is_its_own(solution, group, call.func, name)
     name = None if own else name
     repair: Fix | None = None
@@ -105,7 +106,9 @@ def _last_word(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
-def _is_its_own(solution: Solution, group: SiteGroup, kind: ast.expr, name: Name | None) -> bool:
+def _is_its_own(
+    solution: Solution, group: SiteGroup, kind: ast.expr, name: DeviceExpression | None
+) -> bool:
     """Tell whether objects are told their type one by one, where `name` is the same for all."""
     func = group.first.scope.func
     if name is None or name.code.endswith(".device"):
@@ -118,7 +121,7 @@ def _is_its_own(solution: Solution, group: SiteGroup, kind: ast.expr, name: Name
 def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
     """`torch.FloatTensor([1.0], device=device)`: the old constructors know the CPU only."""
     spot, call = group.spot, group.spot.node
-    torch = solution.alias(spot.path, "torch")
+    torch = device_names(solution).imports.alias(spot.path, "torch")
     dtype = legacy_dtype(group.first.name.rpartition(".")[2])
     if not (dtype and torch and group.first.name.startswith("torch.")):
         return None
@@ -130,7 +133,7 @@ def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
         solution, RULE, spot,
         f"`{short(solution.code(spot))}` takes no device but the CPU",
         _fix(
-            Name(""),
+            DeviceExpression(""),
             edit(solution, spot, "callee", code=f"{torch}.tensor"),
             edit(solution, spot, "keyword", name="dtype", value=f"{torch}.{dtype}"),
         ),
@@ -177,8 +180,8 @@ def _data(value: Value) -> bool:
 def _cast(solution: Solution, group: SiteGroup) -> Finding:
     """`x.type(torch.cuda.FloatTensor)`: a move and a cast."""
     spot, call = group.spot, group.spot.node
-    torch = solution.alias(spot.path, "torch")
-    name = solution.name_at(spot)
+    torch = device_names(solution).imports.alias(spot.path, "torch")
+    name = device_names(solution).name_at(spot)
     given = call.args if isinstance(call, ast.Call) else []
     own = any(_is_its_own(solution, group, argument, name) for argument in given)
     name = None if own else name
@@ -201,9 +204,13 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
 
 def _unread_aliases(solution: Solution) -> Iterator[Finding]:
     """Report names of CUDA's tensor types that nothing reads (any more)."""
-    for path in solution.files():
+    for path in solution.programs.files():
         source = solution.project.sources[path]
-        if ".cuda." not in source.text or "Tensor" not in source.text or solution.owned(path):
+        if (
+            ".cuda." not in source.text
+            or "Tensor" not in source.text
+            or solution.policy.managed(path)
+        ):
             continue
         tree = solution.project.tree(path)
         if tree is None or solution.project.is_package(path):
@@ -225,7 +232,7 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
             node.id
             for node in syntax.walk(tree)
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
-        } | solution.taken_from(path)
+        } | solution.programs.taken_from(path)
         for statement, names in aliased:
             if not names & read and "*" not in read:
                 spot = Spot(path, statement)

@@ -12,7 +12,8 @@ from samedevice.places.graph import Spot
 from samedevice.places.values import Rank, Scope, Site
 
 if TYPE_CHECKING:
-    from samedevice.places.solution import Solution
+    from samedevice.naming.devices import DeviceNames
+    from samedevice.places import Solution
     from samedevice.syntax import Parents
 
 _NAMES = ("device", "process_device", "rank_device")
@@ -20,21 +21,22 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def definition(
-    solution: Solution, code: str, rank: Rank, site: Site
+    names: DeviceNames, code: str, rank: Rank, site: Site
 ) -> tuple[str, tuple[Edit, ...]] | None:
     """Return a name for the device of this process, and the edits that define it.
 
     `code` is what the number of the process is called at `site`. None where the number may stand
     for no process, and where no definition would come before the site in every run.
     """
-    torch = solution.alias(site.spot.path, "torch")
+    solution = names.solution
+    torch = names.imports.alias(site.spot.path, "torch")
     if rank.device is None or rank.absent or not torch:
         return None
     holder, _, attr = code.rpartition(".")
     if _may_be_none(solution, site.spot.path, attr):
         return None
     if "device" in code and not holder:
-        handed = _handed(solution, code, site)
+        handed = _handed(names, code, site)
         return (code, handed) if handed else None
     if not holder:
         found = _of_name(solution, code, site)
@@ -47,7 +49,7 @@ def definition(
     name, index, target, verb, statement = found
     path = site.spot.path
     where = f'f"cuda:{{{index}}}" if {torch}.cuda.is_available() else "cpu"'
-    if solution.accelerated(path):
+    if names.resolvers.accelerated(path):
         kind = f"{torch}.accelerator.current_accelerator()"
         where = f'f"{{{kind}}}:{{{index}}}" if {torch}.accelerator.is_available() else "cpu"'
     text = f"{target} = {torch}.device({where})"
@@ -65,8 +67,9 @@ def _may_be_none(solution: Solution, path: str, name: str) -> bool:
     return False
 
 
-def _handed(solution: Solution, code: str, site: Site) -> tuple[Edit, ...]:
+def _handed(known: DeviceNames, code: str, site: Site) -> tuple[Edit, ...]:
     """Return the edits that hand a parameter for a device what it is for, in place of a number."""
+    solution = known.solution
     func = site.scope.func
     if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
         return ()
@@ -80,8 +83,8 @@ def _handed(solution: Solution, code: str, site: Site) -> tuple[Edit, ...]:
         given = next((k.value for k in call.keywords if k.arg == code), None)
         if given is None and code in names and len(call.args) > names.index(code):
             given = call.args[names.index(code)]
-        own = solution.site_at(scope.call)
-        name = solution.of_process(own) if own is not None and given is not None else None
+        own = known.reach.site_at(scope.call)
+        name = known.of_process(own) if own is not None and given is not None else None
         if name is None or given is None or name.code == code and not name.edits:
             return ()
         if ast.unparse(call.func).rpartition(".")[2] != func.node.name:
@@ -91,7 +94,7 @@ def _handed(solution: Solution, code: str, site: Site) -> tuple[Edit, ...]:
     return tuple(dict.fromkeys(edits))
 
 
-#: Name at the site, index and name at the definition, and where that stands.
+#: DeviceExpression at the site, index and name at the definition, and where that stands.
 _Found = tuple[str, str, str, Verb, ast.stmt]
 
 
@@ -174,7 +177,7 @@ def _stores(body: ast.AST, code: str, deep: bool = False) -> Iterator[ast.Assign
 
 def _comes_first(solution: Solution, statement: ast.stmt, site: Site, inside: ast.AST) -> bool:
     """Tell whether a statement of a function or file is always run before a site is."""
-    parents = solution.parents(site.spot.path)
+    parents = solution.programs.parents(site.spot.path)
     if site.scope.node is not inside and not _within(parents, site.spot.node, inside):
         return False
     block = parents.get(statement)
@@ -195,14 +198,14 @@ def _within(parents: Parents, node: ast.AST | None, outer: ast.AST) -> bool:
 
 def _under_main(solution: Solution, path: str, statement: ast.stmt) -> bool:
     """Tell whether a statement is one of `if __name__ == "__main__":` in a file nobody imports."""
-    block = solution.parents(path).get(statement)
+    block = solution.programs.parents(path).get(statement)
     imported = path in solution.project.importers
     return isinstance(block, ast.If) and "__name__" in ast.dump(block.test) and not imported
 
 
 def _function(solution: Solution, path: str, statement: ast.stmt) -> ast.AST | None:
     node: ast.AST | None = statement
-    parents = solution.parents(path)
+    parents = solution.programs.parents(path)
     while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         node = parents.get(node)
     return node if node is not None else solution.project.tree(path)

@@ -1,0 +1,34 @@
+"""How code at a place can name its device, where a resolver goes, and the edits that define one."""
+
+from __future__ import annotations
+
+from samedevice.naming.devices import DeviceNames
+from samedevice.naming.resolvers import Resolvers
+from samedevice.places import Solution
+from samedevice.places.focus import Rest
+
+__all__ = ["DeviceNames", "device_names", "rest"]
+
+
+def device_names(solution: Solution) -> DeviceNames:
+    """Return the names for devices in a program."""
+    return solution.view(DeviceNames)
+
+
+def rest(solution: Solution) -> Rest:
+    """Return what an inference of some of this program has to know of all of it."""
+    resolvers = solution.view(Resolvers)
+    program = frozenset(solution.programs.files())
+    interpreter = solution.interpreter
+    return Rest(
+        interpreter.callers(),
+        interpreter.work,
+        program in solution.policy.active(),
+        program in solution.policy.naming(),
+        solution.policy.designed(program),
+        interpreter.default_device,
+        interpreter.class_devices,
+        solution.policy.offering(),
+        frozenset(resolvers.needing().get(program, ())),
+        resolvers.lent,
+    )

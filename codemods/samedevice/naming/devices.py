@@ -1,0 +1,401 @@
+"""How code at a place names the device that it should use."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from samedevice import syntax
+from samedevice.finding import DeviceExpression, Edit, Import
+from samedevice.naming import processes
+from samedevice.naming.imports import Imports
+from samedevice.naming.resolvers import Resolvers, edited
+from samedevice.places import Solution
+from samedevice.places.graph import Place, Spot
+from samedevice.places.policy import CREATIONS
+from samedevice.places.programs import is_main
+from samedevice.places.reach import optional
+from samedevice.places.sites import SiteGroup, is_bare
+from samedevice.places.values import (
+    Device,
+    Func,
+    FunctionNode,
+    Obj,
+    Rank,
+    Scope,
+    Site,
+    Tensor,
+)
+
+#: Methods that tensors have, and neither arrays nor modules.
+_TENSORS_ONLY = frozenset(
+    (
+        "size", "unsqueeze", "permute", "contiguous", "detach", "expand", "expand_as", "new_zeros",
+        "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
+    )
+)  # fmt: skip
+
+
+_MOVING = frozenset(("cpu", "cuda", "to", "type"))
+
+
+class DeviceNames:
+    """Names for devices: the nearest one in reach, and a resolver's where there is none."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.project = solution.project
+        self.interpreter = solution.interpreter
+        self.programs = solution.programs
+        self.reach = solution.reach
+        self.imports = solution.view(Imports)
+        self.resolvers = solution.view(Resolvers)
+        self._named_before: dict[FunctionNode, ast.stmt | None] = {}
+        self._of_main: dict[str, set[str]] = {}
+
+    def creation_edit(self, group: SiteGroup, name: DeviceExpression) -> Edit:
+        """Return the edit that puts a creation on the device: `device=` where the API has it."""
+        node = group.spot.node
+        called = isinstance(node, ast.Call)
+        if not called and self.interpreter.dotted(node) == group.first.name:
+            # `map(torch.tensor, arrays)`
+            code = f"{self.solution.code(group.spot)}(data"
+            known = group.first.detail["fact"].device and group.kind != "legacy"
+            code += f", device={name.code})" if known else f").to({name.code})"
+            replaced = (("code", f"lambda data: {code}"),)
+            return Edit(group.spot.path, self.solution.span(group.spot), "replace", replaced)
+        if called and group.first.detail["fact"].device and group.kind != "legacy":
+            given = (("name", "device"), ("value", name.code))
+            return Edit(group.spot.path, self.solution.span(group.spot), "keyword", given)
+        end = self.solution.span(self.solution.chain_end(group.spot))
+        return Edit(group.spot.path, end, "method", (("code", f".to({name.code})"),))
+
+    def device_for(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return how the code at a place names the device it should use.
+
+        Inside modules and helpers with a tensor parameter it follows that; elsewhere it takes the
+        nearest name for the central device, and a resolver where there is none.
+        """
+        followed = self.reach.follow(group)
+        if followed is not None:
+            return DeviceExpression(followed)
+        return self.central_for(group)
+
+    def central_for(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return the nearest name for the central device at a place, or a resolver's."""
+        site = group.first
+        module = self.reach.module_of(site.scope)
+        if module is not None and is_bare(site):
+            return self._while_built(site, site.scope.path)
+        nearest = self._nearest(site, module)
+        if nearest is not None:
+            return nearest
+        # A name of its own comes before that of an object that happens to have a device.
+        names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
+        for code, value, is_global in names:
+            if isinstance(value, Device) and value.pending:
+                if not (is_global and module is not None):
+                    return self._pending(code, value, site)
+        if module is None:
+            own = self.of_process(site)
+            if own is not None:
+                return own
+        if module is not None and module.node is not None:
+            if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
+                return DeviceExpression("self.device")
+            if module.stateful:
+                return self._of_parameters(group)
+            return None
+        return self._from_elsewhere(group)
+
+    def _nearest(self, site: Site, module: Obj | None) -> DeviceExpression | None:
+        """Return the nearest name that stands for the central device by the time of a place."""
+        for code, value, is_global in site.devices:
+            if is_global and "." in code and self._is_of_main(code, site):
+                continue
+            if site.constructing and module is not None and code.count(".") > 1:
+                continue  # a part may be there already, and the module that is built is not
+            if self.reach.is_central(value) and not (is_global and module is not None):
+                if not (isinstance(value, Device) and value.pending):
+                    return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+        return None
+
+    def _from_elsewhere(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return what a place with no device in reach can ask: an argument, callers, a resolver."""
+        site = group.first
+        if site.detail.get("symbolic") and self.solution.place(site.node) is not Place.CENTRAL:
+            return None
+        likely = self._likely_tensor(group)
+        if likely:
+            return DeviceExpression(f"{likely}.device")
+        handed = self._parameter(group)
+        if handed is not None:
+            return handed
+        if self.solution.policy.is_offered(edited(site)):  # the user chooses, elsewhere
+            path = edited(site)
+            return self._unhidden(self.resolvers.existing(path, self.programs.of(path)), site)
+        return self._unhidden(self.resolvers.resolver(edited(site)), site)
+
+    @staticmethod
+    def _unhidden(name: DeviceExpression | None, site: Site) -> DeviceExpression | None:
+        """Return a file's name for the device, None where a function gives it to its own value."""
+        scope: Scope | None = site.scope
+        while name is not None and scope is not None and scope.func is not None:
+            if name.code in scope.names:
+                return None  # it is bound behind this place, or else it would be known
+            scope = scope.outer
+        return name
+
+    def _is_of_main(self, code: str, site: Site) -> bool:
+        """Tell whether a function would speak of an object that only `__main__` makes."""
+        if site.scope.func is None:
+            return False
+        path = site.scope.path
+        if path not in self._of_main:
+            body = self.programs.tree(path).body
+            main = [part for part in body if is_main(part)]
+            others = [part for part in body if not is_main(part)]
+            self._of_main[path] = _stored(main) - _stored(others)
+        return code.partition(".")[0] in self._of_main[path]
+
+    def _of_parameters(self, group: SiteGroup) -> DeviceExpression:
+        """Return the device of a module's parameters; by a name where several tensors need it."""
+        code = "next(self.parameters()).device"
+        func = group.first.scope.func
+        module = self.reach.module_of(group.first.scope)
+        if module is not None and not _has_parameters(module):
+            buffer = _first_buffer(module)
+            return DeviceExpression(f"self.{buffer}.device" if buffer else code)
+        if group.kind not in CREATIONS or func is None or isinstance(func.node, ast.Lambda):
+            return DeviceExpression(code)
+        if func.node not in self._named_before:
+            self._named_before[func.node] = self._first_of_several(func.node)
+        first = self._named_before[func.node]
+        if first is None:
+            return DeviceExpression(code)
+        place = self.solution.span(Spot(func.scope.path, first))
+        definition = (("code", f"device = {code}"),)
+        return DeviceExpression(
+            "device", edits=(Edit(func.scope.path, place, "before", definition),)
+        )
+
+    @cached_property
+    def _creations_in(self) -> dict[ast.AST, list[SiteGroup]]:
+        """The creations in each function, kind by kind."""
+        found: dict[ast.AST, list[SiteGroup]] = {}
+        for kind in CREATIONS:
+            for group in self.solution.groups(kind):
+                if group.first.scope.func is not None:
+                    found.setdefault(group.first.scope.func.node, []).append(group)
+        return found
+
+    def _first_of_several(self, function: FunctionNode) -> ast.stmt | None:
+        """Return the statement of a function that creates the first of several tensors.
+
+        None where there are not several that have nothing to follow, and where `device` is taken.
+        """
+        lines = [
+            group.spot.node.lineno
+            for group in self._creations_in.get(function, ())
+            if isinstance(group.spot.node, ast.expr)
+            and any(self.solution.on_device(site.node) for site in group.sites)
+            and not any("device" in site.detail["kwargs"] for site in group.sites)
+            and self.reach.follow(group) is None
+        ]
+        for node in syntax.walk(function):
+            if isinstance(node, ast.Name) and node.id == "device":
+                return None
+            if isinstance(node, ast.arg) and node.arg == "device":
+                return None
+        body = function.body if not isinstance(function, ast.Lambda) else []
+        if len(lines) < 2:
+            return None
+        return next((stmt for stmt in body if (stmt.end_lineno or 0) >= min(lines)), None)
+
+    def _likely_tensor(self, group: SiteGroup) -> str:
+        """Return a parameter that nothing is known of but what the function does with it."""
+        func = group.first.scope.func
+        if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+            return ""
+        spare = optional(group.first.scope)
+        for name in group.first.unknown:
+            if name in spare or any(name not in site.unknown for site in group.sites):
+                continue
+            for node in syntax.walk(func.node):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id=known), attr=attr)):
+                        if known == name and attr in _TENSORS_ONLY:
+                            return name
+        return ""
+
+    def _parameter(self, group: SiteGroup) -> DeviceExpression | None:
+        """Hand a function the device that its callers have, where it can import none.
+
+        Only for a helper whose every call is known and can name the device: one of another file,
+        or of a program in which each process has a device of its own, or the user chooses it.
+        """
+        func = group.first.scope.func
+        if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+            return None
+        path = func.scope.path
+        if (
+            func.scope.outer is not None
+            or self.resolvers.existing(path, self.programs.of(path)) is not None
+        ):
+            return None
+        names = {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}
+        if "device" in names:
+            return None
+        local = self.programs.is_distributed(path) or self.solution.policy.is_offered(path)
+        place = self.solution.span(Spot(path, func.node))
+        edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
+        for caller in self.interpreter.all_scopes.get(func.node, ()):
+            call = caller.call
+            if call is None or not isinstance(call.node, ast.Call):
+                return None
+            if ast.unparse(call.node.func).rpartition(".")[2] != func.node.name:
+                return None  # it is handed on, to be called by another
+            around = self.interpreter.scope_of(call)
+            if around is not None and around.node is func.node:
+                value = (("name", "device"), ("value", "device"))  # it calls itself
+                edits.append(Edit(path, self.solution.span(call), "keyword", value))
+                continue
+            given = self.name_at(call) if call.path != path or local else None
+            if given is None or given.resolvers or given.imports:
+                return None
+            if given.edits and not local:
+                return None
+            value = (("name", "device"), ("value", given.code))
+            edits += [*given.edits, Edit(call.path, self.solution.span(call), "keyword", value)]
+        return DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
+
+    def of_process(self, site: Site) -> DeviceExpression | None:
+        """Return the name of this process's device at a place, to be defined where there is none.
+
+        None where nothing at the place says which process it is.
+        """
+        for code, value, _ in site.devices:
+            if isinstance(value, Device) and value.rank is not None and not value.partial:
+                return DeviceExpression(code, text=value.text)
+        ranks = {code: v for code, v, _ in site.devices if isinstance(v, Rank)}
+        for scope in self.interpreter.all_scopes.get(site.scope.node, ()):
+            for code, value in scope.names.items():  # in another evaluation
+                if isinstance(value, Rank) and value.device is not None:
+                    ranks[code] = value
+        for code, rank in sorted(ranks.items(), key=lambda pair: not pair[0].startswith("self.")):
+            found = processes.definition(self, code, rank, site)
+            if found is not None:
+                return DeviceExpression(found[0], edits=found[1])
+        return None
+
+    def _pending(self, code: str, device: Device, site: Site) -> DeviceExpression | None:
+        """Return a name that is to be defined behind the user's choice, where that comes first."""
+        assert device.pending is not None
+        spot = device.pending.spot
+        where = self.interpreter.scope_of(spot)
+        if where is not None and site.scope.node is where.node:
+            if getattr(site.spot.node, "lineno", 0) <= getattr(spot.node, "lineno", 0):
+                return None
+        elif (
+            isinstance(self.programs.parents(spot.path).get(spot.node), ast.If) and site.scope.func
+        ):
+            if self.programs.is_imported(spot.path):
+                return None  # `if __name__ == "__main__":` is not run for those who import this
+        change = Edit(
+            spot.path, self.solution.span(spot), "after", (("code", device.pending.code),)
+        )
+        imports = (Import(spot.path, "torch"),) if device.pending.imports_torch else ()
+        return DeviceExpression(code, edits=(change,), imports=imports)
+
+    def name_at(self, spot: Spot, *, itself: bool = False) -> DeviceExpression | None:
+        """Return how an operand names the device it has to go to.
+
+        `itself`: it is the module whose code this is, which cannot follow its own parameters.
+        """
+        site = self.reach.site_at(spot)
+        if site is None:
+            return None
+        group, scope = SiteGroup("operand", spot, [site]), site.scope
+        # A value cannot follow itself, nor anything while the module is still being built.
+        moved = _moved_names(spot.node)
+        building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
+        if not (building or itself) and (self.reach.in_module(scope) or not moved):
+            for name in self.reach.followed(scope):
+                if name.split("[")[0] not in moved:
+                    return DeviceExpression(f"{name}.device")
+        if (building or itself) and self.reach.module_of(scope) is not None:
+            return self._while_built(site, spot.path)
+        return self.central_for(group)
+
+    def _while_built(self, site: Site, path: str) -> DeviceExpression | None:
+        """Return the device's name where a module has nothing yet that could be followed."""
+        for code, value, _ in site.devices:
+            if self.reach.is_central(value):
+                if not (isinstance(value, Device) and value.pending):
+                    return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+                defined = self._pending(code, value, site)
+                if defined is not None:
+                    return defined
+        return self.resolvers.resolver(path)
+
+    def kind_of(self, name: DeviceExpression, torch: str, spot: Spot) -> str:
+        """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
+
+        That is a string without torch's name to convert it, or a parameter that may be None.
+        """
+        if any(edit.verb == "parameter" for edit in name.edits):
+            return ""  # callers outside of the project leave it out
+        parents = self.programs.parents(spot.path)
+        node: ast.AST | None = spot.node
+        while node is not None:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                spec = node.args
+                optional = [a.arg for a in spec.args[len(spec.args) - len(spec.defaults) :]]
+                if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):
+                    return ""
+            node = parents.get(node)
+        if not name.text:
+            return f"{name.code}.type"
+        return f"{torch}.device({name.code}).type" if torch else ""
+
+
+def _moved_names(node: ast.AST) -> set[str]:
+    """Return the names in an operand that is moved; what a call creates is not in its arguments."""
+    if isinstance(node, ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
+            return set()
+        node = node.func.value
+    return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+
+
+def _has_parameters(module: Obj, depth: int = 6) -> bool:
+    """Tell whether a module, or a part of it, has parameters, and not only buffers."""
+    if module.fact is not None and module.fact.state or not depth:
+        return True
+    return any(
+        isinstance(value, Tensor)
+        and (value.leaf or value.parameter)
+        or isinstance(value, Obj)
+        and value.family == "module"
+        and value.stateful
+        and _has_parameters(value, depth - 1)
+        for value in module.attrs.values()
+    )
+
+
+def _first_buffer(module: Obj) -> str:
+    """Return the name of the first buffer of a module, or ""."""
+    for name, value in module.attrs.items():
+        if isinstance(value, Tensor) and module.node is not None and name.isidentifier():
+            if value.node.find() is module.node.find():
+                return name
+    return ""
+
+
+def _stored(body: list[ast.stmt]) -> set[str]:
+    """Return the names that some statements bind."""
+    return {
+        node.id
+        for node in syntax.walk_all(body)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }

@@ -1,0 +1,227 @@
+"""The resolver of a program: the name of its central device, and the file where that is defined."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+
+from samedevice.finding import DeviceExpression, Import, Resolver
+from samedevice.naming.imports import Imports
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.places.policy import CREATIONS
+from samedevice.places.sites import SiteGroup
+from samedevice.places.values import (
+    Device,
+    Site,
+)
+
+#: Names of files that exist for others to import from.
+_SHARED_NAMES = re.compile(
+    r"device|config|setting|const|util|common|global|helper|option|param|env|base|__init__"
+)
+
+
+class Resolvers:
+    """What files that have no device in reach can call the central one."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.project = solution.project
+        self.interpreter = solution.interpreter
+        self.programs = solution.programs
+        self.reach = solution.reach
+        self.imports = solution.view(Imports)
+        self._rest = solution.told
+        self._known: dict[str, DeviceExpression | None] = {}
+        self._needy: dict[frozenset[str], set[str]] | None = None
+        self.lent: dict[str, DeviceExpression | None] = {}
+
+    def resolver(self, path: str) -> DeviceExpression | None:
+        """Return the name of the central device in a file that has none in reach."""
+        if path not in self._known:
+            self._known[path] = self._find(path)
+        return self._known[path]
+
+    def _find(self, path: str) -> DeviceExpression | None:
+        program = self.programs.of(path)
+        if self.project.resolver_function:
+            return self._chosen(path)
+        existing = self.existing(path, program)
+        if existing is not None:
+            return existing
+        if self.programs.is_distributed(path) and not self.programs.sets_device_once(path):
+            return None  # one device for all processes would be the wrong one for most
+        needy = self.needing().get(program, set()) | {path}
+        name = self.imports.free_name(path, "device")
+        if len(needy) == 1 or self.programs.hides_gpus(program):
+            return DeviceExpression(name, (Resolver(path, name),))
+        for folder in (_common_folder(needy), *sorted(self._packages(needy))):
+            module_path = posixpath.join(folder, "device.py") if folder else "device.py"
+            module = self.imports.module_name(path, module_path)
+            if module is None or module_path in self.project.sources:
+                continue
+            if all(self.imports.module_name(other, module_path) is not None for other in needy):
+                return DeviceExpression(name, (Resolver(path, name, module, module_path),))
+        return DeviceExpression(name, (Resolver(path, name),))
+
+    def _packages(self, paths: set[str]) -> set[str]:
+        """Return the outermost packages that some of these files are in."""
+        found: set[str] = set()
+        for path in paths:
+            folder = posixpath.dirname(posixpath.normpath(path))
+            while folder and self.project.is_package(posixpath.join(folder, "module")):
+                parent = posixpath.dirname(folder)
+                if not parent or not self.project.is_package(posixpath.join(parent, "module")):
+                    found.add(folder)
+                folder = parent
+        return found
+
+    def _chosen(self, path: str) -> DeviceExpression | None:
+        """Return a call of the function that the user named."""
+        module, _, function = self.project.resolver_function.partition(":")
+        home = self.project.resolve(path, module)
+        if home == path:
+            return None
+        tree = self.project.tree(path)
+        imported = any(
+            isinstance(node, ast.ImportFrom)
+            and any(alias.name == function and alias.asname is None for alias in node.names)
+            and (home or module)
+            in (node.module, self.project.resolve(path, node.module or "", node.level))
+            for node in (tree.body if tree else ())
+        )
+        if not imported and self.imports.free_name(path, function) != function:
+            return None  # the file means something else by this name
+        return DeviceExpression(
+            f"{function}()", imports=() if imported else (Import(path, module, function),)
+        )
+
+    def existing(self, path: str, program: frozenset[str]) -> DeviceExpression | None:
+        """Return the program's resolver: a constant that this file has, or one it can import."""
+        if path not in self.lent:
+            found = self._find_existing(path, program)
+            if found is None and self._rest is not None:
+                found = self._rest.existing.get(path)
+            self.lent[path] = found
+        return self.lent[path]
+
+    def _find_existing(self, path: str, program: frozenset[str]) -> DeviceExpression | None:
+        for other in sorted(program, key=lambda p: (p != path, p)):
+            scope = self.interpreter.files.get(other)
+            if scope is None:
+                continue
+            for name, value in scope.names.devices.items():
+                if not (
+                    isinstance(value, Device) and value.resolved and self.reach.is_central(value)
+                ):
+                    continue
+                if value.pending or value.partial:
+                    continue
+                if other == path:
+                    return DeviceExpression(name, text=value.text)
+                if path in self.programs.reached_from(other) or not self.programs.is_imported(
+                    other
+                ):
+                    continue
+                module = self.imports.module_name(path, other)
+                if module is None or not self._lends(other, name, path):
+                    continue
+                return DeviceExpression(
+                    name, imports=(Import(path, module, name),), text=value.text
+                )
+        return None
+
+    def _lends(self, path: str, name: str, borrower: str) -> bool:
+        """Tell whether a file is one to take the device from: not some unrelated script."""
+        stem = posixpath.splitext(posixpath.basename(path))[0]
+        return (
+            path in self.project.imports.get(borrower, ())
+            or bool(_SHARED_NAMES.search(stem))
+            or any(
+                isinstance(node, ast.ImportFrom)
+                and any(alias.name == name for alias in node.names)
+                and self.project.resolve(other, node.module or "", node.level) == path
+                for other, targets in self.project.imports.items()
+                if path in targets
+                for node in ast.walk(self.project.tree(other) or ast.Module([], []))
+            )
+        )
+
+    def accelerated(self, path: str) -> bool:
+        """Tell whether a program's device is, or is to be, what torch.accelerator finds."""
+        if self.project.resolver == "accelerator":
+            return True
+        program = self.programs.of(path)
+        if any(self.programs.markers(other).asks_accelerator for other in program):
+            return True
+        if self.project.style != "accelerator" or self.programs.is_distributed(path):
+            return False
+        return self.existing(path, program) is None
+
+    def needing(self) -> dict[frozenset[str], set[str]]:
+        """The files of each program whose own code has to name the central device."""
+        if self._needy is None:
+            self._needy = {}
+            if self._rest is not None:
+                self._needy = {program: set(self._rest.needy) for program in self.programs.all()}
+            for kind in (*CREATIONS, "module", "batch", "load", "generator"):
+                for group in self.solution.groups(kind):
+                    site = group.first
+                    if site.constructing or not any(
+                        self.solution.on_device(s.node) or s.detail.get("into_module")
+                        for s in group.sites
+                    ):
+                        continue
+                    if kind == "module":
+                        made = site.detail["object"]
+                        if made.moves or made.parent is not None or not made.stateful:
+                            continue
+                    if self.reach.module_of(site.scope) is not None or self.reach.follow(group):
+                        continue
+                    if any(self.reach.is_central(value) for _, value, _ in site.devices):
+                        continue
+                    path = edited(site)
+                    self._needy.setdefault(self.programs.of(path), set()).add(path)
+            for kind in ("move", "module-move"):
+                for group in self.solution.groups(kind):
+                    path = group.spot.path
+                    if group.first.name == "cuda" and path not in self._needing(path):
+                        name = self._within_reach(group)
+                        if name is None:
+                            self._needing(path).add(path)
+        return self._needy
+
+    def _needing(self, path: str) -> set[str]:
+        assert self._needy is not None
+        return self._needy.setdefault(self.programs.of(path), set())
+
+    def _within_reach(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return how a place could name the device without a resolver: what it follows, or has."""
+        site = group.first
+        if self.reach.module_of(site.scope) is not None or site.detail["guarded"]:
+            return DeviceExpression("self")
+        self.interpreter.snapshot(site, site.scope)
+        followed = self.reach.follow(group)
+        if followed is not None:
+            return DeviceExpression(followed)
+        return next(
+            (DeviceExpression(n) for n, value, _ in site.devices if self.reach.is_central(value)),
+            None,
+        )
+
+
+def edited(site: Site) -> str:
+    """Return the file in which the fix of a site is written."""
+    if "bind" in site.detail:
+        bound: Spot = site.detail["bind"][1]
+        return bound.path
+    returned: Spot = site.detail.get("returned", site.spot)
+    return returned.path
+
+
+def _common_folder(paths: set[str]) -> str:
+    folders = [posixpath.dirname(posixpath.normpath(path)) for path in paths]
+    common = posixpath.commonpath(folders) if all(folders) else ""
+    return common

@@ -1,0 +1,346 @@
+"""What a program means where it leaves places open: for the CPU, on the device, or spread out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.sites import SiteGroup, is_bare
+from samedevice.places.values import (
+    Device,
+    Ext,
+    Klass,
+    Site,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.solution import Solution
+
+_PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
+
+#: Kinds of sites at which a tensor is made.
+CREATIONS = ("create", "share", "legacy")
+
+
+class Policy:
+    """Pins what programs leave open, by what else they do."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.project = solution.project
+        self.programs = solution.programs
+        self.interpreter = solution.interpreter
+        self.graph = solution.graph
+        self._rest = solution.told
+        self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
+        self._managed: dict[str, bool] = {}
+        self._choosing: set[str] | None = None
+        self._apart: set[Node] | None = None
+        self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
+
+    def model_parallel(self) -> dict[frozenset[str], list[SiteGroup]]:
+        """Return the programs that spread a model over GPUs by their numbers, and where they do.
+
+        Which layer is where is their design: they are left alone.
+        """
+        if self._spread is None:
+            numbered: dict[frozenset[str], list[SiteGroup]] = {}
+            for group in self.solution.all_groups("literal"):
+                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted:
+                    numbered.setdefault(self.programs.of(group.spot.path), []).append(group)
+            self._spread = {
+                program: groups
+                for program, groups in numbered.items()
+                if len({group.first.name for group in groups}) > 1
+            }
+            self._spread.update(self._by_computed_numbers())
+        return self._spread
+
+    def _by_computed_numbers(self) -> dict[frozenset[str], list[SiteGroup]]:
+        """Return the programs with a class or function that goes to two GPUs that it computed."""
+        homes: dict[ast.AST, dict[str, SiteGroup]] = {}
+        for kind in ("move", "module-move", "placed"):
+            for group in self.solution.all_groups(kind):
+                device, func = group.first.detail["device"], group.first.scope.func
+                if device is None or not device.counted or func is None or device.spot is None:
+                    continue
+                home = func.cls.node if func.cls is not None else func.node
+                homes.setdefault(home, {}).setdefault(ast.unparse(device.spot.node), group)
+        return {
+            self.programs.of(group.spot.path): list(groups.values())
+            for groups in homes.values()
+            if len(groups) > 1
+            for group in groups.values()
+        }
+
+    def settle(self) -> None:
+        """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
+        active = self.active()
+        chosen_from = active | self.naming()
+        for device in self.interpreter.cpu_devices:
+            spot = device.spot
+            if spot is None:
+                continue
+            chosen = self.programs.of(spot.path) not in chosen_from
+            place = Place.CENTRAL if chosen else Place.HOST
+            self.graph.pin(device.node, place, spot, "cpu")
+        self._take_only_accelerators()
+        self.for_the_cpu = self._for_the_cpu()
+        self._seed(self.for_the_cpu)
+        for group in self.solution.all_groups("clone"):
+            for site in group.sites:
+                module = site.detail["module"]
+                if site.node is not None and module.node is not None and not module.moves:
+                    self.graph.same(site.node, module.node)  # it moves when it is built
+        self.graph.solve()
+        changed = False
+        for kind in CREATIONS:
+            for group in self.solution.groups(kind):
+                if len(group.sites) < 2 or self.solution.reach.follow(group) is not None:
+                    continue
+                if any(is_bare(site) and not self.stays_behind(site) for site in group.sites):
+                    continue  # the module is on the CPU while it is built
+                if any("device" in site.detail["kwargs"] for site in group.sites):
+                    continue  # the callers who want it there have to say so
+                if any(site.detail.get("default") for site in group.sites):
+                    continue  # each process has its own default
+                colors = {self.solution.place(site.node) for site in group.sites}
+                if (
+                    Place.CENTRAL in colors
+                    and Place.UNKNOWN in colors
+                    and any(self._demanded(site.node) for site in group.sites)
+                ):
+                    for site in group.sites:
+                        if (
+                            site.node is not None
+                            and self.solution.place(site.node) is Place.UNKNOWN
+                        ):
+                            self.graph.pin(site.node, Place.CENTRAL, group.spot)
+                            changed = True
+        if changed:
+            self.graph.solve()
+
+    def _take_only_accelerators(self) -> None:
+        """A program's only accelerator is the device it computes on, whatever its number is."""
+        numbered: dict[frozenset[str], list[SiteGroup]] = {}
+        for group in self.solution.all_groups("literal"):
+            if not group.first.name.startswith(("cpu", "meta")):
+                numbered.setdefault(self.programs.of(group.spot.path), []).append(group)
+        others = {
+            self.programs.of(group.spot.path)
+            for kind in ("indexed", "resolver", "process", "move", "module-move")
+            for group in self.solution.all_groups(kind)
+            if not _to_literal(group)
+        }
+        for program, groups in numbered.items():
+            if program in others or len({group.first.name for group in groups}) > 1:
+                continue
+            for site in (site for group in groups for site in group.sites):
+                root = site.node.find() if site.node is not None else None
+                if root is not None and root.pin is Place.FIXED:
+                    root.pin = Place.CENTRAL
+
+    def _demanded(self, node: Node | None) -> bool:
+        """Tell whether something needs a value on the device, or puts it there."""
+        root = node.find() if node is not None else None
+        return (
+            root is not None
+            and root.color is Place.CENTRAL
+            and (root.because is not None or root.pin is not None)
+        )
+
+    def active(self) -> set[frozenset[str]]:
+        """The programs that put something on a device somewhere, or that are left as they are."""
+        return self._left_alone() | {self.programs.of(path) for path in self._active_files()}
+
+    def _left_alone(self) -> set[frozenset[str]]:
+        """The programs that are spread over processes, or fork, or are fed by unknown libraries.
+
+        Nor is it known that a program can leave the CPU where a library that is not known feeds
+        its module.
+        """
+        found = {
+            self.programs.of(path)
+            for path in self.programs.files()
+            if self.programs.is_distributed(path)
+        }
+        found |= self._forking_programs()
+        found |= {self.programs.of(spot.path) for spot in self.interpreter.foreign}
+        if self._rest is not None and self._rest.active:
+            found |= self.programs.all()
+        return found
+
+    def _active_files(self) -> set[str]:
+        """The files whose own code puts something on a device."""
+        found: set[str] = set()
+        for kind in ("module-move", "move", "placed", "default-device"):
+            for group in self.solution.all_groups(kind):
+                for site in group.sites:
+                    device = site.detail.get("device")
+                    if site.detail.get("symbolic"):
+                        continue
+                    if kind == "default-device" or (
+                        isinstance(device, Device) and device.node.find().pin is Place.CENTRAL
+                    ):
+                        found.add(site.spot.path)
+        return found
+
+    def _for_the_cpu(self) -> set[str]:
+        """The files of which no script that runs them uses a device, by what it reaches."""
+        settled, active = self._left_alone(), self._active_files()
+        using: set[str] = set()
+        free: set[str] = set()
+        for program in self.programs.all() - settled:
+            scripts = [path for path in program if not self.programs.is_imported(path)]
+            for script in scripts or program:
+                reached = (self.programs.reached_from(script) | {script}) & program
+                if reached & active:
+                    using |= reached
+                elif not self.programs.is_test(script):
+                    free |= reached
+        return free - using
+
+    def _forking_programs(self) -> set[frozenset[str]]:
+        """The programs whose forked processes compute with modules, which CUDA does not allow."""
+        spots = list(self.interpreter.forks)
+        processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
+        for klass in processes:
+            for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
+                if self.interpreter.modules_in(value):
+                    spots.append(Spot(klass.scope.path, klass.node))
+        for group in self.solution.all_groups("module") if processes else ():
+            for site in group.sites:
+                if site.scope.func is not None and site.scope.func.cls in processes:
+                    spots.append(site.spot)
+        forking = {self.programs.of(spot.path) for spot in spots}
+        return {program for program in forking if not any(map(self.programs._spawns, program))}
+
+    def naming(self) -> set[frozenset[str]]:
+        """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
+        if self._rest is not None and self._rest.naming:
+            return self.programs.all()
+        return {
+            self.programs.of(group.spot.path)
+            for kind in ("literal", "indexed", "resolver")
+            for group in self.solution.all_groups(kind)
+            if not group.first.name.startswith(("cpu", "meta"))
+        }
+
+    def _seed(self, free: set[str]) -> None:
+        """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
+        for group in self.solution.all_groups("module"):
+            for site in group.sites:
+                made = site.detail["object"]
+                if (
+                    site.spot.path in free
+                    and made.used
+                    and made.node is not None
+                    and not site.constructing
+                    and not site.hosted
+                    and not site.detail.get("symbolic")
+                    and not self.managed(site.spot.path)
+                    and not self.programs.in_demonstration(site)
+                ):
+                    self.graph.pin(site.node or made.node, Place.CENTRAL, None, "seed")
+        hosted = self._feeding_host()
+        for node, spot, scope, path in self.interpreter.seeds:
+            if spot.path not in free or self.managed(spot.path) or self.programs.is_test(path):
+                continue
+            if spot.node in self.interpreter.host_work:
+                continue  # workers do it too: it prepares data
+            if scope.func is not None and scope.func.cls is not None:
+                if scope.func.cls.family in ("module", "function", "dataset"):
+                    continue
+            root = node.find()
+            if root.pin is None and root not in hosted:
+                self.graph.pin(root, Place.CENTRAL, None, "seed")
+
+    def _feeding_host(self) -> set[Node]:
+        """The values that a dataset holds, and what they are computed from."""
+        found = {node.find() for node in self.graph.nodes if node.find().wants_host is not None}
+        queue = list(found)
+        while queue:
+            for source in queue.pop().flows_from:
+                root = source.find()
+                if root not in found:
+                    found.add(root)
+                    queue.append(root)
+        return found
+
+    def managed(self, path: str) -> bool:
+        """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
+        known = self._managed.get(path)
+        if known is None:
+            known = self.designed(self.programs.of(path)) or self.programs.owner(path) is not None
+            self._managed[path] = known
+        return known
+
+    def designed(self, program: frozenset[str]) -> bool:
+        """Tell whether it is a program's design which of its devices what is on."""
+        if self._rest is not None and self._rest.designed:
+            return True
+        # So it is that models go to the CPU and back.
+        wanders = any(spot.path in program for spot in self.interpreter.wandering)
+        return wanders or program in self.model_parallel()
+
+    def stays_behind(self, site: Site) -> bool:
+        """Tell whether a tensor of a constructor goes into what does not move with the module.
+
+        That is a list, or an object of a library; what becomes a parameter or a buffer does.
+        """
+        if self._apart is None:
+            self._apart = set()
+            queue = [node.find() for node in self.interpreter.held]
+            while queue:
+                root = queue.pop()
+                if root not in self._apart and root.pin is None:
+                    self._apart.add(root)
+                    queue += [source.find() for source in root.flows_from]
+        return site.node is not None and site.node.find() in self._apart
+
+    def is_offered(self, path: str) -> bool:
+        """Tell whether the user of a program chooses on the command line where it runs."""
+        if self._choosing is None:
+            self._choosing = set(self.offering())
+            for chosen in tuple(self._choosing):
+                self._choosing |= self.programs.reached_from(chosen)
+        return path in self._choosing
+
+    def offering(self) -> tuple[str, ...]:
+        """The files that run with a user's choice: whose code comes to it, or imports it."""
+        found = dict.fromkeys(self._rest.offering if self._rest is not None else ())
+        queue: list[str] = []
+        for spot in self.interpreter.offers:
+            func = self.programs.function_of(spot)
+            callers = self.interpreter.reached.get(func, ()) if func is not None else ()
+            found.update(dict.fromkeys(sorted(path for path, _ in callers)))
+            if not callers:
+                queue.append(spot.path)
+        imported: set[str] = set()
+        while queue:
+            path = queue.pop()
+            if path not in imported:
+                imported.add(path)
+                queue += self.project.importers.get(path, ())
+        return tuple(dict.fromkeys((*found, *sorted(imported))))
+
+    def decided_by(self, path: str, code: str) -> bool:
+        """Tell whether an index that the user chose, or a copy of it, decides the device."""
+        return self.is_offered(path) and code in self.interpreter.indexes(path)
+
+
+def _is_process(klass: Klass) -> bool:
+    return any(isinstance(base, Ext) and base.name in _PROCESSES for base in klass.bases)
+
+
+def _to_literal(group: SiteGroup) -> bool:
+    """Tell whether a place of a device is a move, and to one that is written as a constant."""
+    device = group.first.detail.get("device")
+    return (
+        group.kind in ("move", "module-move")
+        and isinstance(device, Device)
+        and device.spot is not None
+        and isinstance(device.spot.node, ast.Constant)
+    )

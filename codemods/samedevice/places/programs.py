@@ -1,0 +1,190 @@
+"""The files of a project as programs: which of them run together, and what each does as a whole."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from samedevice import syntax
+from samedevice.places.graph import Spot
+from samedevice.places.markers import Markers, markers
+from samedevice.places.values import (
+    Site,
+)
+from samedevice.project import Project
+from samedevice.syntax import Parents
+
+#: Libraries that own a program's devices: what they run is left alone.
+_OWNERS = frozenset(
+    (
+        "accelerate", "colossalai", "composer", "deepspeed", "fairscale", "lightning", "megatron",
+        "pytorch_lightning",
+    )
+)  # fmt: skip
+
+
+#: What spreads one model over several devices, in torch itself.
+_SPREADERS = (
+    "torch.distributed.fsdp", "torch.distributed._composable", "torch.distributed.pipelining",
+    "torch.distributed.tensor", "torch.distributed._tensor",
+)  # fmt: skip
+
+
+#: Calls to other processes: where their results are cannot be known here.
+_REMOTE = "torch.distributed.rpc"
+
+
+#: What pytest and unittest take for tests by their names.
+_TEST_FILE = re.compile(r"test_[^/]*\.py|[^/]*_test\.py|tests?\.py|conftest\.py")
+
+
+_TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixture", re.MULTILINE)
+
+
+class Programs:
+    """What is known of files without evaluating them: their trees, imports and markers."""
+
+    def __init__(self, project: Project, program: frozenset[str] | None) -> None:
+        self.project = project
+        self._program = program
+        self._parents: dict[str, Parents] = {}
+        self._markers: dict[str, Markers] = {}
+        self._offered: dict[str, set[str]] = {}
+        self._reached: dict[str, set[str]] = {}
+        self._hiding: dict[frozenset[str], bool] = {}
+        self._tests: dict[str, bool] = {}
+
+    def is_test(self, path: str) -> bool:
+        """Tell whether a file has tests for pytest or unittest: those run on the CPU on purpose.
+
+        A script that tests a model may be called test.py, too.
+        """
+        known = self._tests.get(path)
+        if known is None:
+            known = _TEST_FILE.fullmatch(path.rpartition("/")[2]) is not None
+            known = known and _TEST.search(self.project.sources[path].text) is not None
+            self._tests[path] = known
+        return known
+
+    def _spawns(self, path: str) -> bool:
+        return self.markers(path).spawns
+
+    def all(self) -> set[frozenset[str]]:
+        return {self.of(path) for path in self.files()}
+
+    def files(self) -> list[str]:
+        """Return the files that this is the solution for."""
+        program = self._program
+        return self.project.ordered(self.project.sources if program is None else program)
+
+    def of(self, path: str) -> frozenset[str]:
+        """Return the files that are connected with this one."""
+        return self.project.programs.get(path, frozenset((path,)))
+
+    def owner(self, path: str) -> tuple[str, ast.stmt] | None:
+        """Return the library that decides the devices of a file, and the file's import of it."""
+        tree = self.project.tree(path)
+        for node in tree.body if tree is not None else ():
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            for name in names:
+                if name.split(".")[0] in _OWNERS or name.startswith((_REMOTE, *_SPREADERS)):
+                    return name, node
+        return None
+
+    def parents(self, path: str) -> Parents:
+        """Return the parents of the nodes of a file."""
+        known = self._parents.get(path)
+        if known is None:
+            known = self._parents[path] = Parents(self.tree(path))
+        return known
+
+    def tree(self, path: str) -> ast.Module:
+        """Return the tree of a file; an empty one for a file that does not parse."""
+        return self.project.tree(path) or ast.Module([], [])
+
+    def in_demonstration(self, site: Site) -> bool:
+        """Tell whether code shows how a module works that others import: no program of its own."""
+        path = site.spot.path
+        if site.scope.func is not None or not self.is_imported(path):
+            return False
+        node = site.spot.node
+        parents = self.parents(path)
+        while (outer := parents.get(node)) is not None:
+            node = outer
+            if isinstance(node, ast.If) and is_main(node):
+                return True
+        return False
+
+    def function_of(self, spot: Spot) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """Return the function that some code is in, or None for a file's own code."""
+        parents = self.parents(spot.path)
+        node = parents.get(spot.node)
+        while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node = parents.get(node)
+        return node
+
+    def hides_gpus(self, program: frozenset[str]) -> bool:
+        """Tell whether a program hides GPUs from itself, and must not ask for one on import."""
+        if program not in self._hiding:
+            self._hiding[program] = any(self.markers(path).hides_gpus for path in program)
+        return self._hiding[program]
+
+    def is_imported(self, path: str) -> bool:
+        return path in self.project.importers
+
+    def markers(self, path: str) -> Markers:
+        """Return what a file does about processes and GPUs as a whole."""
+        if path not in self._markers:
+            self._markers[path] = markers(self.project, path)
+        return self._markers[path]
+
+    def is_distributed(self, path: str) -> bool:
+        """Tell whether a file starts one process for each GPU: each has a device of its own."""
+        return self.markers(path).is_distributed
+
+    def sets_device_once(self, path: str) -> bool:
+        """Tell whether each process of a program chooses its GPU once: "cuda" then means that."""
+        return any(self.markers(other).sets_device_once for other in self.of(path))
+
+    def taken_from(self, path: str) -> set[str]:
+        """Return the names that other files may take from this one; "*" for all of them."""
+        found: set[str] = set()
+        for other in self.project.importers.get(path, ()):
+            names = self._offered.get(other)
+            if names is None:
+                names = self._offered[other] = _taken_names(self.tree(other))
+            found |= names
+        return found
+
+    def reached_from(self, path: str) -> set[str]:
+        """The files that a file imports, directly or not."""
+        if path in self._reached:
+            return self._reached[path]
+        found = self._reached[path] = set()
+        queue = [path]
+        while queue:
+            for target in self.project.imports.get(queue.pop(), ()):
+                if target not in found:
+                    found.add(target)
+                    queue.append(target)
+        return found
+
+
+def is_main(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def _taken_names(tree: ast.Module) -> set[str]:
+    """Return the names that a file may take from others."""
+    found: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.name for alias in node.names)
+    return found

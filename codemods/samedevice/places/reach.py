@@ -1,0 +1,219 @@
+"""What code at a place has in reach: tensors to follow, the module it is part of, devices."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from samedevice import syntax
+from samedevice.places.expressions import parameters
+from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.sites import SiteGroup
+from samedevice.places.values import (
+    Const,
+    Device,
+    Obj,
+    Option,
+    Scope,
+    Site,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.solution import Solution
+
+#: What may take a mapping or a tuple apart.
+_TAKEN_APART = (".items", ".keys", "[0]", "[1]")
+#: Where a value of the device is.
+ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+
+
+class InReach:
+    """The names at a place, and what they stand for."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.project = solution.project
+        self.interpreter = solution.interpreter
+        self._held: dict[ast.AST, set[str]] = {}
+        self._bound: dict[ast.AST, dict[str, int]] = {}
+
+    def in_module(self, scope: Scope) -> bool:
+        """Tell whether code belongs to a module's or an autograd function's methods."""
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and level.func.cls is not None:
+                return level.func.cls.family in ("module", "function")
+            level = level.outer
+        return False
+
+    def follow(self, group: SiteGroup) -> str | None:
+        """Return the expression of a device that every evaluation of this place can follow."""
+        common: list[str] | None = None
+        certain: set[str] = set()
+        looked_at = [
+            s for s in group.sites if len(group.sites) == 1 or self.solution.on_device(s.node)
+        ]
+        for site in looked_at:
+            names: list[str] = []
+            for name, node in site.tensors:
+                root = node.find()
+                # A host tensor may be moved where it is handed in, so one caller is no veto.
+                if root.sure and (root.color in ON_DEVICE or root.color is Place.HOST):
+                    names.append(name)
+                    if root.color in ON_DEVICE:
+                        certain.add(name)
+            names += site.unknown  # what other callers hand in tells
+            common = names if common is None else [n for n in common if n in names]
+        usable = [
+            name
+            for name in common or ()
+            if name in certain
+            and not self._other_type(name, group)
+            and not self.holds_tensors(name, group.first.scope)
+        ]
+        if len(usable) > 1:
+            near = {
+                name
+                for site in looked_at
+                for name, node in site.tensors
+                if site.node is not None and name in usable and self._adjacent(site.node, node)
+            }
+            spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
+            spare = optional(group.first.scope)
+            usable.sort(key=lambda name: (name in spare, name not in spoken, name not in near))
+        return f"{usable[0]}.device" if usable else None
+
+    def _other_type(self, name: str, group: SiteGroup) -> bool:
+        """Tell whether some evaluation of a place has a name for what is no tensor."""
+        return any(
+            name in site.scope.names
+            and name not in site.unknown
+            and all(name != tensor for tensor, _ in site.tensors)
+            for site in group.sites
+        )
+
+    def holds_tensors(self, name: str, scope: Scope) -> bool:
+        """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple."""
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and name in parameters(level.func.node):
+                node = level.func.node
+                if node not in self._held:
+                    text = self.project.sources[level.path].lines(node)
+                    told = any(word in text for word in _TAKEN_APART)
+                    self._held[node] = _held(node) if told else set()
+                return name in self._held[node]
+            level = level.outer
+        return False
+
+    def _adjacent(self, node: Node, other: Node) -> bool:
+        root, other = node.find(), other.find()
+        return any(
+            (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
+        )
+
+    def site_at(self, spot: Spot) -> Site | None:
+        """Return a site for an expression, with what the code there could name a device by."""
+        scope = self.interpreter.scope_of(spot)
+        if scope is None:
+            return None
+        site = Site("operand", spot, None, scope)
+        self.interpreter.snapshot(site, scope)
+        bound = self._bound_in(scope)
+        line = getattr(self.solution.statement_of(spot) or spot.node, "lineno", 0)
+        site.devices = [d for d in site.devices if bound.get(d[0].split(".")[0], -1) < line]
+        site.detail["symbolic"] = False
+        return site
+
+    def _bound_in(self, scope: Scope) -> dict[str, int]:
+        """Return in which line a function or file first binds each of its names."""
+        if scope.node not in self._bound:
+            self._bound[scope.node] = _first_bound(scope.node)
+        return self._bound[scope.node]
+
+    def followed(self, scope: Scope) -> Iterator[str]:
+        """The tensor parameters of a function that some caller hands in from the device."""
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        found: dict[str, list[Node]] = {}
+        for one in scopes:
+            site = Site("operand", Spot(scope.path, scope.node), None, one)
+            self.interpreter.snapshot(site, one)
+            for name, node in site.tensors:
+                found.setdefault(name, []).append(node.find())
+        for name in dict.fromkeys(name for one in scopes for name in one.names):
+            held = [one.names.get(name) for one in scopes]
+            if any(isinstance(value, Obj) for value in held):
+                continue  # a module, which some caller hands in, has no device
+            if any(root.color in ON_DEVICE and root.sure for root in found.get(name, ())):
+                if not self.holds_tensors(name, scope):
+                    yield name
+
+    def module_of(self, scope: Scope) -> Obj | None:
+        level: Scope | None = scope
+        while level is not None:
+            owner = level.self_value
+            if (
+                isinstance(owner, Obj)
+                and owner.family == "module"
+                and "self" in level.names
+                and level.func is not None
+            ):
+                return owner
+            level = level.outer
+        return None
+
+    def is_central(self, value: Value) -> bool:
+        if isinstance(value, Device):
+            return self.solution.place(value.node) in ON_DEVICE
+        if isinstance(value, Option):
+            return value.device is not None and self.solution.place(value.device.node) in ON_DEVICE
+        if isinstance(value, Const) and value.spot is not None:
+            used = self.interpreter.consumed.get(value.spot.node)
+            return used is not None and self.solution.place(used.node) in ON_DEVICE
+        return False
+
+
+def optional(scope: Scope) -> set[str]:
+    """Return the parameters of a function that may be left out."""
+    if scope.func is None:
+        return set()
+    spec = scope.func.node.args
+    given = [*spec.posonlyargs, *spec.args]
+    names = {a.arg for a in given[len(given) - len(spec.defaults) :]}
+    return names | {
+        a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
+    }
+
+
+def _held(function: ast.AST) -> set[str]:
+    """Return the names that a function uses as mappings, or only one member at a time."""
+    mappings: set[str] = set()
+    members: dict[str, set[int]] = {}
+    uses: Counter[str] = Counter()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="items" | "keys"):
+                mappings.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=index)):
+                if type(index) is int:
+                    members.setdefault(name, set()).add(index)
+                    uses[name] -= 1
+            case ast.Name(id=name, ctx=ast.Load()):
+                uses[name] += 1
+    return mappings | {n for n, taken in members.items() if len(taken) > 1 and not uses[n]}
+
+
+def _first_bound(tree: ast.AST) -> dict[str, int]:
+    """Return the line in which a function or file first binds each name, but its parameters."""
+    first: dict[str, int] = {}
+    parameters: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            parameters.add(node.arg)
+    return {name: line for name, line in first.items() if name not in parameters}

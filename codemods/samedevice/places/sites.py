@@ -1,0 +1,39 @@
+"""Where code does something with places: each such site once, with all its evaluations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from samedevice.places.graph import Node, Spot
+from samedevice.places.values import (
+    Site,
+)
+
+
+@dataclass
+class SiteGroup:
+    """One place in the code, with every evaluation of it."""
+
+    kind: str
+    spot: Spot
+    sites: list[Site] = field(default_factory=list)
+
+    @property
+    def first(self) -> Site:
+        """The first evaluation."""
+        return self.sites[0]
+
+
+def perhaps_number(node: Node) -> bool:
+    """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
+    root = node.find()
+    return root.name == "loaded" and not root.sure
+
+
+def is_bare(site: Site) -> bool:
+    """Tell whether a module is being built here that has nothing yet to ask for its device."""
+    if not site.constructing:
+        return False
+    func = site.scope.func
+    own = func is not None and getattr(func.node, "name", "") == "__init__"
+    return own or not site.detail.get("has_state")
