@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "erase": {"syntax", "torchfacts"},
     "torchfacts": set(),
     "outside": set(),
-    "prove": {"outside"},
+    "prove": {"notebook", "outside"},
     "source": {"finding", "notebook", "syntax"},
     "write": {"source"},
     "requirements": set(),

@@ -131,6 +131,60 @@ def test_question_marks_and_percents_of_python_are_no_magics() -> None:
     assert read(notebook(code)).text.endswith(f"\n{code}\n")
 
 
+@pytest.mark.parametrize("line", ["pip install timm", "cd ../data", "ls", "ls -la", "  pwd  \n"])
+def test_a_magic_alone_in_its_cell_needs_no_percent(line: str) -> None:
+    text = notebook("x = 1", line, "y = 2")
+    file = read(text)
+    assert [type(node).__name__ for node in file.tree.body] == ["Assign", "Pass", "Assign"]
+    assert file.cells(file.text)[2] == line
+    assert file.encode(file.text.replace("y = 2", "y = 3")).decode() == text.replace(
+        "y = 2", "y = 3"
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["ls = [1]", "ls"],  # a variable
+        ["from tools import *", "history"],  # perhaps one
+        ["import gym as env", "env"],
+        ["x = 1", "time.sleep(1)"],
+        ["x = 1", "run(x)"],
+        ["x = 1", "ls = 3"],
+    ],
+)
+def test_names_of_python_come_before_magics(cells: list[str]) -> None:
+    assert not any(isinstance(node, ast.Pass) for node in read(notebook(*cells)).tree.body)
+
+
+def test_a_magic_without_percent_among_other_lines_is_no_python() -> None:
+    with pytest.raises(SourceError, match="invalid syntax"):
+        read(notebook("cd data\nx = 1")).tree  # noqa: B018  # so says IPython, too
+
+
+@pytest.mark.parametrize("line", ["%pylab inline", "pylab"])
+def test_pylab_brings_its_names(line: str) -> None:
+    file = read(notebook(line, "x = zeros(3)"))
+    imported = {
+        alias.name
+        for node in ast.walk(file.tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    assert imported == {"numpy", "matplotlib.pyplot", "*"}
+    assert file.cells(file.text)[1] == line
+
+
+def test_the_lines_of_cells_are_found_both_ways() -> None:
+    file = read(notebook("a = 1\nb = 2", "%%bash\nls", "c = 3"))
+    for number in range(1, file.text.count("\n") + 1):
+        cell = file.cell_of(number)
+        assert cell is not None
+        assert file.line_of(*cell) == (number if cell[1] else None)
+    assert file.line_of(2, 1) is None  # bash
+    assert file.line_of(1, 3) is None
+
+
 def test_other_kernels_have_no_code() -> None:
     for metadata in (
         {"kernelspec": {"language": "julia", "name": "julia-1.9"}},

@@ -20,7 +20,7 @@ from .places.graph import Node, Place, Spot
 from .places.solution import Solution
 from .project import Project
 from .prove import topics, tracebacks
-from .prove.clash import Kind, Message
+from .prove.clash import Frame, Kind, Message
 from .prove.topics import Topic
 
 _MEETING = frozenset(
@@ -142,10 +142,40 @@ def explain(text: str, project: Project, config: Config) -> Explanation | None:
 def _framed(told: tracebacks.Traceback, project: Project) -> Iterator[tuple[str, int, int]]:
     """Yield file, first and last line of the project's statements, the innermost first."""
     for frame in reversed(told.frames):
+        if frame.cell is not None:
+            yield from _in_a_cell(frame, project)
+            continue
         path = _same_file(frame.file, project)
         if path is None:
             continue
         lines = tracebacks.statement(project.sources[path].text, frame.line, frame.text)
+        if lines is not None:
+            yield path, *lines
+
+
+def _in_a_cell(frame: Frame, project: Project) -> Iterator[tuple[str, int, int]]:
+    """Yield the statement of a frame in a notebook: by its cell, or else by its text.
+
+    Jupyter tells which execution a cell was, which a notebook that was run again does not have any
+    more. Its line and its text are enough where one place of the project has them.
+    """
+    if not frame.file.startswith("<") and (path := _same_file(frame.file, project)) is not None:
+        source = project.sources[path]
+        line = source.line_of((frame.cell or 0) - 1, frame.line)
+        places = [(path, line)] if line is not None else []
+    else:
+        wanted = "".join(frame.text.split())
+        places = [
+            (path, number)
+            for path, source in project.sources.items()
+            if wanted and source.is_notebook
+            for number, text in enumerate(source.text.split("\n"), 1)
+            if "".join(text.split()) == wanted
+            if (cell := source.cell_of(number)) is not None and cell[1] == frame.line
+        ]
+    if len(places) == 1:
+        path, line = places[0]
+        lines = tracebacks.statement(project.sources[path].text, line, frame.text)
         if lines is not None:
             yield path, *lines
 

@@ -3,6 +3,9 @@
 The text is the code cells in order, each under a marker line. Lines that are IPython's and not
 Python's become statements that do nothing and carry the line in a comment, so that one line stays
 one line and the way back needs no memory. Cells in other languages (`%%bash`) are left out.
+
+IPython also takes a magic without its `%` (`cd data`, `pip install timm`), where the cell has no
+other line and no Python variable has that name.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 MARKER = "# %% samedevice cell "  # starts the comment line above each cell
 _MARKER_LINE = re.compile(rf"^{MARKER}(\d+)(?: indented (\d+))?\n", re.MULTILINE)
@@ -30,6 +34,112 @@ _ESCAPED = re.compile(r"[ \t]*[%!?](?!=)")
 _HELP = re.compile(r"[ \t]*%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*(?:;[ \t]*)?(?:#.*)?$")
 _TARGET = re.compile(r"[\w.,\[\]'\" \t*]+")
 _OF_IPYTHON = re.compile(r"[ \t]*(?:!|%(?=\w))")
+_PYLAB = re.compile(r"%?pylab\b")
+_PYLAB_NAMES = (  # what it puts into the notebook's own namespace
+    "import numpy as np, matplotlib.pyplot as plt; from numpy import *; from pylab import *"
+)
+_FIRST_WORD = re.compile(r"([A-Za-z_]\w*)(?![\w.(\[])[ \t]*(?P<rest>.?)")
+
+# The line magics and the shell's commands of IPython 7 to 9 that need no `%`.
+_WITHOUT_PERCENT = frozenset(
+    [
+        "alias",
+        "alias_magic",
+        "autoawait",
+        "autocall",
+        "automagic",
+        "bookmark",
+        "cat",
+        "cd",
+        "colors",
+        "conda",
+        "config",
+        "cp",
+        "debug",
+        "dhist",
+        "dirs",
+        "doctest_mode",
+        "ed",
+        "edit",
+        "env",
+        "gui",
+        "hist",
+        "history",
+        "killbgscripts",
+        "ldir",
+        "less",
+        "lf",
+        "lk",
+        "ll",
+        "load",
+        "load_ext",
+        "loadpy",
+        "logoff",
+        "logon",
+        "logstart",
+        "logstate",
+        "logstop",
+        "ls",
+        "lsmagic",
+        "lx",
+        "macro",
+        "magic",
+        "mamba",
+        "man",
+        "matplotlib",
+        "micromamba",
+        "mkdir",
+        "more",
+        "mv",
+        "notebook",
+        "page",
+        "pastebin",
+        "pdb",
+        "pdef",
+        "pdoc",
+        "pfile",
+        "pinfo",
+        "pinfo2",
+        "pip",
+        "popd",
+        "pprint",
+        "precision",
+        "prun",
+        "psearch",
+        "psource",
+        "pushd",
+        "pwd",
+        "pycat",
+        "pylab",
+        "quickref",
+        "recall",
+        "rehashx",
+        "reload_ext",
+        "rep",
+        "rerun",
+        "reset",
+        "reset_selective",
+        "rm",
+        "rmdir",
+        "run",
+        "save",
+        "sc",
+        "set_env",
+        "sx",
+        "system",
+        "tb",
+        "time",
+        "timeit",
+        "unalias",
+        "unload_ext",
+        "uv",
+        "who",
+        "who_ls",
+        "whos",
+        "xdel",
+        "xmode",
+    ]
+)
 
 _TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*)
@@ -69,10 +179,11 @@ class Notebook:
 
     def __init__(self, content: str) -> None:
         self._json = content
+        found = [cell for cell in _code_cells(content) if not _is_foreign(cell[3])]
+        names = _Names([source for *_, source in found])
         self._cells = [
-            _Cell(index, start, end, source, *_to_python(source))
-            for index, start, end, source in _code_cells(content)
-            if not _is_foreign(source)
+            _Cell(index, start, end, source, *_to_python(source, names))
+            for index, start, end, source in found
         ]
         self.text = "".join(map(_marked, self._cells))
         self._first_lines: list[int] = []  # the line of each cell's marker
@@ -81,12 +192,28 @@ class Notebook:
             self._first_lines.append(line)
             line += cell.text.count("\n") + 2
 
+    @property
+    def cells(self) -> list[tuple[int, str]]:
+        """The cells as (lines of `text` above the cell's first, Python code)."""
+        codes = (cell.text for cell in self._cells)
+        return list(zip(self._first_lines, codes, strict=True))
+
     def cell_of(self, line: int) -> tuple[int, int] | None:
         """Return the index of the cell that a line of `text` is in, and the line in that cell."""
         at = bisect_right(self._first_lines, line) - 1
         if at < 0:
             return None
         return self._cells[at].index, line - self._first_lines[at]
+
+    def line_of(self, cell: int, line: int) -> int | None:
+        """Return the line of `text` that a line of the cell with this index is; None for no such.
+
+        The way back from `cell_of`.
+        """
+        for first, found in zip(self._first_lines, self._cells, strict=True):
+            if found.index == cell and 0 < line <= found.text.count("\n") + 1:
+                return first + line
+        return None
 
     def split(self, text: str) -> dict[int, str]:
         """Split a text that came from `text` into the sources of cells, by cell index."""
@@ -256,9 +383,52 @@ def _marked(cell: _Cell) -> str:
     return f"{MARKER}{cell.index}{indented}\n{cell.text}\n"
 
 
-def _to_python(source: str) -> tuple[str, int]:
-    """Turn a cell's source into Python with as many lines, and the indentation taken off it."""
+class _Names:
+    """The names that the Python code of some cells binds."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._sources = sources
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._bound
+
+    @cached_property
+    def _bound(self) -> frozenset[str]:
+        return frozenset(name for source in self._sources for name in _bound_by(source))
+
+
+def _bound_by(source: str) -> Iterator[str]:
+    for node in ast.walk(_parsed(_to_python(source)[0]) or ast.Module([], [])):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).split(".")[0]
+
+
+def _needs_no_percent(source: str, names: _Names) -> bool:
+    """Tell whether a cell is one line that IPython takes as a magic, though no `%` says so."""
+    line = source.strip()
+    word = _FIRST_WORD.match(line)
+    if (
+        "\n" in line
+        or word is None
+        or word[1] not in _WITHOUT_PERCENT
+        or word["rest"] in ("=", ",")
+    ):
+        return False
+    return not _parses(line) or not (word[1] in names or "*" in names)
+
+
+def _to_python(source: str, names: _Names | None = None) -> tuple[str, int]:
+    """Turn a cell's source into Python with as many lines, and the indentation taken off it.
+
+    `names` are those of the whole notebook; without them a magic is one by its `%`.
+    """
     source = re.sub(r"\r\n?", "\n", source)
+    if names is not None and _needs_no_percent(source, names):
+        return re.sub(r"()([ \t]*\S.*)", _kept, source, count=1), 0
     if not re.search(r"[%!?]|\A\s* ", source) or _parses(source):
         return source, 0
     lines = source.split("\n")
@@ -274,12 +444,18 @@ def _to_python(source: str) -> tuple[str, int]:
         if number - 1 in kept and lines[number - 1].endswith("\\"):
             lines[number] = _KEPT + line  # the rest of a shell line: a comment does
             continue
-        code = line.lstrip(" \t")
-        space = line[: len(line) - len(code)]
-        target = _assigned(line)
-        statement = f"{target} = None" if target else "pass"
-        lines[number] = f"{space}{statement}  {_KEPT}{code}"
+        lines[number] = re.sub(r"([ \t]*)(.*)", _kept, line, count=1)
     return "\n".join(lines), indent
+
+
+def _kept(line: re.Match[str]) -> str:
+    """Return a statement that stands for a line of IPython's, with the line in a comment."""
+    space, code = line.groups()
+    target = _assigned(code)
+    statement = (
+        f"{target} = None" if target else _PYLAB_NAMES if _PYLAB.match(code.lstrip()) else "pass"
+    )
+    return f"{space}{statement}  {_KEPT}{code}"
 
 
 def _to_ipython(code: str, indent: int) -> str:
@@ -289,13 +465,16 @@ def _to_ipython(code: str, indent: int) -> str:
 
 
 def _parses(source: str) -> bool:
+    return _parsed(source) is not None
+
+
+def _parsed(source: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(source)
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
 
 
 def _escaped_lines(lines: Sequence[str]) -> Iterator[int]:

@@ -185,6 +185,10 @@ class Source:
         """
         return None if self._notebook is None else self._notebook.cell_of(line)
 
+    def line_of(self, cell: int, line: int) -> int | None:
+        """Return the line of `text` that a line of a cell is; None for no such. See `cell_of`."""
+        return None if self._notebook is None else self._notebook.line_of(cell, line)
+
     def cells(self, text: str) -> dict[int, str]:
         """Split a text like `self.text` into code cells by index, magics written out as they were.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from samedevice import explain, migrate, rules
+from samedevice.cli import app
 from samedevice.config import Config
 from samedevice.explain import CAUSES, Explanation
 from samedevice.prove.clash import read_message
@@ -90,3 +93,53 @@ def test_a_text_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (
         explained("INFO: all is well\nloss: 0.1", {"main.py": "import torch\n"}, tmp_path) is None
     )
+
+
+NOTEBOOK = {
+    "nbformat": 4,
+    "metadata": {},
+    "cells": [
+        {"cell_type": "code", "source": "import torch\ndevice = torch.device('cuda')"},
+        {
+            "cell_type": "code",
+            "source": "net = torch.nn.Linear(2, 2).to(device)\nx = torch.ones(3, 2)",
+        },
+        {"cell_type": "markdown", "source": "# Now"},
+        {"cell_type": "code", "source": "y = 1\nnet(x)"},
+    ],
+}
+TOLD = (
+    "RuntimeError: Expected all tensors to be on the same device, but found at least two devices!\n"
+)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        'Traceback (most recent call last):\n  File "/x/n.ipynb:cell 4", line 2, in <module>\n'
+        "    net(x)\n",
+        "Cell In[17], line 2\n      1 y = 1\n----> 2 net(x)\n\n",
+        "Input In [17], in <cell line: 2>()\n      1 y = 1\n----> 2 net(x)\n\n",
+    ],
+)
+def test_a_frame_is_found_in_its_cell(
+    frame: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = explained(frame + TOLD, {"n.ipynb": json.dumps(NOTEBOOK)}, tmp_path)
+    assert found is not None and found.code == "net(x)"
+    assert [finding.rule for finding in found.findings] == ["tensor-without-device"]
+    Path("error.txt").write_text(frame + TOLD)
+    shown = CliRunner().invoke(app, ["explain", "error.txt"]).stdout
+    assert "\nn.ipynb:cell 4:2: net(x)\n" in shown
+    assert "since n.ipynb:cell 2:2: x = torch.ones(3, 2)\n" in shown
+
+
+def test_two_cells_alike_are_not_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    twice = {**NOTEBOOK, "cells": [*NOTEBOOK["cells"], NOTEBOOK["cells"][-1]]}  # type: ignore
+    text = "Cell In[17], line 2\n      1 y = 1\n----> 2 net(x)\n\n" + TOLD
+    found = explained(text, {"n.ipynb": json.dumps(twice)}, tmp_path)
+    assert found is not None and not found.path

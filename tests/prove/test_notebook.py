@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from samedevice.notebook import Notebook
 from samedevice.prove import notebook
-from samedevice.prove.display import located
+from samedevice.prove.display import located, with_cells
 from samedevice.source import from_bytes
 
 
@@ -24,12 +25,12 @@ def content() -> str:
 
 
 def test_a_line_of_the_run_is_found_in_its_cell() -> None:
-    text, parts = notebook.read(content())
-    lines = text.split("\n")
-    seen = {lines[line - 1]: notebook.cell_of(content(), line) for line in range(1, len(lines) + 1)}
+    read = Notebook(content())
+    lines = read.text.split("\n")
+    seen = {lines[line - 1]: notebook.cell_of(read, line) for line in range(1, len(lines) + 1)}
     assert seen["x = 1"] == (2, 2) and seen["z = 3"] == (4, 3)
-    assert seen["# cell 2"] is None and len(parts) == 2
-    assert notebook.cell_of(content(), 99) is None
+    assert notebook.cell_of(read, 1) is None and len(read.cells) == 2
+    assert notebook.cell_of(read, 99) is None
 
 
 def test_check_counts_alike() -> None:
@@ -49,3 +50,13 @@ def test_reports_name_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert located(str(tmp_path / "bad.ipynb"), 3) == "bad.ipynb:3"
     assert located(str(tmp_path / "gone.ipynb"), 3) == "gone.ipynb:3"
     assert located(str(tmp_path / "a.py"), 3) == "a.py:3"
+
+
+def test_json_has_the_cells(tmp_path: Path) -> None:
+    path = str(tmp_path / "n.ipynb")
+    Path(path).write_text(content())
+    made = with_cells(
+        {"frames": ({"file": path, "line": 3},), "clash": {"file": "a.py", "line": 3}}
+    )
+    assert made["frames"] == [{"file": path, "line": 3, "cell": 2, "line_in_cell": 2}]
+    assert made["clash"] == {"file": "a.py", "line": 3}

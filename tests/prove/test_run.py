@@ -166,6 +166,27 @@ def test_notebook(tmp_path: Path) -> None:
     assert "    raise ValueError(y)\n" in result.stderr.text
     # lines count through the code cells, one more before each
     assert result.frames[-1].line == 4 + 3 + 2 + 3 + 3
+    assert 'a.ipynb:cell 7", line 2, in <module>\n' in result.stderr.text
+
+
+def test_a_notebooks_traceback_and_warnings_name_cells(tmp_path: Path) -> None:
+    def cell(source: str) -> dict[str, object]:
+        return {"cell_type": "code", "source": source.splitlines(True), "metadata": {}}
+
+    cells = [
+        cell("pip install nothing"),
+        cell("import warnings\nwarnings.warn('hello')"),
+        cell("def f(x):\n    return 1 / x\n\n\ntry:\n    f(0)\nexcept ZeroDivisionError as e:\n"
+             "    raise ValueError('no') from e"),
+    ]  # fmt: skip
+    Path(tmp_path, "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}), "utf-8")
+    told = run_program("a.ipynb", cwd=tmp_path, settings=QUICK).stderr.text
+    assert "a.ipynb:cell 2:2: UserWarning: hello\n  warnings.warn('hello')\n" in told
+    assert 'a.ipynb:cell 3", line 2, in f\n    return 1 / x\n' in told  # of the cause
+    assert 'a.ipynb:cell 3", line 8, in <module>\n    raise ValueError' in told
+    Path(tmp_path, "b.ipynb").write_text(json.dumps({"cells": [cell("x = 1\ny = (")]}), "utf-8")
+    refused = run_program("b.ipynb", cwd=tmp_path, settings=QUICK)
+    assert refused.message.partition("b.ipynb:")[2].startswith("cell 1:2: ")
 
 
 def test_broken_notebook(tmp_path: Path) -> None:

@@ -306,3 +306,17 @@ def test_statement() -> None:
     assert statement(source, 11, "return z") is None
     assert statement(source, 99, "") is None
     assert statement("def f(:\n  x\n", 2, "x") == (2, 2)
+
+
+def test_a_cell_as_run_tells_it() -> None:
+    told = read(
+        'Traceback (most recent call last):\n  File "/tmp/a b/n.ipynb:cell 3", line 7, in forward\n'
+        "    return self.fc(x) * self.scale\nRuntimeError: Expected all tensors to be on the same "
+        "device, but found at least two devices, cuda:0 and cpu!\n"
+        "──────── n.ipynb · virtual cuda ────────\nclash: two operands are on two devices\n"
+        "  RuntimeError: Expected all tensors to be on the same device, but found at least two\n"
+    )
+    assert told is not None
+    frame = told.frames[-1]
+    assert (frame.file, frame.cell, frame.line) == ("/tmp/a b/n.ipynb", 3, 7)
+    assert told.text.endswith("cuda:0 and cpu!")

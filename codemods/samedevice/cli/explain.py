@@ -59,19 +59,22 @@ def explain(
 
 def _tell_explanation(found: Explanation, project: Project) -> None:
     """Print what a traceback says about a project."""
+    from ..finding import Span
     from ..prove.topics import MEANING
+    from ..report.place import short_place
 
     console = make_console()
 
     def tell(text: str) -> None:
-        console.print(text, markup=False, highlight=False)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     said = f"{found.exception}: {found.message}" if found.exception else found.message
-    console.print(said, style="bold red", markup=False)
+    console.print(said, style="bold red", markup=False, soft_wrap=True)
     if found.topic != "device":
         tell(MEANING[found.topic])
     if found.path:
-        tell(f"{found.path}:{found.line}: {found.code}")
+        at = short_place(found.path, Span(found.line, 0, found.line, 0), project.sources)
+        tell(f"{at}: {found.code}")
     if found.topic != "device":
         return
     if not found.path and not found.elsewhere:
@@ -97,12 +100,15 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
 def _tell_operand(
     operand: Meeting, found: Explanation, project: Project, tell: Callable[[str], None]
 ) -> None:
+    from ..report.place import short_place
+
     where = _PLACES[operand.place.value] if operand.certain else _DEMAND
     tell(f"  {operand.code} {where}" + (": torch says so" if operand.told else ""))
     for origin in operand.origins:
         code = project.sources[origin.path].line(origin.span.line).strip()
         if (origin.path, origin.span.line) != (found.path, found.line):
-            tell(f"    since {origin.path}:{origin.span.line}: {code}")
+            at = short_place(origin.path, origin.span, project.sources)
+            tell(f"    since {at}: {code}")
 
 
 def _show(findings: Sequence[Finding], project: Project, console: Console) -> None:

@@ -31,6 +31,7 @@ from pathlib import Path  # noqa: E402
 from types import FrameType, ModuleType  # noqa: E402
 from typing import Any  # noqa: E402
 
+from samedevice.notebook import Notebook  # noqa: E402
 from samedevice.prove import device, failure, lead, notebook, trail  # noqa: E402
 from samedevice.prove.clash import Frame  # noqa: E402
 from samedevice.prove.frames import is_users  # noqa: E402
@@ -49,10 +50,9 @@ class Refused(Exception):
 class _Report:
     """What the parent reads. It is written as often as there is news, whole or not at all."""
 
-    def __init__(self, path: str, is_notebook: bool) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
         self._owner = os.getpid()  # a forked child of the program reports nothing
-        self.is_notebook = is_notebook
         self.data: dict[str, Any] = {"status": "started"}
         self.record: Callable[[], dict[str, Any]] | None = None
 
@@ -71,7 +71,7 @@ class _Report:
 def main() -> None:
     """Run the job named on the command line and exit as the program does."""
     job = Job.read(Path(sys.argv[1]))
-    report = _Report(job.report, job.kind == "notebook")
+    report = _Report(job.report)
     atexit.register(report.write)  # the first one in is the last one out: after the program's own
     _limit(job)
     _listen(job, report)
@@ -178,6 +178,8 @@ class _Code:
             __builtins__=__builtins__,
         )
         self.parts: list[Any] = []
+        self.file = file
+        self.notebook: Notebook | None = None
 
 
 def _prepare(job: Job) -> _Code:
@@ -196,16 +198,20 @@ def _prepare(job: Job) -> _Code:
     try:
         content = Path(path).read_bytes()
         if job.kind == "notebook":
-            text, parts = notebook.read(content.decode("utf-8-sig"))
+            cells = code.notebook = Notebook(content.decode("utf-8-sig"))
+            text = cells.text
             linecache.cache[path] = (len(text), None, text.splitlines(True), path)
-            code.parts = [compile(tree, path, mode) for tree, mode in notebook.trees(parts, path)]
+            code.parts = [compile(tree, path, mode) for tree, mode in notebook.trees(cells, path)]
             code.main.__dict__["display"] = print
+            notebook.warn_by_cell(path, cells)
         else:
             code.parts = [compile(content, path, "exec", dont_inherit=True)]
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}") from None
     except SyntaxError as error:
-        place = f"{path}:{error.lineno}" if error.lineno else path
+        at = notebook.cell_of(code.notebook, error.lineno or 0) if code.notebook else None
+        line = f"cell {at[0]}:{at[1]}" if at else error.lineno
+        place = f"{path}:{line}" if line else path
         raise Refused(f"{place}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused(f"{path}: {error}") from None
@@ -248,7 +254,7 @@ def _run(code: _Code, report: _Report, lives: Lives) -> Any:
     except BaseException as error:
         if os.getpid() != report._owner:
             raise
-        _explain(error, report, lives)
+        _explain(error, code, report, lives)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     report.data["status"] = "passed"
     return 0
@@ -257,11 +263,13 @@ def _run(code: _Code, report: _Report, lives: Lives) -> Any:
 # A failure
 
 
-def _explain(error: BaseException, report: _Report, lives: Lives) -> None:
+def _explain(error: BaseException, code: _Code, report: _Report, lives: Lives) -> None:
     """Print the traceback as Python would, and put it into the report."""
     trace = failure.without_ours(error)
-    if sys.excepthook is sys.__excepthook__ and report.is_notebook:
-        traceback.print_exception(type(error), error, trace)  # Python's own would read the JSON
+    if sys.excepthook is sys.__excepthook__ and code.notebook is not None:
+        told = traceback.TracebackException(type(error), error, trace)
+        notebook.told_by_cell(told, code.file, code.notebook)
+        sys.stderr.write("".join(told.format()))
     else:
         sys.excepthook(type(error), error, trace)
     name, text = type(error).__qualname__, failure.text_of(error)

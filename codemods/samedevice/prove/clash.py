@@ -83,7 +83,8 @@ class Party:
 class Frame:
     """One line of a traceback. `file` is as the traceback has it; `line` counts from 1.
 
-    `cell` is the execution count of a notebook's cell where the traceback tells no more than that.
+    `cell` is a notebook's cell, and then `line` is the one in it: by its number in `file`, from 1
+    among the cells of all kinds, or without a file by its execution count.
     """
 
     file: str

@@ -43,7 +43,7 @@ def run(
     `time_limit` is in seconds; memory and output limits are sizes such as "4G" or "500M". `report`
     is a file for the JSON report, "-" for stdout.
     """
-    from samedevice.prove.display import console, show_run
+    from samedevice.prove.display import console, show_run, with_cells
     from samedevice.prove.run import Program, ProgramError, run_program
 
     try:
@@ -65,7 +65,7 @@ def run(
         result = run_program(parsed, settings=settings, interactive=True)
         sys.stdout.flush()
         show_run(result, console(stderr=True), transfers)
-        _write(report, result.to_json())
+        _write(report, with_cells(result.to_json()))
     except ProgramError as error:
         return _refuse(error)
     return result.exit_code
@@ -104,7 +104,7 @@ def prove(
     the link to each file, by its path, and to the map under "".
     """
     from samedevice.prove.compare import IGNORABLE, Ignored
-    from samedevice.prove.display import console
+    from samedevice.prove.display import console, with_cells
     from samedevice.prove.prove import prove as prove_change
     from samedevice.prove.run import ProgramError
 
@@ -139,7 +139,7 @@ def prove(
                 ),
             )
         show_proof(proof, to)
-        _write(report, proof.to_json())
+        _write(report, with_cells(proof.to_json()))
         if html is not None:
             from samedevice.prove.page import render
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -13,6 +14,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from samedevice.notebook import Notebook
 from samedevice.prove import notebook
 from samedevice.prove.clash import Clash, Kind, Party
 from samedevice.prove.record import Record, Transfer
@@ -68,7 +70,8 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
         to.print(Text(f"{result.status}: {result.message}", "bold red"))
         if result.frames:
             last = result.frames[-1]
-            to.print(Padding(_code(last.line, last.text), (0, 2)))
+            for part in _statement(last.file, last.line, last.function, last.text):
+                to.print(part)
     if result.left_behind:
         to.print(
             f"{result.left_behind} process(es) that it had left behind were ended", style="red"
@@ -86,14 +89,33 @@ def render_clash(clash: Clash) -> RenderableType:
         Padding(Text(f"{clash.exception}: {clash.message}"), (0, 2)),
     ]
     if clash.file:
-        where = located(clash.file, clash.line)
-        inside = f" in {clash.function}" if clash.function not in ("", "<module>") else ""
-        parts.append(Text(f"{where}{inside}", "bold"))
-        cell = _cell(clash.file, clash.line)
-        parts.append(Padding(_code(cell[1] if cell else clash.line, clash.text), (0, 2)))
+        parts += _statement(clash.file, clash.line, clash.function, clash.text)
     for party in clash.operands:
         parts.append(Padding(_party(party), (0, 2)))
     return Group(*parts)
+
+
+def _statement(file: str, line: int, function: str, text: str) -> Iterator[RenderableType]:
+    """Yield where a statement is, and its code."""
+    inside = f" in {function}" if function not in ("", "<module>") else ""
+    yield Text(f"{located(file, line)}{inside}", "bold")
+    cell = _cell(file, line)
+    yield Padding(_code(cell[1] if cell else line, text), (0, 2))
+
+
+def with_cells(data: Any) -> Any:
+    """Return data for JSON in which each line of a notebook has its cell and its line in it, too.
+
+    They are `cell`, counted from 1 among the cells of all kinds, and `line_in_cell`.
+    """
+    if isinstance(data, (list, tuple)):
+        return [with_cells(one) for one in data]
+    if not isinstance(data, dict):
+        return data
+    file, line = data.get("file"), data.get("line")
+    cell = _cell(file, line) if isinstance(file, str) and isinstance(line, int) else None
+    more = {"cell": cell[0], "line_in_cell": cell[1]} if cell else {}
+    return {key: with_cells(value) for key, value in data.items()} | more
 
 
 def located(file: str, line: int) -> str:
@@ -105,19 +127,18 @@ def located(file: str, line: int) -> str:
 
 
 def _cell(file: str, line: int) -> tuple[int, int] | None:
-    return notebook.cell_of(_read(file), line) if file.endswith(".ipynb") and _read(file) else None
+    found = _read(file) if file.endswith(".ipynb") else None
+    return notebook.cell_of(found, line) if found is not None else None
 
 
 @lru_cache(maxsize=4)
-def _read(file: str) -> str:
-    """Return a notebook's text, "" where it is none (any more)."""
+def _read(file: str) -> Notebook | None:
+    """Return a notebook, None where the file is none (any more)."""
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            content = stream.read()
-        notebook.read(content)
+            return Notebook(stream.read())
     except (OSError, ValueError):
-        return ""
-    return content
+        return None
 
 
 def _party(party: Party) -> RenderableType:

@@ -1,79 +1,34 @@
-"""Run a notebook's code cells without Jupyter: read them, and split them into code objects.
+"""Run a notebook's code cells without Jupyter: split them into code objects, and name their lines.
 
-Lines count through the code cells in order, each after one line of its own for the cell's border.
-IPython's magics and shell lines do nothing here.
+Lines count through the code cells in order, each after one line of its own for the cell's border;
+so they do in `samedevice.notebook`. People read them as cell and line in it. IPython's magics and
+shell lines do nothing here.
 """
 
 from __future__ import annotations
 
 import ast
-import json
-import re
+import traceback
+import warnings
 from collections.abc import Iterator
 
-_BORDER = "# cell {}\n"
-_PYTHON_CELLS = frozenset({"capture", "debug", "memit", "prun", "time", "timeit", "wandb"})
-_MAGIC = re.compile(r"^([ \t]*)([%!?].*)$", re.MULTILINE)
-_ASSIGNED = re.compile(r"^([ \t]*[\w., ]+?=[ \t]*)([!%].*)$", re.MULTILINE)
-_CELL_MAGIC = re.compile(r"\s*%%(\w*)")
+from samedevice.notebook import Notebook
 
 
-def read(content: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the joined code and the cells as (lines above the cell's first, Python source).
-
-    Raises ValueError when `content` is no notebook.
-    """
-    text, parts = "", []
-    for number, source in _cells(content):
-        text += _BORDER.format(number)
-        python = _to_python(source)
-        parts.append((text.count("\n"), python))
-        text += f"{python}\n"
-    return text, parts
+def cell_of(notebook: Notebook, line: int) -> tuple[int, int] | None:
+    """Return the cell that a line is in (from 1, all kinds counted), and the line in it."""
+    if line > notebook.text.count("\n"):
+        return None
+    place = notebook.cell_of(line)
+    return (place[0] + 1, place[1]) if place and place[1] > 0 else None
 
 
-def cell_of(content: str, line: int) -> tuple[int, int] | None:
-    """Return the cell that a line of the joined code is in (from 1, all kinds counted), and the
-    line in it; None for no such line.
-
-    Raises ValueError when `content` is no notebook.
-    """
-    above = 1
-    for number, source in _cells(content):
-        lines = source.count("\n") + 1
-        if above < line <= above + lines:
-            return number, line - above
-        above += lines + 1
-    return None
-
-
-def _cells(content: str) -> Iterator[tuple[int, str]]:
-    """Yield the cells that are run, with their numbers from 1 among the cells of all kinds."""
-    try:
-        data = json.loads(content)
-        cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]
-        sources = [
-            (number, source if isinstance(source, str) else "".join(source))
-            for number, cell in enumerate(cells, 1)
-            if cell["cell_type"] == "code"
-            for source in [cell["source"] if "source" in cell else cell["input"]]
-        ]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise ValueError(f"not a Jupyter notebook ({error})") from None
-    for number, source in sources:
-        magic = _CELL_MAGIC.match(source)
-        if not magic or magic[1] in _PYTHON_CELLS:
-            yield number, source
-
-
-def trees(
-    parts: list[tuple[int, str]], path: str
-) -> Iterator[tuple[ast.Module | ast.Interactive, str]]:
+def trees(notebook: Notebook, path: str) -> Iterator[tuple[ast.Module | ast.Interactive, str]]:
     """Yield (tree, mode) for `compile`: a cell's statements, then its last expression to be shown.
 
     Raises SyntaxError.
     """
-    for above, source in parts:
+    for above, source in notebook.cells:
         tree = ast.parse("\n" * above + source, path)
         shown = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         if isinstance(shown, ast.Expr) and source.rstrip().endswith(";"):
@@ -84,11 +39,45 @@ def trees(
             yield ast.Interactive([shown]), "single"
 
 
-def _to_python(source: str) -> str:
-    """Turn IPython's own lines into statements that do nothing; the line count stays."""
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        source = _MAGIC.sub(r"\1pass  # \2", source)
-        source = _ASSIGNED.sub(r"\1None  # \2", source)
-    return source
+def told_by_cell(
+    error: traceback.TracebackException, path: str, notebook: Notebook
+) -> traceback.TracebackException:
+    """Name the lines of a notebook in a traceback by cell and line in it, and return it."""
+    seen: set[int] = set()
+    waiting: list[traceback.TracebackException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())]
+        for frame in one.stack:
+            place = cell_of(notebook, frame.lineno or 0) if frame.filename == path else None
+            if place is None:
+                continue
+            frame.line  # noqa: B018  # read now, while its number is the one of `path`
+            last = getattr(frame, "end_lineno", None)
+            if last is not None:
+                frame.end_lineno = last - (frame.lineno or 0) + place[1]  # type: ignore[attr-defined]
+            frame.filename, frame.lineno = f"{path}:cell {place[0]}", place[1]
+    return error
+
+
+def warn_by_cell(path: str, notebook: Notebook) -> None:
+    """Name the lines of a notebook in warnings, too, by cell and line in it."""
+    usual = warnings.formatwarning
+
+    def formatted(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        place = cell_of(notebook, lineno) if filename == path else None
+        if place is None:
+            return usual(message, category, filename, lineno, line)
+        code = line or notebook.text.split("\n")[lineno - 1]
+        return usual(message, category, f"{path}:cell {place[0]}", place[1], code)
+
+    warnings.formatwarning = formatted

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 
+from samedevice.notebook import Notebook
 from samedevice.prove import notebook
 from samedevice.prove.trail import Ran
 
@@ -63,10 +64,16 @@ def reach(
         for unit in touched(path, *texts.get(path, (None, None))):
             statements += 1
             if lines.isdisjoint(unit):
-                missed.append(f"{path}:{min(unit)}")
+                missed.append(_place(path, texts[path][1], min(unit)))
             else:
                 statements_ran += 1
     return Reach(len(changed), files_ran, statements, statements_ran, tuple(missed))
+
+
+def _place(path: str, text: str | None, line: int) -> str:
+    """Return where a line is as people count it: in a notebook by its cell and the line in it."""
+    cell = notebook.cell_of(Notebook(text), line) if text and path.endswith(".ipynb") else None
+    return f"{path}:{line}" if cell is None else f"{path}:cell {cell[0]}:{cell[1]}"
 
 
 def touched(path: str, before: str | None, after: str | None) -> list[frozenset[int]]:
@@ -79,8 +86,8 @@ def touched(path: str, before: str | None, after: str | None) -> list[frozenset[
         return []
     try:
         if suffix == ".ipynb":
-            before = notebook.read(before)[0] if before else before
-            after = notebook.read(after)[0]
+            before = Notebook(before).text if before else before
+            after = Notebook(after).text
         owners = _owners(after)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return []

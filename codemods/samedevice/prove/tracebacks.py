@@ -65,18 +65,20 @@ _IPYTHON_CELL = re.compile(
 _ARROW = re.compile(r"^-{1,}>\s*(?P<line>\d+)\s?(?P<text>.*)$")
 _NUMBERED = re.compile(r"^\s+\d+\s.*$|^\s+\d+$")
 _EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: ?(?P<text>.*))?$")
+_RULE = re.compile(r"\s*[─━═-]{3}")  # what sets off a report, such as ours
 _KNOWN = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit|Stop\w+)$")
 
 
 def read(text: str) -> Traceback | None:
     """Return the last traceback in `text`, or None when there is neither frame nor known message.
 
-    Of chained ones the last that speaks of devices is taken, as it is the one to repair.
+    Of chained ones the last that speaks of devices is taken, as it is the one to repair. One with
+    frames counts before a message that is told once more without them.
     """
     found = list(_tracebacks(_clean(text)))
     telling = [one for one in found if one.message is not None]
     framed = [one for one in found if one.frames]
-    best = telling or framed or found
+    best = [one for one in telling if one.frames] or telling or framed or found
     return best[-1] if best else None
 
 
@@ -151,9 +153,11 @@ def _frame(lines: list[str], at: int) -> tuple[Frame | None, int]:
         if following < len(lines) and _is_code(lines, following):
             text, following = lines[following].strip(), following + 1
         file, number = match["file"], int(match["line"])
-        cell = re.match(r"<ipython-input-(\d+)-", file)
         name = (match["name"] or "").split("(")[0]
-        return Frame(file, number, name, text, int(cell[1]) if cell else None), following
+        counted = re.match(r"<ipython-input-(\d+)-", file)
+        placed = re.fullmatch(r"(.+\.ipynb):cell (\d+)", file)  # as `samedevice run` tells it
+        cell = int(counted[1]) if counted else int(placed[2]) if placed else None
+        return Frame(placed[1] if placed else file, number, name, text, cell), following
     match = _IPYTHON_FILE.match(line) or _IPYTHON_CELL.match(line)
     if match is None:
         return None, at
@@ -211,7 +215,7 @@ def _exception(lines: list[str], at: int, after_frames: bool) -> tuple[str, str,
     following = at + 1
     while following < len(lines) and lines[following].strip():
         more = lines[following]
-        if _START.search(more) or _CPYTHON.match(more) or _is_exception(more):
+        if _START.search(more) or _CPYTHON.match(more) or _is_exception(more) or _RULE.match(more):
             break
         words.append(more.strip())
         following += 1
