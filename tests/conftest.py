@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from samedevice import places, rules
+from samedevice import naming, places, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.places.bonds import Bonds
 from samedevice.project import Project
@@ -130,7 +130,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(places, "infer", infer)
     # what stands in for a solution is asked and told to let go, as one is
-    monkeypatch.setattr(Project, "rest", lambda project: None, raising=False)
+    monkeypatch.setattr(naming, "rest", lambda project: None)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "incomplete", lambda project, found: (), raising=False)
     monkeypatch.setattr(groups, "bonds", lambda project: Bonds({}, frozenset()))

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from samedevice.check import select
 from samedevice.config import Config, ConfigError, Exclude, PerFile, load
 from samedevice.project import Project
 
@@ -93,6 +94,27 @@ def test_a_broken_setting_names_the_file(tmp_path: Path, text: str, message: str
         load([str(tmp_path)])
     assert str(caught.value).startswith(str(tmp_path / "pyproject.toml"))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ('ignore = ["loss-not-move"]', "ignore"),
+        ('extend-select = ["loss-not-move"]', "extend-select"),
+        ('per-file-ignores = {"tests/" = ["loss-not-move"]}', "per-file-ignores"),
+    ],
+)
+def test_a_rule_that_does_not_exist_names_the_file_and_the_setting(
+    tmp_path: Path, table: str, key: str
+) -> None:
+    (tmp_path / "base.toml").write_text(table)
+    (tmp_path / "pyproject.toml").write_text('[tool.samedevice]\nextend = "base.toml"\n')
+    with pytest.raises(ConfigError) as caught:
+        select(load([str(tmp_path)]))
+    assert str(caught.value) == (
+        f"{tmp_path / 'base.toml'}: [tool.samedevice] {key}: there is no rule loss-not-move; "
+        "did you mean loss-not-moved?"
+    )
 
 
 def test_a_resolver_flag_of_another_form_is_refused() -> None:

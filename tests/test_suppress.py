@@ -106,6 +106,10 @@ def test_a_file_that_the_settings_name() -> None:
         ("# samedevice: ignore[]", "write `# samedevice: ignore[RULE]`"),
         ("# samedevice: ignore[oen]", "did you mean one?"),
         ("# samedevice: ignore[nothing-like-it]", "`samedevice rules` lists them"),
+        ("# nosec samedevice: ignore", "write `# samedevice: ignore`"),
+        ("# pylint: disable=x, samedevice: ignore[one]", "write `# samedevice: ignore[one]`"),
+        ("# type: ignore  # samedevice: ignore[one]", None),
+        ("# one writes 'samedevice: ignore[one]' for that", None),
         ("# samedevice: ignore[one]", None),
         ("# samedevice: see the handbook", None),
         ("# samedevice repairs this", None),
@@ -117,6 +121,10 @@ def test_misspelt_comments_say_what_is_meant(comment: str, said: str | None) -> 
         hint for one in comments_of(f"x = 1  {comment}\n") for _, hint in meant(one, ["one", "two"])
     ]
     assert found == ([said] if said else [])
+
+
+def test_a_comment_with_a_line_to_itself_may_speak_of_the_form() -> None:
+    assert not list(comments_of("# A comment like samedevice: ignore[one] does it.\nx = 1\n"))
 
 
 @pytest.mark.parametrize(

@@ -320,7 +320,8 @@ def select(config: Config) -> dict[str, Rule]:
     by_file = (rule for setting in config.per_file_ignores for rule in setting.rules)
     for name in (*named, *config.unsafe_rule, *by_file):
         if name not in known:
-            raise ConfigError(unknown_rule(name, known))
+            where = dict(config.named_in).get(name)
+            raise ConfigError((f"{where}: " if where else "") + unknown_rule(name, known))
     wanted = (*config.select, *config.extend_select) if config.select else known
     return {name: known[name] for name in known if name in wanted and name not in config.ignore}
 

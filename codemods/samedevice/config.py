@@ -59,7 +59,7 @@ class Config:
     "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `files` are those that the
-    settings were read from, the nearest first.
+    settings were read from, the nearest first; `named_in` says of each rule that they name where.
     """
 
     select: tuple[str, ...] = ()
@@ -75,6 +75,7 @@ class Config:
     baseline: str = ""
     per_file_ignores: tuple[PerFile, ...] = ()
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    named_in: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
     def with_flags(
         self,
@@ -272,12 +273,15 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         raise fail("batch", "expected a table")
     per_file = table.get("per-file-ignores", {})
     if not isinstance(per_file, dict) or not all(
-        isinstance(rules, list) and all(isinstance(rule, str) for rule in rules)
-        for rules in per_file.values()
+        isinstance(listed, list) and all(isinstance(rule, str) for rule in listed)
+        for listed in per_file.values()
     ):
         raise fail("per-file-ignores", "expected a table of patterns, each with a list of rules")
+    rules = [(rule, key) for key in LISTS if key != "exclude" for rule in table.get(key, ())]
+    rules += [(rule, "per-file-ignores") for listed in per_file.values() for rule in listed]
+    named_in = tuple((rule, f"{path}: [tool.samedevice] {key}") for rule, key in rules)
     folder = os.path.dirname(os.path.abspath(path))
-    ignores = tuple(PerFile(folder, pattern, (*rules,)) for pattern, rules in per_file.items())
+    ignores = tuple(PerFile(folder, pattern, (*listed,)) for pattern, listed in per_file.items())
     patterns = tuple(table.get("exclude", ()))
     exclude = Exclude(folder, patterns)
     return Config(
@@ -293,4 +297,5 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         baseline=os.path.join(folder, baseline) if baseline else base.baseline,
         per_file_ignores=(*base.per_file_ignores, *ignores),
         files=(path, *base.files),
+        named_in=(*named_in, *base.named_in),
     )

@@ -32,6 +32,11 @@ _COMMENT = re.compile(
     r"\s*(?P<list>\[[^\]]*\])?(?P<rest>[^#]?)",
     re.IGNORECASE,
 )
+# Ours without a `#` of its own, behind another tool's words; at quotes somebody speaks of it.
+_BEHIND = re.compile(
+    r"(?<![\s#\"'`])[ \t]+(?P<text>samedevice\s*:\s*(?:ignore-file|ignore-next-line|ignore)\b"
+    r"(?:\s*\[[^\]]*\])?)"
+)
 _SPACE = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
 _ALIKE = 0.75  # from here a word is meant to be one of ours
 
@@ -176,6 +181,9 @@ def comments_of(text: str) -> Iterator[Comment]:
             if token.type == tokenize.COMMENT:
                 line, column = token.start
                 alone = not token.line[:column].strip()
+                for match in () if alone else _BEHIND.finditer(token.string):
+                    first, last = column + match.start("text"), column + match.end("text")
+                    yield Comment(Span(line, first, line, last), None, line, match["text"])
                 for match in _COMMENT.finditer(token.string):
                     comment = _comment(match, line, column)
                     if comment is None or comment.wrong or comment.line is None:

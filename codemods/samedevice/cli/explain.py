@@ -64,12 +64,13 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
     from ..report.place import short_place
 
     console = make_console()
+    soft = not console.is_terminal  # in a file a statement stays one line
 
     def tell(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        console.print(text, markup=False, highlight=False, soft_wrap=soft)
 
     said = f"{found.exception}: {found.message}" if found.exception else found.message
-    console.print(said, style="bold red", markup=False, soft_wrap=True)
+    console.print(said, style="bold red", markup=False, soft_wrap=soft)
     if found.topic != "device":
         tell(MEANING[found.topic])
     if found.path:

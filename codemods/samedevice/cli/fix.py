@@ -195,11 +195,11 @@ def _outcome(
     if program:
         return _repaired(project, config, paths, program, limit)
     memory = Memory()
-    declined: set[Key] = set()
+    old: set[Key] = set()
     if baseline:
-        declined |= _older(project, config, paths, baseline, memory, cache)
+        old = _older(project, config, paths, baseline, memory, cache)
     with working("fixing", project) as step:
-        outcome = migrate.migrate(project, config, declined, step, memory, cache)
+        outcome = migrate.migrate(project, config, old, step, memory, cache)
     clock.tell("fixed", f"in {count(outcome.rounds, 'round')}")
     if ask:
         from ..interactive import choose
@@ -207,9 +207,12 @@ def _outcome(
         left = choose(outcome, make_console())
         if left:
             with working("fixing", project) as step:
-                outcome = migrate.migrate(project, config, declined | left, step, memory, cache)
+                outcome = migrate.migrate(project, config, old | left, step, memory, cache)
     if cache is not None:
         cache.write()
+    if old:  # they were counted, and to leave them is what was asked for
+        kept = [one for one in outcome.remaining if migrate.key(outcome.before(one)) not in old]
+        outcome.remaining[:] = kept
     return outcome
 
 
