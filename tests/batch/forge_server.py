@@ -1,14 +1,16 @@
-"""GitHub's and GitLab's REST APIs on loopback: what a batch asks of them, with memory.
+"""Forges on loopback: what a batch asks of their REST APIs, with memory; a file for each.
 
 Over real repositories (`Forge.serve`) it speaks git's protocol, too, and its branches are theirs.
 
-The shapes and the rules (422 and 409 for a second request of one branch, paging by the Link
-header, what counts as a state) are those of the two APIs' documentation. Answers are made from
-`Forge`'s state, so a client that asks wrongly is told so.
+The shapes and the rules (what a second request of one branch is answered, how pages follow, what
+counts as a state) are those of the APIs' documentation. Answers are made from `Forge`'s state, so a
+client that asks wrongly is told so. Over real repositories a merge is a real one, and whether there
+are conflicts is asked of git.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -42,6 +44,14 @@ class Request:
     labels: list[str] = field(default_factory=list)
     reviewers: list[str] = field(default_factory=list)
     teams: list[str] = field(default_factory=list)
+    home: str = ""
+    """The project that has the branch, where it is a fork."""
+    checks: dict[str, str] = field(default_factory=dict)
+    """What each check says: "passed", "failed" or "running"."""
+    reviews: dict[str, str] = field(default_factory=dict)
+    """What each reviewer says: "approved" or "changes"."""
+    blocked: bool = False
+    """Whether a rule of the target branch is not met."""
 
 
 class Branches(MutableMapping[str, str]):
@@ -99,6 +109,68 @@ class Forge:
             subprocess.run(["git", "-C", path, "config", "http.receivepack", "true"], check=True)
             self.branches[f"{path.parent.name}/{path.stem}"] = Branches(path)
 
+    def tip(self, request: Request) -> str:
+        """Return the last commit of a request's branch."""
+        return self.branches[request.home or request.project].get(request.head, "0" * 40)
+
+    def is_ready(self, request: Request) -> bool:
+        """Tell whether a request can be merged as far as the forge is concerned."""
+        return request.state == "open" and not request.blocked and self.merged(request) is not None
+
+    def merged(self, request: Request) -> str | None:
+        """Return the tree of a request with its target, None where they conflict."""
+        if self.root is None:
+            return ""
+        base = self.branches[request.project].get(request.base, "")
+        asked = ["merge-tree", "--write-tree", base, self.tip(request)]
+        done = self._git(request, asked, check=False)
+        return done.split("\n")[0] if done else None
+
+    def merge(self, request: Request) -> None:
+        """Merge a request."""
+        branches = self.branches[request.project]
+        tree, tip = self.merged(request), self.tip(request)
+        if self.root is not None:
+            parents = ["-p", branches[request.base], "-p", tip]
+            made = self._git(request, ["commit-tree", str(tree), *parents, "-m", request.title])
+            branches[request.base] = made.strip()
+        else:
+            branches[request.base] = tip
+        request.state = "merged"
+
+    def _git(self, request: Request, asked: list[str], check: bool = True) -> str:
+        folder = f"{self.root}/{request.project}.git"
+        who = {
+            f"GIT_{role}_{key}": "forge@localhost"
+            for role in ("AUTHOR", "COMMITTER")
+            for key in ("NAME", "EMAIL")
+        }
+        homes = [f"{self.root}/{name}.git/objects" for name in {request.home} - {""}]
+        env = {**os.environ, **who, "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(homes)}
+        done = subprocess.run(
+            ["git", "-C", folder, *asked], capture_output=True, text=True, env=env
+        )
+        assert not check or done.returncode == 0, done.stderr
+        return done.stdout if done.returncode == 0 else ""
+
+    def fork(self, project: str, owner: str) -> str:
+        """Make a fork, as forges do: once for each owner."""
+        name = f"{owner}/{project.rpartition('/')[2]}"
+        if name not in self.branches:
+            if self.root is None:
+                self.branches[name] = dict(self.branches[project])
+            else:
+                folder = self.root / f"{name}.git"
+                folder.parent.mkdir(exist_ok=True)
+                there = str(self.root / f"{project}.git")
+                subprocess.run(["git", "clone", "-q", "--bare", there, folder], check=True)
+                subprocess.run(
+                    ["git", "-C", folder, "config", "http.receivepack", "true"], check=True
+                )
+                self.branches[name] = Branches(folder)
+            self.flags[name] = {"fork_of": project}
+        return name
+
     @property
     def api(self) -> str:
         """The address of GitHub's API, as an Enterprise Server has it."""
@@ -127,6 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
     forge: Forge
     routes: list[tuple[str, re.Pattern[str], Route]]
     token: Callable[[Any], str]
+    page: Callable[..., Answer]
 
     def _answer(self) -> None:
         size = int(self.headers.get("Content-Length") or 0)
@@ -190,17 +263,9 @@ class _Handler(BaseHTTPRequestHandler):
             if match and method == self.command:
                 answer = route(self.forge, *map(unquote, match.groups()), asked=asked, data=data)
                 if isinstance(answer.body, list):
-                    return self._paged(answer.body, path, asked)
+                    return self.page(self.forge, answer.body, path, asked)
                 return answer
         return Answer(404, {"message": "Not Found", "documentation_url": "x"})
-
-    def _paged(self, entries: list[Any], path: str, asked: dict[str, str]) -> Answer:
-        number = int(asked.get("page", 1))
-        headers = {}
-        if len(entries) > number * PAGE:
-            rest = "&".join(f"{k}={v}" for k, v in {**asked, "page": number + 1}.items())
-            headers["Link"] = f'<{self.forge.url}{path}?{rest}>; rel="next"'
-        return Answer(200, entries[(number - 1) * PAGE : number * PAGE], headers)
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
 
@@ -208,15 +273,26 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+def _linked(forge: Forge, entries: list[Any], path: str, asked: dict[str, str]) -> Answer:
+    """Return a page of a list, with where the next one is in a header."""
+    number = int(asked.get("page", 1))
+    headers = {}
+    if len(entries) > number * PAGE:
+        rest = "&".join(f"{k}={v}" for k, v in {**asked, "page": number + 1}.items())
+        headers["Link"] = f'<{forge.url}{path}?{rest}>; rel="next"'
+    return Answer(200, entries[(number - 1) * PAGE : number * PAGE], headers)
+
+
 @contextmanager
 def served(kind: str) -> Iterator[Forge]:
     """Serve a forge on a free port of this machine."""
     forge = Forge()
-    routes, token = (GITHUB, _github_token) if kind == "github" else (GITLAB, _gitlab_token)
+    spoken = importlib.import_module(f".forge_server_{kind}", __package__)
     body = {
         "forge": forge,
-        "routes": [(method, re.compile(path), route) for method, path, route in routes],
-        "token": staticmethod(token),
+        "routes": [(method, re.compile(path), route) for method, path, route in spoken.ROUTES],
+        "token": staticmethod(spoken.token),
+        "page": staticmethod(getattr(spoken, "page", _linked)),
     }
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), body))
     server.daemon_threads = True
@@ -229,501 +305,3 @@ def served(kind: str) -> Iterator[Forge]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-# GitHub
-
-
-def _github_token(headers: Any) -> str:
-    return str(headers.get("Authorization", "")).removeprefix("token ").removeprefix("Bearer ")
-
-
-_USER_URLS = (
-    "followers following gists starred subscriptions organizations repos events received_events"
-)
-_REPO_URLS = (
-    "archive assignees blobs branches collaborators comments commits compare contents contributors "
-    "deployments downloads events forks git_commits git_refs git_tags hooks issue_comment "
-    "issue_events issues keys labels languages merges milestones notifications pulls releases "
-    "stargazers statuses subscribers subscription tags teams trees"
-)
-
-
-def user(forge: Forge, login: str) -> dict[str, Any]:
-    url = f"{forge.api}/users/{login}"
-    return {
-        "login": login,
-        "id": len(login),
-        "node_id": login,
-        "avatar_url": f"{url}.png",
-        "gravatar_id": "",
-        "url": url,
-        "html_url": f"{forge.url}/{login}",
-        **{f"{name}_url": f"{url}/{name}" for name in _USER_URLS.split()},
-        "type": "User",
-        "site_admin": False,
-    }
-
-
-def repository(forge: Forge, name: str) -> dict[str, Any]:
-    owner, _, short = name.partition("/")
-    url, page = f"{forge.api}/repos/{name}", f"{forge.url}/{name}"
-    return {
-        "id": 1 + sorted(forge.branches).index(name),
-        "node_id": name,
-        "name": short,
-        "full_name": name,
-        "owner": user(forge, owner),
-        "private": False,
-        "html_url": page,
-        "description": None,
-        "fork": False,
-        "url": url,
-        **{f"{name}_url": f"{url}/{name}" for name in _REPO_URLS.split()},
-        "git_url": f"git://127.0.0.1/{name}.git",
-        "ssh_url": f"git@127.0.0.1:{name}.git",
-        "clone_url": f"{page}.git",
-        "svn_url": page,
-        "mirror_url": None,
-        "homepage": None,
-        "language": "Python",
-        **dict.fromkeys(("forks_count", "stargazers_count", "watchers_count"), 0),
-        **dict.fromkeys(("open_issues_count", "subscribers_count", "network_count"), 0),
-        **dict.fromkeys(("forks", "open_issues", "watchers"), 0),
-        "size": 12,
-        "default_branch": "main",
-        **dict.fromkeys(("has_issues", "has_projects", "has_wiki", "has_discussions"), True),
-        **dict.fromkeys(("has_pages", "archived", "disabled"), False),
-        **dict.fromkeys(("pushed_at", "created_at", "updated_at"), TIME),
-        "license": None,
-        **forge.flags.get(name, {}),
-    }
-
-
-def organisation(forge: Forge, login: str) -> dict[str, Any]:
-    url = f"{forge.api}/orgs/{login}"
-    return {
-        "login": login,
-        "id": 7,
-        "node_id": login,
-        "url": url,
-        **{f"{name}_url": f"{url}/{name}" for name in ("repos", "events", "hooks", "issues")},
-        **{f"{name}_url": f"{url}/{name}" for name in ("members", "public_members", "avatar")},
-        "description": None,
-        "has_organization_projects": True,
-        "has_repository_projects": True,
-        **dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0),
-        "html_url": f"{forge.url}/{login}",
-        "type": "Organization",
-        "created_at": TIME,
-        "updated_at": TIME,
-        "archived_at": None,
-    }
-
-
-def pull(forge: Forge, request: Request, *, full: bool) -> dict[str, Any]:
-    url = f"{forge.api}/repos/{request.project}/pulls/{request.number}"
-    page = f"{forge.url}/{request.project}/pull/{request.number}"
-    owner = request.project.partition("/")[0]
-    merged = request.state == "merged"
-
-    def end(branch: str) -> dict[str, Any]:
-        return {
-            "label": f"{owner}:{branch}",
-            "ref": branch,
-            "sha": forge.branches[request.project].get(branch, "0" * 40),
-            "user": user(forge, owner),
-            "repo": repository(forge, request.project),
-        }
-
-    links = ("self", "html", "issue", "comments", "review_comments", "review_comment", "commits")
-    whole = {
-        "merged": merged,
-        "mergeable": None,
-        "mergeable_state": "unknown",
-        "merged_by": None,
-        "maintainer_can_modify": False,
-        **dict.fromkeys(("comments", "review_comments", "commits"), 1),
-        **dict.fromkeys(("additions", "deletions", "changed_files"), 1),
-    }
-    return {
-        "url": url,
-        "id": 1000 + request.number,
-        "node_id": str(request.number),
-        "html_url": page,
-        "diff_url": f"{page}.diff",
-        "patch_url": f"{page}.patch",
-        "issue_url": f"{forge.api}/repos/{request.project}/issues/{request.number}",
-        "commits_url": f"{url}/commits",
-        "review_comments_url": f"{url}/comments",
-        "review_comment_url": f"{url}/comments{{/number}}",
-        "comments_url": f"{url}/comments",
-        "statuses_url": f"{url}/statuses",
-        "number": request.number,
-        "state": "open" if request.state == "open" else "closed",
-        "locked": False,
-        "title": request.title,
-        "user": user(forge, "bot"),
-        "body": request.body or None,
-        "labels": [label(forge, name) for name in request.labels],
-        "milestone": None,
-        "created_at": TIME,
-        "updated_at": TIME,
-        "closed_at": None if request.state == "open" else TIME,
-        "merged_at": TIME if merged else None,
-        "merge_commit_sha": None,
-        "assignee": None,
-        "assignees": [],
-        "requested_reviewers": [user(forge, name) for name in request.reviewers],
-        "requested_teams": [team(forge, name) for name in request.teams],
-        "head": end(request.head),
-        "base": end(request.base),
-        "_links": {name: {"href": url} for name in (*links, "statuses")},
-        "author_association": "MEMBER",
-        "auto_merge": None,
-        "draft": request.draft,
-        **(whole if full else {}),
-    }
-
-
-def label(forge: Forge, name: str) -> dict[str, Any]:
-    colour = {"color": "ededed", "default": False, "description": None}
-    return {"id": 5, "node_id": "l", "url": f"{forge.api}/labels/{name}", "name": name, **colour}
-
-
-def team(forge: Forge, slug: str) -> dict[str, Any]:
-    url = f"{forge.api}/teams/{slug}"
-    return {
-        "id": 9,
-        "node_id": slug,
-        "name": slug,
-        "slug": slug,
-        "description": None,
-        "privacy": "closed",
-        "notification_setting": "notifications_enabled",
-        "permission": "push",
-        "url": url,
-        "html_url": url,
-        "members_url": f"{url}/members{{/member}}",
-        "repositories_url": f"{url}/repos",
-        "parent": None,
-        "type": "organization",
-        "organization_id": 7,
-    }
-
-
-def _invalid(resource: str, message: str) -> Answer:
-    error = {"resource": resource, "code": "custom", "message": message}
-    return Answer(
-        422, {"message": "Validation Failed", "errors": [error], "documentation_url": "x"}
-    )
-
-
-def _gh_org(forge: Forge, login: str, **_: Any) -> Answer:
-    missing = {"message": "Not Found", "documentation_url": "x"}
-    if not login.startswith(("acme", "your-organisation")):
-        return Answer(404, missing)
-    return Answer(200, organisation(forge, login))
-
-
-def _gh_repos(forge: Forge, login: str, **_: Any) -> Answer:
-    names = [name for name in sorted(forge.branches) if name.startswith(f"{login}/")]
-    return Answer(200, [repository(forge, name) for name in names])
-
-
-def _gh_user(forge: Forge, login: str, **_: Any) -> Answer:
-    if login not in forge.users:
-        return Answer(404, {"message": "Not Found", "documentation_url": "x"})
-    return Answer(200, user(forge, login))
-
-
-def _gh_repo(forge: Forge, name: str, **_: Any) -> Answer:
-    if name not in forge.branches:
-        return Answer(404, {"message": "Not Found", "documentation_url": "x"})
-    return Answer(200, repository(forge, name))
-
-
-def _gh_pulls(forge: Forge, name: str, asked: dict[str, str], **_: Any) -> Answer:
-    owner = name.partition("/")[0]
-    state, head = asked.get("state", "open"), asked.get("head", "")
-    found = [
-        one
-        for one in reversed(forge.requests)
-        if one.project == name
-        and (state == "all" or (state == "open") == (one.state == "open"))
-        and (":" not in head or head == f"{owner}:{one.head}")
-    ]
-    return Answer(200, [pull(forge, one, full=False) for one in found])
-
-
-def _gh_open(forge: Forge, name: str, data: dict[str, Any], **_: Any) -> Answer:
-    owner, head, base = name.partition("/")[0], data["head"], data["base"]
-    there = forge.branches[name]
-    if head not in there:
-        return _invalid("PullRequest", "head is invalid")
-    if base not in there:
-        return _invalid("PullRequest", "base is invalid")
-    if there[head] == there[base]:
-        return _invalid("PullRequest", f"No commits between {base} and {head}")
-    if any(one.state == "open" and one.base == base for one in forge.of(name, head)):
-        message = f"A pull request already exists for {owner}:{head}."
-        return _invalid("PullRequest", message)
-    if len(data.get("body") or "") > 65536:
-        return _invalid("PullRequest", "body is too long (maximum is 65536 characters)")
-    number = len(forge.requests) + 1
-    draft = bool(data.get("draft"))
-    request = Request(name, number, head, base, data["title"], data.get("body") or "", draft)
-    forge.requests.append(request)
-    return Answer(201, pull(forge, request, full=True))
-
-
-def _gh_edit(forge: Forge, name: str, number: str, data: dict[str, Any], **_: Any) -> Answer:
-    request = forge.requests[int(number) - 1]
-    request.title = data.get("title", request.title)
-    request.body = data.get("body", request.body)
-    request.state = data.get("state", request.state)
-    return Answer(200, pull(forge, request, full=True))
-
-
-def _gh_pull(forge: Forge, name: str, number: str, **_: Any) -> Answer:
-    return Answer(200, pull(forge, forge.requests[int(number) - 1], full=True))
-
-
-def _gh_labels(forge: Forge, name: str, number: str, data: Any, **_: Any) -> Answer:
-    names = data["labels"] if isinstance(data, dict) else data
-    request = forge.requests[int(number) - 1]
-    request.labels += [one for one in names if one not in request.labels]
-    return Answer(200, [label(forge, one) for one in request.labels])
-
-
-def _gh_reviewers(forge: Forge, name: str, number: str, data: dict[str, Any], **_: Any) -> Answer:
-    request = forge.requests[int(number) - 1]
-    if any(one not in forge.users for one in data.get("reviewers", ())):
-        message = "Reviews may only be requested from collaborators."
-        return Answer(422, {"message": message, "documentation_url": "x"})
-    request.reviewers += data.get("reviewers", [])
-    request.teams += data.get("team_reviewers", [])
-    return Answer(201, pull(forge, request, full=False))
-
-
-def _gh_ref(forge: Forge, name: str, branch: str, **_: Any) -> Answer:
-    sha = forge.branches[name].get(branch)
-    if sha is None:
-        return Answer(404, {"message": "Not Found", "documentation_url": "x"})
-    url = f"{forge.api}/repos/{name}/git/refs/heads/{branch}"
-    target = {"type": "commit", "sha": sha, "url": f"{forge.api}/repos/{name}/git/commits/{sha}"}
-    return Answer(
-        200, {"ref": f"refs/heads/{branch}", "node_id": "r", "url": url, "object": target}
-    )
-
-
-def _gh_unref(forge: Forge, name: str, branch: str, **_: Any) -> Answer:
-    if forge.branches[name].pop(branch, None) is None:
-        return Answer(422, {"message": "Reference does not exist", "documentation_url": "x"})
-    for one in forge.of(name, branch):  # a pull request without its branch is closed
-        one.state = "closed" if one.state == "open" else one.state
-    return Answer(204)
-
-
-_API = r"/api/v3"
-_PROJECT = _API + r"/repos/([^/]+/[^/]+)"
-GITHUB: list[tuple[str, str, Route]] = [
-    ("GET", _API + r"/orgs/([^/]+)", _gh_org),
-    ("GET", _API + r"/(?:orgs|users)/([^/]+)/repos", _gh_repos),
-    ("GET", _API + r"/users/([^/]+)", _gh_user),
-    ("GET", _PROJECT, _gh_repo),
-    ("GET", _PROJECT + r"/pulls", _gh_pulls),
-    ("POST", _PROJECT + r"/pulls", _gh_open),
-    ("GET", _PROJECT + r"/pulls/(\d+)", _gh_pull),
-    ("PATCH", _PROJECT + r"/pulls/(\d+)", _gh_edit),
-    ("POST", _PROJECT + r"/issues/(\d+)/labels", _gh_labels),
-    ("POST", _PROJECT + r"/pulls/(\d+)/requested_reviewers", _gh_reviewers),
-    ("GET", _PROJECT + r"/git/refs?/heads/(.+)", _gh_ref),
-    ("DELETE", _PROJECT + r"/git/refs/heads/(.+)", _gh_unref),
-]
-
-
-# GitLab
-
-
-def _gitlab_token(headers: Any) -> str:
-    return str(headers.get("PRIVATE-TOKEN", ""))
-
-
-def project(forge: Forge, name: str) -> dict[str, Any]:
-    page = f"{forge.url}/{name}"
-    short = name.rpartition("/")[2]
-    return {
-        "id": 1 + sorted(forge.branches).index(name),
-        "description": None,
-        "name": short,
-        "name_with_namespace": name.replace("/", " / "),
-        "path": short,
-        "path_with_namespace": name,
-        "created_at": TIME,
-        "default_branch": "main",
-        "tag_list": [],
-        "topics": [],
-        "ssh_url_to_repo": f"git@127.0.0.1:{name}.git",
-        "http_url_to_repo": f"{page}.git",
-        "web_url": page,
-        "forks_count": 0,
-        "star_count": 0,
-        "last_activity_at": TIME,
-        "visibility": "private",
-        "archived": False,
-        "empty_repo": False,
-        **forge.flags.get(name, {}),
-    }
-
-
-def merge_request(forge: Forge, request: Request) -> dict[str, Any]:
-    ident = project(forge, request.project)["id"]
-    states = {"open": "opened"}
-    return {
-        "id": 1000 + request.number,
-        "iid": request.number,
-        "project_id": ident,
-        "title": request.title,
-        "description": request.body,
-        "state": states.get(request.state, request.state),
-        "created_at": TIME,
-        "updated_at": TIME,
-        "merged_at": TIME if request.state == "merged" else None,
-        "closed_at": TIME if request.state == "closed" else None,
-        "target_branch": request.base,
-        "source_branch": request.head,
-        "source_project_id": ident,
-        "target_project_id": ident,
-        "labels": request.labels,
-        "draft": request.title.startswith("Draft: "),
-        "author": {"id": 3, "username": "bot", "name": "bot", "state": "active"},
-        "assignees": [],
-        "reviewers": [_gl_person(forge, name) for name in request.reviewers],
-        "sha": forge.branches[request.project].get(request.head),
-        "web_url": f"{forge.url}/{request.project}/-/merge_requests/{request.number}",
-        "should_remove_source_branch": None,
-        "force_remove_source_branch": True,
-        "has_conflicts": False,
-        "merge_status": "checking",
-    }
-
-
-def _gl_person(forge: Forge, name: str) -> dict[str, Any]:
-    ident = 50 + forge.users.index(name)
-    return {"id": ident, "username": name, "name": name, "state": "active", "web_url": name}
-
-
-def _gl_name(forge: Forge, name: str) -> str:
-    return sorted(forge.branches)[int(name) - 1] if name.isdigit() else name
-
-
-def _gl_group(forge: Forge, name: str, **_: Any) -> Answer:
-    if not any(one.startswith(f"{name}/") for one in forge.branches) or name in forge.users:
-        return Answer(404, {"message": "404 Group Not Found"})
-    return Answer(200, {"id": 4, "name": name, "path": name, "full_path": name})
-
-
-def _gl_group_projects(forge: Forge, name: str, asked: dict[str, str], **_: Any) -> Answer:
-    found = [one for one in sorted(forge.branches) if name == "4" or one.startswith(f"{name}/")]
-    shown = [project(forge, one) for one in found]
-    if asked.get("include_subgroups") != "True":
-        shown = [one for one in shown if one["path_with_namespace"].count("/") == 1]
-    if asked.get("archived") == "False":
-        shown = [one for one in shown if not one["archived"]]
-    return Answer(200, shown)
-
-
-def _gl_users(forge: Forge, asked: dict[str, str], **_: Any) -> Answer:
-    found = [one for one in forge.users if asked.get("username") in (None, one)]
-    return Answer(200, [_gl_person(forge, one) for one in found])
-
-
-def _gl_user_projects(forge: Forge, ident: str, **_: Any) -> Answer:
-    name = forge.users[int(ident) - 50]
-    found = [one for one in sorted(forge.branches) if one.startswith(f"{name}/")]
-    return Answer(200, [project(forge, one) for one in found])
-
-
-def _gl_project(forge: Forge, name: str, **_: Any) -> Answer:
-    if name not in forge.branches:
-        return Answer(404, {"message": "404 Project Not Found"})
-    return Answer(200, project(forge, name))
-
-
-def _gl_list(forge: Forge, name: str, asked: dict[str, str], **_: Any) -> Answer:
-    name = _gl_name(forge, name)
-    state = asked.get("state", "all")
-    found = [merge_request(forge, one) for one in reversed(forge.requests) if one.project == name]
-    return Answer(
-        200,
-        [
-            one
-            for one in found
-            if state in ("all", one["state"])
-            and asked.get("source_branch") in (None, one["source_branch"])
-        ],
-    )
-
-
-def _gl_create(forge: Forge, name: str, data: dict[str, Any], **_: Any) -> Answer:
-    name = _gl_name(forge, name)
-    head, base = data["source_branch"], data["target_branch"]
-    if head not in forge.branches[name]:
-        return Answer(400, {"message": {"source_branch": ["does not exist"]}})
-    if any(one.state == "open" and one.base == base for one in forge.of(name, head)):
-        message = f"Another open merge request already exists for this source branch: {head}"
-        return Answer(409, {"message": [message]})
-    number = len(forge.requests) + 1
-    request = Request(name, number, head, base, data["title"], data.get("description", ""))
-    request.labels = _gl_labels(data.get("labels", ""))
-    request.reviewers = [forge.users[ident - 50] for ident in data.get("reviewer_ids", ())]
-    forge.requests.append(request)
-    return Answer(201, merge_request(forge, request))
-
-
-def _gl_labels(labels: str | list[str]) -> list[str]:
-    return labels if isinstance(labels, list) else [one for one in labels.split(",") if one]
-
-
-def _gl_update(forge: Forge, name: str, number: str, data: dict[str, Any], **_: Any) -> Answer:
-    request = forge.requests[int(number) - 1]
-    known = {"description", "state_event", "add_labels", "reviewer_ids"}
-    if not data or set(data) - known:
-        return Answer(400, {"error": f"parameters: {sorted(data)}"})
-    request.body = data.get("description", request.body)
-    if data.get("state_event") == "close":
-        request.state = "closed"
-    request.labels = request.labels + _gl_labels(data.get("add_labels", ""))
-    if "reviewer_ids" in data:
-        request.reviewers = [forge.users[ident - 50] for ident in data["reviewer_ids"]]
-    return Answer(200, merge_request(forge, request))
-
-
-def _gl_branch(forge: Forge, name: str, branch: str, **_: Any) -> Answer:
-    sha = forge.branches[_gl_name(forge, name)].get(branch)
-    if sha is None:
-        return Answer(404, {"message": "404 Branch Not Found"})
-    commit = {"id": sha, "short_id": sha[:8], "title": "t", "created_at": TIME}
-    facts = {"merged": False, "protected": False, "default": False, "can_push": True}
-    return Answer(200, {"name": branch, "commit": commit, "web_url": "x", **facts})
-
-
-def _gl_unbranch(forge: Forge, name: str, branch: str, **_: Any) -> Answer:
-    del forge.branches[_gl_name(forge, name)][branch]
-    return Answer(204)
-
-
-_AT = r"/api/v4/projects/([^/]+)"
-GITLAB: list[tuple[str, str, Route]] = [
-    ("GET", r"/api/v4/groups/([^/]+)", _gl_group),
-    ("GET", r"/api/v4/groups/([^/]+)/projects", _gl_group_projects),
-    ("GET", r"/api/v4/users", _gl_users),
-    ("GET", r"/api/v4/users/(\d+)/projects", _gl_user_projects),
-    ("GET", _AT, _gl_project),
-    ("GET", _AT + r"/merge_requests", _gl_list),
-    ("POST", _AT + r"/merge_requests", _gl_create),
-    ("PUT", _AT + r"/merge_requests/(\d+)", _gl_update),
-    ("GET", _AT + r"/repository/branches/([^/]+)", _gl_branch),
-    ("DELETE", _AT + r"/repository/branches/([^/]+)", _gl_unbranch),
-]

@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("github", reason="needs samedevice[github]")
 pytest.importorskip("gitlab", reason="needs samedevice[gitlab]")
 
-from samedevice.batch import forge
+from samedevice.batch import forge, forges
 from samedevice.batch.forge import ForgeError, Request
 from samedevice.batch.record import PullRequest, Record, Repository
 
-from . import forge_server
+from . import forge_server, forge_server_github
 from .forge_server import TOKEN, served
 
 BRANCH = "samedevice/migration"
@@ -31,8 +31,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def there(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[forge_server.Forge]:
     """The forge as its users see it."""
-    for names in forge._VARIABLES.values():
-        for name in names:
+    for names in forges.KINDS.values():
+        for name in (*names.variables, *(names.own or ())):
             monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BATCH_TOKEN", TOKEN)
     with served(kind) as state:
@@ -44,7 +44,7 @@ def there(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[forge_server.F
 @pytest.fixture
 def ours(kind: str, there: forge_server.Forge, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The forge as a batch sees it."""
-    found: Any = forge.connect(kind, api_of(kind, there), "BATCH_TOKEN")
+    found: Any = forges.connect(kind, api_of(kind, there), "BATCH_TOKEN")
     if kind == "github":  # the pauses that GitHub asks for, and a test does not need
         requester = found._client.requester
         requester._Requester__seconds_between_requests = 0
@@ -168,6 +168,84 @@ def test_rollback_leaves_what_is_not_ours(ours: Any, there: forge_server.Forge) 
         ours.close(record("acme/two"))
 
 
+def test_how_a_request_stands(ours: Any, there: forge_server.Forge) -> None:
+    assert ours.look(record()) is None
+    opened = ours.open_or_update(record(), ASKED)
+    (made,) = there.requests
+
+    def stands() -> tuple[str, str, str, str]:
+        found = ours.look(record())
+        assert (found.url, found.number, found.head) == (opened.url, opened.number, "c" * 40)
+        assert found.seen
+        return found.state, found.checks, found.review, found.merge
+
+    assert stands() == ("open", "none", "none", "ready")
+    made.reviewers = ["ann"]
+    made.checks = {"lint": "passed", "ci/tests": "running"}
+    assert stands() == ("open", "running", "wanted", "ready")
+    made.checks = {"lint": "failed", "ci/tests": "running"}
+    assert stands() == ("open", "failed", "wanted", "ready")
+    made.checks = dict.fromkeys(made.checks, "passed")
+    made.reviews = {"ann": "approved"}
+    assert stands() == ("open", "passed", "approved", "ready")
+    made.reviews = {"ann": "approved", "bob": "changes"}
+    assert stands()[:3] == ("open", "passed", "changes")
+    made.reviews, made.blocked = {}, True
+    assert stands()[3] == "blocked"
+    assert ours.look(record()).why
+    made.state = "merged"
+    assert stands()[0] == "merged"
+
+
+def test_only_our_commit_is_merged(ours: Any, there: forge_server.Forge) -> None:
+    with pytest.raises(ForgeError, match="has no request"):
+        ours.merge(record(), "squash")
+    ours.open_or_update(record(), ASKED)
+    there.branches["acme/one"][BRANCH] = "f" * 40  # somebody was faster
+    with pytest.raises(ForgeError, match="acme/one: "):
+        ours.merge(record(), "merge")
+    there.branches["acme/one"][BRANCH] = "c" * 40
+    there.requests[0].blocked = True
+    with pytest.raises(ForgeError, match="acme/one: "):
+        ours.merge(record(), "merge")
+    there.requests[0].blocked = False
+    assert ours.merge(record(), "squash").state == "merged"
+    assert there.branches["acme/one"]["main"] == "c" * 40
+    assert ours.merge(record(), "squash").state == "merged"  # and once more is no error
+
+
+def test_one_that_is_closed_for_good_is_not_asked_again(
+    ours: Any, there: forge_server.Forge
+) -> None:
+    ours.open_or_update(record(), ASKED)
+    assert ours.close(record(), declined=True).state == "closed"
+    assert BRANCH not in there.branches["acme/one"]
+    there.branches["acme/one"][BRANCH] = "c" * 40
+    assert ours.open_or_update(record(), ASKED).state == "closed"
+    assert len(there.requests) == 1
+
+
+def test_a_request_from_a_fork(ours: Any, there: forge_server.Forge) -> None:
+    fork = ours.fork("acme/one", "robots")
+    assert fork == ours.fork("acme/one", "robots")
+    assert (fork.project, fork.source) == ("robots/one", f"{there.url}/robots/one.git")
+    assert ours.fork("acme/one", "").project == "bot/one"
+    del there.branches["acme/one"][BRANCH]
+    there.branches["robots/one"][BRANCH] = "c" * 40
+    forked = record()
+    forked.fork = fork
+    opened = ours.open_or_update(forked, ASKED)
+    assert ours.open_or_update(forked, ASKED) == opened
+    (made,) = there.requests
+    assert (made.project, made.home, made.base, made.state) == (
+        "acme/one", "robots/one", "main", "open"
+    )  # fmt: skip
+    assert ours.look(forked).head == "c" * 40
+    assert ours.look(record()) is None  # not one of the project's own branches
+    assert ours.close(forked).state == "closed"
+    assert BRANCH not in there.branches["robots/one"]
+
+
 def test_what_the_forge_says_is_told(ours: Any, there: forge_server.Forge) -> None:
     with pytest.raises(ForgeError, match=r"^acme/none: Git(Hub|Lab) says 404: "):
         ours.open_or_update(record("acme/none"), ASKED)
@@ -179,7 +257,7 @@ def test_a_wrong_token_is_not_told(
     kind: str, there: forge_server.Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WRONG", "s3cret-s3cret")
-    found = forge.connect(kind, api_of(kind, there), "WRONG")
+    found = forges.connect(kind, api_of(kind, there), "WRONG")
     there.trouble = lambda when, what: (403, {}, {"message": "who is s3cret-s3cret?"})
     with pytest.raises(ForgeError, match="403") as caught:
         found.open_or_update(record(), ASKED)
@@ -257,35 +335,35 @@ def test_the_repositories_of_a_group(ours: Any, there: forge_server.Forge, kind:
 )
 def test_addresses(kind_: str, api: str, message: str) -> None:
     with pytest.raises(ForgeError, match=message) as caught:
-        forge.connect(kind_, api)
+        forges.connect(kind_, api)
     assert "p4ss" not in str(caught.value)
 
 
 def test_where_the_token_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for names in forge._VARIABLES.values():
-        for name in names:
+    for names in forges.KINDS.values():
+        for name in (*names.variables, *(names.own or ())):
             monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
-    assert forge.token("github") == ""
+    assert forges.token("github") == ""
     store = tmp_path / "store"
     store.write_text("https://me:from-helper@github.com\nhttps://me:lab@gitlab.com\n")
     helper = f"store --file={store}"
     subprocess.run(["git", "config", "--global", "credential.helper", helper], check=True)
-    assert forge.token("github") == "from-helper"
-    assert forge.token("gitlab") == "lab"
-    assert forge.token("gitlab", "https://git.example.com") == ""
+    assert forges.token("github") == "from-helper"
+    assert forges.token("gitlab") == "lab"
+    assert forges.token("gitlab", "https://git.example.com") == ""
     monkeypatch.setenv("GH_TOKEN", "gh")
-    assert forge.token("github") == "gh"
-    assert forge.token("github", "https://ghe.example.com") == ""  # not another host's
+    assert forges.token("github") == "gh"
+    assert forges.token("github", "https://ghe.example.com") == ""  # not another host's
     monkeypatch.setenv("GITHUB_TOKEN", "github\n")
-    assert forge.token("github") == "github"
+    assert forges.token("github") == "github"
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "ghe")
-    assert forge.token("github", "https://ghe.example.com/api/v3") == "ghe"
+    assert forges.token("github", "https://ghe.example.com/api/v3") == "ghe"
     monkeypatch.setenv("MINE", "mine")
-    assert forge.token("gitlab", "https://git.example.com", "MINE") == "mine"
+    assert forges.token("gitlab", "https://git.example.com", "MINE") == "mine"
     with pytest.raises(ForgeError, match="NOT_SET is not set"):
-        forge.token("github", "", "NOT_SET")
+        forges.token("github", "", "NOT_SET")
 
 
 def test_text_is_not_let_out_of_its_marks() -> None:
@@ -302,8 +380,18 @@ def test_the_shapes_are_those_that_github_documents() -> None:
     state = forge_server.Forge("http://x", {"acme/one": {"main": "a" * 40, BRANCH: "c" * 40}})
     asked = forge_server.Request("acme/one", 1, BRANCH, "main", "t", "b", False, "open", ["l"])
     asked.reviewers, asked.teams = ["ann"], ["ops"]
-    models.FullRepository.model_validate(forge_server.repository(state, "acme/one"))
-    models.OrganizationFull.model_validate(forge_server.organisation(state, "acme"))
-    models.PullRequestSimple.model_validate(forge_server.pull(state, asked, full=False))
-    models.PullRequest.model_validate(forge_server.pull(state, asked, full=True))
-    models.GitRef.model_validate(forge_server._gh_ref(state, "acme/one", BRANCH).body)
+    models.FullRepository.model_validate(forge_server_github.repository(state, "acme/one"))
+    models.OrganizationFull.model_validate(forge_server_github.organisation(state, "acme"))
+    models.PullRequestSimple.model_validate(forge_server_github.pull(state, asked, full=False))
+    models.PullRequest.model_validate(forge_server_github.pull(state, asked, full=True))
+    models.GitRef.model_validate(forge_server_github._gh_ref(state, "acme/one", BRANCH).body)
+    asked.checks, asked.reviews = {"ci/x": "passed", "lint": "running"}, {"ann": "approved"}
+    state.requests = [asked]
+    status = forge_server_github._gh_status(state, "acme/one", "c" * 40).body
+    assert models.CombinedCommitStatus.model_validate(status).total_count == 1
+    (run,) = forge_server_github._gh_runs(state, "acme/one", "c" * 40).body["check_runs"]
+    models.CheckRun.model_validate(run)
+    for one in forge_server_github._gh_reviews(state, "acme/one", "1").body:
+        models.PullRequestReview.model_validate(one)
+    merged = forge_server_github._gh_merge(state, "acme/one", "1", {"merge_method": "merge"}).body
+    models.PullRequestMergeResult.model_validate(merged)

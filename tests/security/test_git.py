@@ -252,11 +252,11 @@ def test_credentials_are_not_asked_of_the_working_directory(
     plain(repository, "config", "user.name", "Mallory")
     monkeypatch.chdir(repository)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    from samedevice.batch import forge
+    from samedevice.batch import forges
 
     plain(repository, "credential", "fill", data=b"protocol=https\nhost=example.org\n\n")
     assert trap.sprung() == ["helper"]
-    assert forge.token("gitlab", "https://example.org") == ""
+    assert forges.token("gitlab", "https://example.org") == ""
     assert "Mallory" not in policy.users_author()
     assert trap.sprung() == []
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
+from .fleet_commands import close, merge, requests, rollback
 from .options import (
     ATTENTION,
     FINE,
@@ -261,41 +262,8 @@ def report(folder: Folder = FOLDER) -> int:
     return FINE
 
 
-def rollback(
-    names: Names = None,
-    folder: Folder = FOLDER,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
-) -> int:
-    """Take back what was migrated: close pull requests, delete branches."""
-    from .record import Outcome
-    from .run import Settings, roll_back
-
-    with options.opened(folder) as state:
-        wanted = [
-            record
-            for record in state.records()
-            if record.outcome is Outcome.MIGRATED and (not names or record.repository.name in names)
-        ]
-        if not wanted:
-            typer.echo("there is nothing to roll back", err=True)
-            return FINE
-        requests = sum(record.pull_request is not None for record in wanted)
-        asked = f"Delete {len(wanted):,} branches and close {requests:,} pull requests?"
-        if not yes and not options.confirmed(asked):
-            typer.echo("nothing was done", err=True)
-            return ATTENTION
-        stayed = roll_back(state, Settings.of(state), names or ())
-        for record in stayed:
-            typer.echo(
-                f"{options.printable(record.repository.name)}: {options.printable(record.error)}",
-                err=True,
-            )
-        typer.echo(f"{len(wanted) - len(stayed):,} rolled back, {len(stayed):,} not", err=True)
-    return ATTENTION if stayed else FINE
-
-
 COMMANDS: tuple[Callable[..., int], ...] = (
-    run, plan, resume, status, retry, rollback, report, records,
+    run, plan, resume, status, retry, requests, merge, close, rollback, report, records,
 )  # fmt: skip
 
 

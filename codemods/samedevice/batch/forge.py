@@ -1,35 +1,39 @@
-"""Where pull requests are opened: GitHub and GitLab, behind one interface.
+"""What a batch asks of a forge: to open, bring up to date, look at, merge and close pull requests.
 
-A forge is asked through its own client library (`pip install 'samedevice[github]'` or `[gitlab]`),
-which waits where the rate limit says so and tries again where the network fails. Tokens come from
-the environment or from git's credential helpers; none is in a message, a record or an argument.
+What is right for all forges is written here, once, over what each of them can do (the abstract
+methods, a file for each forge, through its own client library). `forges` has the list of them.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
-from urllib.parse import urlsplit
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any, ClassVar
 
-from ..outside import git
-from .record import PullRequest, Record, Repository
+from .record import Fork, PullRequest, Record, Repository
 
 START, END = "<!-- samedevice: start -->", "<!-- samedevice: end -->"
 ROLLED_BACK = "<!-- samedevice: rolled back -->"
-DECLINED = "pull request: {} was closed unmerged, and is not asked for again"
-_VARIABLES = {
-    "github": ("GITHUB_TOKEN", "GH_TOKEN"),
-    "github enterprise": ("GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"),
-    "gitlab": ("GITLAB_TOKEN",),
+METHODS = ("merge", "squash", "rebase")
+"""How a request may be merged; a forge that lacks one says so."""
+
+_DECLINED = "pull request: {} was closed unmerged, and is not asked for again"
+_RIGHTS = {
+    401: "the token is wrong, expired or missing",
+    403: "the token lacks a right for this; docs/batch-forges.md has those that it needs",
+    404: "there is no such thing, or the token may not see it",
 }
-_PUBLIC = {"github": "https://api.github.com", "gitlab": "https://gitlab.com"}
-_HELPER_SECONDS = 20
 
 
 class ForgeError(Exception):
     """What a forge refused, or why it could not be asked; the message holds no token."""
+
+
+class Exists(Exception):
+    """There is an open request of this branch already."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,59 @@ class Request:
     reopen: bool = False
 
 
-class Forge(Protocol):
-    """A forge. Every method raises `ForgeError`."""
+@dataclass(frozen=True)
+class Head:
+    """A branch that requests come from: of the project itself, or of a fork of it."""
 
+    project: str
+    branch: str
+    fork: str = ""
+
+    @classmethod
+    def of(cls, record: Record) -> Head:
+        """Return that of a record."""
+        fork = record.fork.project if record.fork else ""
+        return cls(record.repository.project, record.branch, fork)
+
+    @property
+    def home(self) -> str:
+        """The project that has the branch."""
+        return self.fork or self.project
+
+    @property
+    def owner(self) -> str:
+        """The user or organisation of that project."""
+        return self.home.rpartition("/")[0]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that a forge has; `raw` is what its client library made of it."""
+
+    number: int
+    url: str
+    state: str
+    body: str
+    raw: Any
+
+    @property
+    def told(self) -> PullRequest:
+        """As a record has it."""
+        return PullRequest(self.url, self.number, self.state)
+
+
+class Forge(ABC):
+    """A forge. Every public method raises `ForgeError`."""
+
+    NAME: ClassVar[str]
+    SIGN: ClassVar[str] = "#"
+    ERRORS: ClassVar[tuple[type[Exception], ...]]
+    """What the client library raises."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    @abstractmethod
     def repositories(self, group: str, *, forks: bool = False) -> Iterator[Repository]:
         """Yield the repositories of an organisation, a group with its subgroups, or a user.
 
@@ -67,74 +121,174 @@ class Forge(Protocol):
         by `close` or `request.reopen` says so. What it could not do beside (a label, a reviewer)
         goes to `record.notes`.
         """
+        head = Head.of(record)
+        with self._asking(head.project):
+            newest = self._newest(head)
+            if newest is not None and newest.state == "closed" and not request.reopen:
+                if ROLLED_BACK not in newest.body:
+                    record.notes.append(_DECLINED.format(f"{self.SIGN}{newest.number}"))
+                    return newest.told
+            if newest is None or newest.state != "open":
+                base = request.base or record.repository.base or record.base_branch
+                try:
+                    base = base or self._default_branch(head.project)
+                    opened = self._open(head, base, replace(request, body=wrapped(request.body)))
+                except Exists:
+                    # an answer that got lost, and the second try met what the first had opened
+                    newest = self._newest(head)
+                    if newest is None or newest.state != "open":
+                        raise ForgeError(f"{head.project}: {self.NAME} has one already") from None
+                else:
+                    self._dress(head, opened, request, record.notes)
+                    return opened.told
+            text = merged(newest.body, request.body)
+            if text != newest.body.replace("\r\n", "\n"):
+                self._write(head, newest, text)
+            self._dress(head, newest, request, record.notes)
+            return newest.told
 
-    def close(self, record: Record, *, force: bool = False) -> PullRequest | None:
+    def look(self, record: Record) -> PullRequest | None:
+        """Return how the request of `record.branch` stands; None without one."""
+        head = Head.of(record)
+        with self._asking(head.project):
+            newest = self._newest(head)
+            return None if newest is None else self._stands(head, newest)
+
+    def merge(self, record: Record, method: str) -> PullRequest:
+        """Merge the request of `record.branch`, whose last commit has to be `record.commit`."""
+        head = Head.of(record)
+        with self._asking(head.project):
+            newest = self._newest(head)
+            if newest is None:
+                raise ForgeError(f"{head.project}: {head.branch} has no request")
+            if newest.state == "open":
+                self._merge(head, newest, method, record.commit)
+                newest = self._newest(head) or newest
+            return self._stands(head, newest)
+
+    def close(
+        self, record: Record, *, force: bool = False, declined: bool = False
+    ) -> PullRequest | None:
         """Close the pull request of `record.branch` and delete the branch; None without one.
 
         A merged one, a branch that is the default branch and (unless `force`) a branch with other
         commits than `record.commit` at its end are refused. What is gone already is no error.
+        `declined`: a later run does not ask again.
         """
+        head = Head.of(record)
+        name = head.project
+        with self._asking(name):
+            if not head.fork and head.branch == self._default_branch(name):
+                raise ForgeError(f"{name}: {head.branch} is the default branch and stays")
+            newest = self._newest(head)
+            if newest is not None and newest.state == "merged":
+                raise ForgeError(f"{name}: {self.SIGN}{newest.number} is merged: revert it")
+            tip = self._tip(head.home, head.branch)
+            if tip not in ("", record.commit) and not force:
+                raise ForgeError(
+                    f"{name}: {head.branch} has commits that are not this run's; it stays"
+                )
+            if newest is not None and newest.state == "open":
+                if not declined:
+                    self._write(head, newest, f"{newest.body}\n{ROLLED_BACK}")
+                self._close(head, newest)
+            if tip:
+                self._drop(head.home, head.branch, tip)
+            return None if newest is None else replace(newest.told, state="closed")
+
+    def fork(self, project: str, owner: str) -> Fork:
+        """Return the fork of a project that `owner` ("": who the token is of) has; made if need be.
+
+        Waits until it can be pushed to.
+        """
+        with self._asking(project):
+            return self._fork(project, owner)
+
+    # What a forge can do: these raise what its client library raises.
+
+    @abstractmethod
+    def _default_branch(self, project: str) -> str: ...
+
+    @abstractmethod
+    def _tip(self, project: str, branch: str) -> str:
+        """Return a branch's last commit, "" without the branch."""
+
+    @abstractmethod
+    def _drop(self, project: str, branch: str, tip: str) -> None:
+        """Delete a branch that is at `tip`."""
+
+    @abstractmethod
+    def _newest(self, head: Head) -> Seen | None:
+        """Return the request of a branch: the open one, else the last that was opened."""
+
+    @abstractmethod
+    def _open(self, head: Head, base: str, request: Request) -> Seen:
+        """Open a request; raises `Exists`."""
+
+    @abstractmethod
+    def _write(self, head: Head, seen: Seen, body: str) -> None:
+        """Replace a request's text."""
+
+    @abstractmethod
+    def _close(self, head: Head, seen: Seen) -> None:
+        """Close a request unmerged."""
+
+    @abstractmethod
+    def _dress(self, head: Head, seen: Seen, request: Request, notes: list[str]) -> None:
+        """Add the labels and reviewers that are not there yet; what cannot be goes to `notes`."""
+
+    @abstractmethod
+    def _stands(self, head: Head, seen: Seen) -> PullRequest:
+        """Return how a request stands: see `PullRequest`."""
+
+    @abstractmethod
+    def _merge(self, head: Head, seen: Seen, method: str, commit: str) -> None:
+        """Merge a request whose branch is at `commit`."""
+
+    @abstractmethod
+    def _fork(self, project: str, owner: str) -> Fork: ...
+
+    @abstractmethod
+    def _said(self, error: Any) -> tuple[int | None, str]:
+        """Return the status and the words of what the client library raised; None: no answer."""
+
+    @contextlib.contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        """Turn what the client library raises into `ForgeError`."""
+        try:
+            yield
+        except self.ERRORS as error:
+            status, words = self._said(error)
+            said = f"{self.NAME} says {status}" if status else self.NAME
+            words = " ".join(words.split())[:500]
+            hint = f" ({_RIGHTS[status]})" if status in _RIGHTS else ""
+            raise ForgeError(self._hidden(f"{what}: {said}: {words}{hint}")) from None
+
+    @contextlib.contextmanager
+    def _noting(self, notes: list[str], what: str) -> Iterator[None]:
+        """Note what could not be done, and go on."""
+        try:
+            with self._asking(what):
+                yield
+        except ForgeError as error:
+            notes.append(f"pull request: {error}")
+
+    def _hidden(self, message: str) -> str:
+        return message.replace(self._token, "***") if self._token else message
 
 
-def connect(kind: str, api: str = "", token_env: str = "") -> Forge:
-    """Return the forge `kind`, "github" or "gitlab".
-
-    `api` is the address of another installation than the public one, `token_env` the variable that
-    holds the token (default: see docs/batch-forges.md). Without a token only public repositories
-    can be listed. Raises `ForgeError` when the client library is missing, the address would send a
-    token in the clear or the named variable is not set.
-    """
-    if kind not in _PUBLIC:
-        raise ForgeError(f"there is no forge {kind}: expected github or gitlab")
-    address = urlsplit(api or _PUBLIC[kind])
-    local = address.hostname in ("localhost", "127.0.0.1", "::1")
-    if not address.hostname or address.scheme not in ("https", "http"):
-        raise ForgeError(f"{api}: expected the address of a forge, https://...")
-    if address.username is not None or address.password is not None:
-        raise ForgeError(f"the address of {address.hostname} must not hold credentials")
-    if address.scheme == "http" and not local:
-        raise ForgeError(f"{api}: the token would travel in the clear: expected https")
-    secret = token(kind, api, token_env)
-    try:
-        if kind == "github":
-            from .forge_github import GitHub
-
-            return GitHub(api, secret)
-        from .forge_gitlab import GitLab
-
-        return GitLab(api, secret)
-    except ImportError as error:
-        raise ForgeError(f"{error.name} is missing: pip install 'samedevice[{kind}]'") from None
+def seen_now(seen: Seen, **fields: Any) -> PullRequest:
+    """Return how a request stands, with the time."""
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return replace(seen.told, **fields, seen=now)
 
 
-def token(kind: str, api: str = "", variable: str = "") -> str:
-    """Return the token for a forge, "" without any.
-
-    From the environment variable that is named, else from the usual ones of the forge, else from
-    git's credential helpers (a keyring, a cache), which are asked without a prompt. The usual
-    variables for GitHub go to github.com only.
-    """
-    if variable:
-        if not os.environ.get(variable):
-            raise ForgeError(f"the environment variable {variable} is not set")
-        return os.environ[variable].strip()
-    host = urlsplit(api or _PUBLIC[kind]).hostname or ""
-    names = kind
-    if kind == "github" and host != "api.github.com" and host != "github.com":
-        names = "github enterprise"
-    for name in _VARIABLES[names]:
-        if os.environ.get(name):
-            return os.environ[name].strip()
-    return _from_helpers("github.com" if host == "api.github.com" else host)
-
-
-def _from_helpers(host: str) -> str:
-    answer = git.ask_user(
-        "-c", "core.askPass=", "credential", "fill",
-        data=f"protocol=https\nhost={host}\n\n", seconds=_HELPER_SECONDS,
-    )  # fmt: skip
-    fields = dict(line.partition("=")[::2] for line in answer.splitlines())
-    return fields.get("password", "")
+def together(checks: list[str]) -> str:
+    """Return what checks say together, of "passed", "failed" and "running"; "none" without any."""
+    for word in ("failed", "running", "passed"):
+        if word in checks:
+            return word
+    return "none"
 
 
 def wrapped(body: str) -> str:
@@ -149,8 +303,3 @@ def merged(old: str | None, body: str) -> str:
     head, start, rest = (old or "").partition(START)
     _, end, tail = rest.partition(END)
     return head + wrapped(body) + tail if start and end else wrapped(body)
-
-
-def hidden(message: str, secret: str) -> str:
-    """Return `message` without the token."""
-    return message.replace(secret, "***") if secret else message

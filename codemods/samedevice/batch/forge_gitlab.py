@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,20 +12,39 @@ from gitlab.exceptions import GitlabCreateError, GitlabGetError
 from gitlab.v4.objects import Project, ProjectMergeRequest
 from requests import RequestException
 
-from .forge import DECLINED, ROLLED_BACK, ForgeError, Request, hidden, merged, wrapped
-from .record import PullRequest, Record, Repository
+from .forge import Exists, Forge, ForgeError, Head, Request, Seen, seen_now
+from .record import Fork, PullRequest, Repository
 
 _PUBLIC = "https://gitlab.com"
 _STATES = {"opened": "open", "locked": "open"}  # locked: it is being merged
+_FORK_SECONDS = 300.0
+_CHECKS = {
+    **dict.fromkeys(("success", "skipped"), "passed"),
+    **dict.fromkeys(("failed", "canceled"), "failed"),
+}
+"""What a pipeline says; any other word is of one that has not ended."""
+_MERGE = {
+    **dict.fromkeys(("mergeable", "can_be_merged"), "ready"),
+    **dict.fromkeys(("conflict", "broken_status", "cannot_be_merged"), "conflicts"),
+    **dict.fromkeys(("checking", "unchecked", "preparing", "approvals_syncing"), "unknown"),
+    **dict.fromkeys(("draft_status", "not_open", "ci_still_running", "ci_must_pass"), "ready"),
+    **dict.fromkeys(("not_approved", "requested_changes"), "ready"),
+    "need_rebase": "behind",
+}
+"""By `detailed_merge_status`; what checks, reviews and drafts have to say is told as theirs."""
 
 
-class GitLab:
+class GitLab(Forge):
     """See `forge.Forge`."""
 
+    NAME = "GitLab"
+    SIGN = "!"
+    ERRORS = (GitlabError, RequestException)
+
     def __init__(self, api: str = "", token: str = "") -> None:
+        super().__init__(token)
         address = api.rstrip("/").removesuffix("/api/v4") or _PUBLIC
         self._api = "" if address == _PUBLIC else address
-        self._token = token
         self._client = Gitlab(
             address,
             private_token=token or None,
@@ -37,7 +56,7 @@ class GitLab:
     def repositories(self, group: str, *, forks: bool = False) -> Iterator[Repository]:
         """Yield the projects of a group with its subgroups, or of a user."""
         wanted = {"archived": False, "iterator": True}
-        with self._errors(group):
+        with self._asking(group):
             found: Iterable[RESTObject]
             try:
                 found = self._client.groups.get(group).projects.list(
@@ -62,63 +81,79 @@ class GitLab:
                     api=self._api,
                 )
 
-    def open_or_update(self, record: Record, request: Request) -> PullRequest:
-        """Open the merge request of a record's branch, or update the open one."""
-        name = record.repository.project
-        with self._errors(name):
-            project = self._client.projects.get(name)
-            newest = _newest(project, record.branch)
-            if newest is not None and _state(newest) == "open":
-                return self._update(newest, record, request)
-            if newest is not None and _state(newest) == "closed" and not request.reopen:
-                if ROLLED_BACK not in (newest.description or ""):
-                    record.notes.append(DECLINED.format(f"!{newest.iid}"))
-                    return _told(newest)
-            base = request.base or record.repository.base or record.base_branch
-            data: dict[str, Any] = {
-                "source_branch": record.branch,
-                "target_branch": base or project.default_branch,
-                "title": f"Draft: {request.title}" if request.draft else request.title,
-                "description": wrapped(request.body),
-                "labels": list(request.labels),
-                "remove_source_branch": True,
-            }
-            reviewers = self._users(record, request)
-            if reviewers:
-                data["reviewer_ids"] = reviewers
-            try:
-                made = project.mergerequests.create(data)
-            except GitlabCreateError as error:
-                if error.response_code != 409:
-                    raise
-                # an answer that got lost, and the second try met what the first had opened
-                newest = _newest(project, record.branch)
-                if newest is None or _state(newest) != "open":
-                    raise
-                return self._update(newest, record, request)
-            return _told(made)
+    def _project(self, name: str) -> Project:
+        return self._client.projects.get(name)
 
-    def _update(self, there: ProjectMergeRequest, record: Record, request: Request) -> PullRequest:
-        """Bring the text up to date, and add the labels and reviewers that are not there yet."""
-        text = merged(there.description, request.body)
+    def _default_branch(self, project: str) -> str:
+        return str(self._project(project).default_branch)
+
+    def _tip(self, project: str, branch: str) -> str:
+        try:
+            return str(self._project(project).branches.get(branch).commit["id"])
+        except GitlabGetError as error:
+            if error.response_code != 404:
+                raise
+            return ""
+
+    def _drop(self, project: str, branch: str, tip: str) -> None:
+        self._project(project).branches.delete(branch)
+
+    def _newest(self, head: Head) -> Seen | None:
+        project = self._project(head.project)
+        home = self._project(head.fork).id if head.fork else project.id
+        found = project.mergerequests.list(
+            source_branch=head.branch, state="all", order_by="created_at", sort="desc", get_all=True
+        )
+        own = [_seen(one) for one in found if one.source_project_id == home]
+        return next((one for one in own if one.state == "open"), own[0] if own else None)
+
+    def _open(self, head: Head, base: str, request: Request) -> Seen:
+        project = self._project(head.project)
+        data: dict[str, Any] = {
+            "source_branch": head.branch,
+            "target_branch": base,
+            "title": f"Draft: {request.title}" if request.draft else request.title,
+            "description": request.body,
+            "labels": list(request.labels),
+            "remove_source_branch": True,
+        }
+        home = project
+        if head.fork:
+            home = self._project(head.fork)
+            data["target_project_id"] = project.id
+        try:
+            made = home.mergerequests.create(data)
+        except GitlabCreateError as error:
+            if error.response_code != 409:
+                raise
+            raise Exists from None
+        return _seen(project.mergerequests.get(made.iid))
+
+    def _write(self, head: Head, seen: Seen, body: str) -> None:
+        seen.raw.description = body
+        seen.raw.save()
+
+    def _close(self, head: Head, seen: Seen) -> None:
+        seen.raw.state_event = "close"
+        seen.raw.save()
+
+    def _dress(self, head: Head, seen: Seen, request: Request, notes: list[str]) -> None:
+        there: ProjectMergeRequest = seen.raw
         change: dict[str, Any] = {}
-        if text != there.description:
-            change["description"] = text
         # not `there.labels`: a list that was looked at is sent back whole
         labels = [name for name in request.labels if name not in there.attributes["labels"]]
         if labels:
             change["add_labels"] = ",".join(labels)
         asked = [user["id"] for user in there.attributes.get("reviewers") or ()]
-        more = [user for user in self._users(record, request) if user not in asked]
+        more = [user for user in self._users(request, notes) if user not in asked]
         if more:
             change["reviewer_ids"] = asked + more
         for key, value in change.items():
             setattr(there, key, value)
         if change:
             there.save()
-        return _told(there)
 
-    def _users(self, record: Record, request: Request) -> list[int]:
+    def _users(self, request: Request, notes: list[str]) -> list[int]:
         """Return the ids of the reviewers."""
         found = []
         for name in request.reviewers:
@@ -126,62 +161,74 @@ class GitLab:
             if users:
                 found.append(int(users[0].id))
             else:
-                record.notes.append(f"pull request: there is no user {name}")
+                notes.append(f"pull request: there is no user {name}")
         return found
 
-    def close(self, record: Record, *, force: bool = False) -> PullRequest | None:
-        """Close the merge request of a record's branch and delete the branch."""
-        name = record.repository.project
-        with self._errors(name):
-            project = self._client.projects.get(name)
-            if record.branch == project.default_branch:
-                raise ForgeError(f"{name}: {record.branch} is the default branch and stays")
-            newest = _newest(project, record.branch)
-            if newest is not None and _state(newest) == "merged":
-                raise ForgeError(f"{name}: merge request !{newest.iid} is merged: revert it")
-            try:
-                branch = project.branches.get(record.branch)
-            except GitlabGetError as error:
-                if error.response_code != 404:
-                    raise
-                branch = None
-            if branch is not None and branch.commit["id"] != record.commit and not force:
-                raise ForgeError(
-                    f"{name}: {record.branch} has commits that are not this run's; it stays"
-                )
-            state = "closed"
-            if newest is not None and _state(newest) == "open":
-                newest.description = f"{newest.description or ''}\n{ROLLED_BACK}"
-                newest.state_event = "close"
-                newest.save()
-            if branch is not None:
-                branch.delete()
-            return None if newest is None else PullRequest(newest.web_url, newest.iid, state)
+    def _stands(self, head: Head, seen: Seen) -> PullRequest:
+        there = self._project(head.project).mergerequests.get(seen.number)
+        known = there.attributes
+        word = str(known.get("detailed_merge_status") or known.get("merge_status") or "")
+        merge = "conflicts" if known.get("has_conflicts") else _MERGE.get(word, "blocked")
+        pipeline = known.get("head_pipeline") or {}
+        return seen_now(
+            _seen(there),
+            checks=_CHECKS.get(pipeline["status"], "running") if pipeline else "none",
+            review=_review(there, word),
+            merge=merge,
+            why=word.replace("_", " ") if merge == "blocked" else "",
+            draft=bool(known.get("draft")),
+            head=str(known.get("sha") or ""),
+        )
 
-    @contextlib.contextmanager
-    def _errors(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except GitlabError as error:
-            code = f" {error.response_code}" if error.response_code else ""
-            told = f"{what}: GitLab says{code}: {str(error.error_message)[:500]}"
-            raise ForgeError(hidden(told, self._token)) from None
-        except RequestException as error:
-            raise ForgeError(hidden(f"{what}: GitLab: {error}", self._token)) from None
+    def _merge(self, head: Head, seen: Seen, method: str, commit: str) -> None:
+        if method == "rebase":
+            raise ForgeError(
+                f"{head.project}: GitLab rebases where the project's settings say so; "
+                "ask for merge or squash"
+            )
+        seen.raw.merge(
+            squash=method == "squash", should_remove_source_branch=True, sha=commit
+        )  # fmt: skip
 
+    def _fork(self, project: str, owner: str) -> Fork:
+        there = self._project(project)
+        if not owner:
+            self._client.auth()
+            assert self._client.user is not None
+            owner = self._client.user.username
+        for one in there.forks.list(iterator=True):
+            if one.path_with_namespace.rpartition("/")[0] == owner:
+                return Fork(one.path_with_namespace, one.http_url_to_repo)
+        made = there.forks.create({"namespace_path": owner})
+        until = time.monotonic() + _FORK_SECONDS
+        while True:  # it is made in the background
+            fork = self._client.projects.get(made.id)
+            if fork.attributes.get("import_status") in (None, "none", "finished"):
+                return Fork(fork.path_with_namespace, fork.http_url_to_repo)
+            if fork.import_status == "failed" or time.monotonic() > until:
+                raise ForgeError(f"{project}: GitLab did not finish the fork")
+            time.sleep(2)
 
-def _newest(project: Project, branch: str) -> ProjectMergeRequest | None:
-    """Return the last merge request that was opened from a branch of the project itself."""
-    found = project.mergerequests.list(
-        source_branch=branch, state="all", order_by="created_at", sort="desc", get_all=True
-    )
-    own = [one for one in found if one.source_project_id == project.id]
-    return next((one for one in own if _state(one) == "open"), own[0] if own else None)
-
-
-def _state(request: ProjectMergeRequest) -> str:
-    return _STATES.get(str(request.state), str(request.state))
+    def _said(self, error: Any) -> tuple[int | None, str]:
+        if isinstance(error, GitlabError):
+            return error.response_code, str(error.error_message)
+        return None, str(error)
 
 
-def _told(request: ProjectMergeRequest) -> PullRequest:
-    return PullRequest(str(request.web_url), int(request.iid), _state(request))
+def _seen(request: ProjectMergeRequest) -> Seen:
+    state = _STATES.get(str(request.state), str(request.state))
+    text = request.description or ""
+    return Seen(int(request.iid), str(request.web_url), state, text, request)
+
+
+def _review(request: ProjectMergeRequest, word: str) -> str:
+    if word == "requested_changes":
+        return "changes"
+    if request.approvals.get().attributes.get("approved_by"):
+        return "wanted" if word == "not_approved" else "approved"
+    return "wanted" if word == "not_approved" or request.attributes.get("reviewers") else "none"
+
+
+def connect(api: str, token: str) -> Forge:
+    """Return GitLab at an address, "" for gitlab.com."""
+    return GitLab(api, token)

@@ -350,7 +350,7 @@ class _Attempt:
         record.pushed = True
 
     def _open(self) -> None:
-        from . import forge, report
+        from . import forge, forges, report
 
         record, policy = self._record, self._policy
         repository = record.repository
@@ -358,7 +358,7 @@ class _Attempt:
         token = self._job.tokens.get(f"{repository.forge} {repository.api}", "")
         if token:  # for this process alone: a proof gets another environment
             os.environ[name] = token
-        there = forge.connect(repository.forge, repository.api, name if token else "")
+        there = forges.connect(repository.forge, repository.api, name if token else "")
         request = forge.Request(
             title=policy.title,
             body=report.body(record, self._place),

@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 SCHEMA = 1
 """Version of the JSON form; it changes when a key changes its meaning or goes away."""
@@ -145,11 +147,33 @@ class Proof:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull or merge request; `state` is "open", "closed" or "merged"."""
+    """A pull or merge request; `state` is "open", "closed" or "merged".
+
+    The rest is as the forge told at the time `seen`, "" where it was not asked since. `checks` are
+    "none", "running", "passed" or "failed". `review` is "none", "wanted", "approved" or "changes"
+    (somebody asks for some). `merge` is "ready", "conflicts", "behind" (its target has moved, and
+    the forge wants it brought up to date), "blocked" (`why` says by what) or "unknown". `head` is
+    the last commit of its branch.
+    """
 
     url: str
     number: int
     state: str = "open"
+    checks: str = ""
+    review: str = ""
+    merge: str = ""
+    why: str = ""
+    draft: bool = False
+    head: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True)
+class Fork:
+    """The fork that a branch was pushed to: its path at the forge, and its address for git."""
+
+    project: str
+    source: str
 
 
 @dataclass
@@ -165,7 +189,8 @@ class Record:
     `samedevice map --fixed` draws of the files that `mapped` names, with the end of the address
     that each has on it. `policy` has the settings that held and `own` those of them that the
     repository set itself. `owners` are the code owners of the changed files. `cut` says how many
-    entries of long lists were left out, by the list's name. Times are ISO 8601 in UTC.
+    entries of long lists were left out, by the list's name. `fork` is where the branch was
+    pushed to when that is not the repository itself. Times are ISO 8601 in UTC.
     """
 
     repository: Repository
@@ -205,6 +230,7 @@ class Record:
     owners: list[str] = field(default_factory=list)
     pushed: bool = False
     pull_request: PullRequest | None = None
+    fork: Fork | None = None
     cut: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -232,7 +258,8 @@ class Record:
                     "problems": [Problem(**_known(Problem, item)) for item in known["problems"]],
                     "changed": [FileChange(**_known(FileChange, it)) for it in known["changed"]],
                     "proof": _proof(known["proof"]),
-                    "pull_request": _pull_request(known["pull_request"]),
+                    "pull_request": _one(PullRequest, known["pull_request"]),
+                    "fork": _one(Fork, known.get("fork")),
                 }
             )
         except (KeyError, TypeError, AttributeError) as error:
@@ -268,5 +295,5 @@ def _proof(data: Mapping[str, Any] | None) -> Proof | None:
     return Proof(**known)
 
 
-def _pull_request(data: Mapping[str, Any] | None) -> PullRequest | None:
-    return None if data is None else PullRequest(**_known(PullRequest, data))
+def _one(cls: type[_T], data: Mapping[str, Any] | None) -> _T | None:
+    return None if data is None else cls(**_known(cls, data))

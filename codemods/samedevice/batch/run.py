@@ -1,4 +1,4 @@
-"""A batch from its list to its records: begin, go on, retry, roll back. The command line calls it.
+"""A batch from its list to its records: begin, go on, retry. The command line calls it.
 
 Whatever the engine, jobs are made from the state and events go back into it here, on one thread.
 """
@@ -6,30 +6,27 @@ Whatever the engine, jobs are made from the state and events go back into it her
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..config import ConfigError
 from . import engines, sandbox
-from .branches import beside, checkout, drop_branch, origin, unpush
 from .engines import Cluster, Event
-from .git import PROTOCOLS, Credentials, Git, GitError
-from .job import Delivery, Job, file_url, now, remove
+from .git import PROTOCOLS
+from .job import Delivery, Job, now, remove
 from .policy import Policy, users_author
 from .record import Outcome, Phase, Record, Repository
 from .sources import Listed
 from .state import State, create
+from .tokens import Tokens
 
 Tell = Callable[[Record], None]
 """Is told of each record as it changes."""
 
 _WORK = "work"
-_USERS = {"github": "x-access-token", "gitlab": "oauth2"}
 
 
 @dataclass(frozen=True)
@@ -127,67 +124,6 @@ def retry(
     _run(state, settings, tell, again)
 
 
-def roll_back(
-    state: State, settings: Settings, names: Collection[str] = (), tell: Tell = lambda record: None
-) -> list[Record]:
-    """Close the pull requests and delete the branches of what was migrated; all, or `names`.
-
-    A branch that somebody added commits to, and what was merged, stay. Returns the records of which
-    something stayed, each with its `error`.
-    """
-    state.lock()
-    secrets = _Secrets(settings)
-    stayed = []
-    for record in list(state.records()):
-        if record.outcome is not Outcome.MIGRATED or (
-            names and record.repository.name not in names
-        ):
-            continue
-        try:
-            _undo(record, settings, secrets)
-        except Exception as error:
-            if not isinstance(error, (GitError, OSError)) and type(error).__name__ != "ForgeError":
-                raise
-            record.error = f"not rolled back: {secrets.scrub(str(error))}"
-            stayed.append(record)
-        else:
-            record.outcome, record.error, record.ended = Outcome.ROLLED_BACK, "", now()
-            record.pushed = False
-        state.save(record)
-        tell(record)
-    return stayed
-
-
-def _undo(record: Record, settings: Settings, secrets: _Secrets) -> None:
-    repository = record.repository
-    # a run that was killed may have asked, and not have kept the answer
-    may_have_asked = record.pushed and settings.delivery.pull_request and bool(repository.forge)
-    if record.pull_request is not None or may_have_asked:
-        from . import forge
-
-        api, variable = repository.api, secrets.variable(repository)
-        there = forge.connect(repository.forge, api, variable).close(record)
-        record.pull_request = there or record.pull_request
-    credentials = secrets.credentials(repository)
-    if record.pushed:
-        with tempfile.TemporaryDirectory(prefix="samedevice-") as place:
-            folder = Path(place, "git")
-            if repository.checkout:
-                here = checkout(Path(repository.source))
-                git, url = beside(here, folder, settings.allow, credentials), origin(here)
-            else:
-                folder.mkdir()
-                git = Git(folder, allow=settings.allow, credentials=credentials)
-                git("init", "--quiet", "--bare", "--template=", ".")
-                url = repository.source
-                url = file_url(url) if os.path.isabs(url) else url
-            if not unpush(git, url, record.branch, record.commit):
-                raise GitError(f"{record.branch}: somebody added commits to it")
-    if repository.checkout:
-        if not drop_branch(checkout(Path(repository.source)), record.branch, record.commit):
-            raise GitError(f"{record.branch}: somebody added commits to it")
-
-
 Chosen = tuple[Record, "bytes | None"]
 
 
@@ -220,7 +156,7 @@ def _run(
     sandbox.end_marked(work)  # of a run that was killed
     remove(Path(work))
     os.environ[sandbox.MARK] = work
-    secrets = _Secrets(settings)
+    tokens = Tokens(settings.tokens)
 
     def jobs() -> Iterator[Job]:
         for repository, known in state.repositories():
@@ -237,10 +173,10 @@ def _run(
                 delivery=settings.delivery,
                 patch=patch,
                 allow=settings.allow,
-                credentials=secrets.credentials(repository),
+                credentials=tokens.credentials(repository),
                 work=work,
                 hidden=str(state.folder.resolve()),
-                tokens=secrets.tokens(repository),
+                tokens=tokens.of_forge(repository),
             )
 
     try:
@@ -266,56 +202,3 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class _Secrets:
-    """The tokens that the environment holds, asked for once and never kept anywhere."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._known: dict[tuple[str, str], str] = {}
-
-    def credentials(self, repository: Repository) -> Credentials:
-        """Return what git needs for a repository."""
-        found = {}
-        for host, variable in self._settings.tokens.items():
-            if os.environ.get(variable):
-                found[host] = ("oauth2", os.environ[variable].strip())
-        token = self._token(repository)
-        if token:
-            found[_host(repository)] = (_USERS[repository.forge], token)
-        return Credentials(found)
-
-    def tokens(self, repository: Repository) -> dict[str, str]:
-        """Return what the forge of a repository needs, as `Job` has it."""
-        token = self._token(repository)
-        return {f"{repository.forge} {repository.api}": token} if token else {}
-
-    def variable(self, repository: Repository) -> str:
-        """Return the variable with the token for a repository's forge, "" for the usual ones."""
-        return self._settings.tokens.get(_host(repository), "")
-
-    def scrub(self, text: str) -> str:
-        """Return `text` without any token that was asked for."""
-        for token in filter(None, self._known.values()):
-            text = text.replace(token, "***")
-        return text
-
-    def _token(self, repository: Repository) -> str:
-        if not repository.forge:
-            return ""
-        key = (repository.forge, repository.api)
-        if key not in self._known:
-            from . import forge
-
-            try:
-                self._known[key] = forge.token(*key, self.variable(repository))
-            except forge.ForgeError as error:
-                raise ConfigError(f"{repository.name}: {error}") from None
-        return self._known[key]
-
-
-def _host(repository: Repository) -> str:
-    """Return the host whose repositories a forge's token is for."""
-    host = urlsplit(repository.api).netloc or f"{repository.forge}.com"
-    return "github.com" if host == "api.github.com" else host

@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..config import ConfigError
+from . import forges
+from .forges import KINDS, git_host, of_host
 from .git import GitError, check_source
 from .policy import Policy, read_toml
 from .record import Repository
 
 _DEPTH = 3  # levels of folders in which checkouts are looked for
-_FORGES = {"github.com": "github", "gitlab.com": "gitlab"}
 _SCP = re.compile(r"(?:[^/@:]+@)?([^/@:]+):(?!//)(.+)")
 _ENTRY = {item.name for item in fields(Repository)} - {"options", "checkout"}
 
@@ -42,9 +43,8 @@ def read(what: str, allow: Collection[str], *, api: str = "", token_env: str = "
     the place of what cannot be used.
     """
     kind, colon, group = what.partition(":")
-    if colon and kind in ("github", "gitlab"):
-        where = urlsplit(api).netloc or f"{kind}.com"
-        tokens = {where: token_env} if token_env else {}
+    if colon and kind in KINDS:
+        tokens = {git_host(kind, api): token_env} if token_env else {}
         listed = Listed(_of_forge(kind, group, api, token_env), tokens=tokens)
     elif os.path.isdir(what):
         listed = Listed(list(_in_folder(Path(what))))
@@ -59,7 +59,8 @@ def read(what: str, allow: Collection[str], *, api: str = "", token_env: str = "
 
 
 def _of_forge(kind: str, group: str, api: str, token_env: str) -> list[Repository]:
-    from .forge import ForgeError, connect
+    from .forge import ForgeError
+    from .forges import connect
 
     if not group:
         raise ConfigError(f"{kind}: the name of an organisation or group is missing")
@@ -167,10 +168,10 @@ def _entry(table: Mapping[str, Any], where: str, path: str) -> Repository:
         found = Repository(Path(folder).name, folder, checkout=kind == "checkout")
     else:
         host, inside = _parts(source)
-        forge = _FORGES.get(host, "")
+        forge = of_host(host)
         found = Repository(inside, source, forge=forge, project=inside if forge else "")
-    if named.get("forge", "github") not in ("", "github", "gitlab"):
-        raise ConfigError(f"{where}: forge: expected github or gitlab")
+    if named.get("forge", "") not in ("", *KINDS):
+        raise ConfigError(f"{where}: forge: expected {forges.named()}")
     if named.get("forge") and not found.project:
         found = replace(found, project=_parts(source)[1])
     rest = {key: value for key, value in named.items() if key != "source"}
