@@ -44,6 +44,7 @@ from samedevice.places.values import (
     Super,
     Tensor,
     Value,
+    parameter_of,
 )
 
 if TYPE_CHECKING:
@@ -487,8 +488,13 @@ class Expressions:
             case Obj(family="hostobject"):
                 return value
             case Obj(family="module"):
-                children = [v for v in value.attrs.values() if isinstance(v, Obj)]
-                return children[0] if children else self.any_module(value, spot)
+                apart = {
+                    (part.cls, part.node.find() if part.node is not None else None): part
+                    for part in reversed(value.attrs.values())
+                    if isinstance(part, Obj)
+                }
+                parts = list(apart.values())[::-1]
+                return self.any_of(parts) if parts else self.any_module(value, spot)
             case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
                 return self.iterate(classes.members(value) or UNKNOWN, spot, scope)
             case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
@@ -1115,9 +1121,7 @@ class Expressions:
                 parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
                 return Dict({**parts}, None if parts else self.any_module(owner, spot))
             if attr in ("weight", "bias", "data") and owner.cls is None and owner.node is not None:
-                made = Tensor(owner.node)
-                made.leaf = True
-                return made
+                return parameter_of(owner)
             if torchfacts.module_method(attr) is None and owner.cls is None:
                 if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
                     return Method(owner, attr, spot)

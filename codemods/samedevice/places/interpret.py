@@ -43,6 +43,7 @@ from samedevice.places.values import (
     Site,
     Tensor,
     Value,
+    parameter_of,
 )
 from samedevice.project import Project
 
@@ -539,9 +540,7 @@ class Interpreter(Statements):
         elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
             self.graph.batch(value.node, owner.node)
             owner.stateful = True
-            kept = Tensor(owner.node)
-            kept.leaf = True
-            return kept
+            return parameter_of(owner)
         elif isinstance(value, Tensor):
             if value.node.find() is owner.node.find():
                 return value

@@ -36,6 +36,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
+    parameter_of,
     always_tensor,
     surely_tensor,
 )
@@ -778,12 +779,17 @@ class Library(Expressions):
             else:
                 self.graph.same(made.node, root)
 
-    def module_arguments(self, made: Obj, args: list[Arg], kwargs: dict[str, Arg]) -> None:
-        """Register what is handed to a module's constructor: modules, and tensors as buffers."""
-        for index, (value, _) in enumerate((*args, *kwargs.values())):
+    def module_arguments(
+        self, made: Obj, args: list[Arg], kwargs: dict[str, Arg], first: int = 0
+    ) -> None:
+        """Register what is handed to a module's constructor: modules, and tensors as buffers.
+
+        `first` is how many parts it has already.
+        """
+        for index, (value, _) in enumerate((*args, *kwargs.values()), first):
             children = self.modules_in(value)
             for number, child in enumerate(children):
-                self.register(made, child)
+                self.join_in(made, child)
                 made.attrs[str(index + number)] = child
             if isinstance(value, Dict):
                 for key, member in value.items.items():
@@ -928,13 +934,9 @@ class Library(Expressions):
                 self.apply(args[0][0], [(value, spot) for value in given], {}, spot, scope)
                 return UNKNOWN
             case "parameters" | "buffers":
-                leaf = Tensor(owner.node)
-                leaf.leaf, leaf.owner = True, owner
-                return Iter(leaf, owner)
+                return Iter(parameter_of(owner), owner)
             case "named_parameters" | "named_buffers":
-                leaf = Tensor(owner.node)
-                leaf.leaf, leaf.owner = True, owner
-                return Iter(Seq("tuple", [SCALAR, leaf]), owner)
+                return Iter(Seq("tuple", [SCALAR, parameter_of(owner)]), owner)
             case "modules" | "children":
                 return Iter(self.any_module(owner, spot), owner)
             case "named_modules" | "named_children":
@@ -966,7 +968,7 @@ class Library(Expressions):
                         self.trail.put(owner.attrs, computed, args[1][0])
                 return NONE
             case "append" | "extend" | "insert" | "update":
-                self.module_arguments(owner, args, kwargs)
+                self.module_arguments(owner, args, kwargs, len(owner.attrs))
                 return NONE
             case "zero_grad" | "__init__":
                 return NONE
@@ -1015,7 +1017,7 @@ class Library(Expressions):
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
             elif args and self._handed_in(args[0][1], scope):
                 self.wandering.append(spot)
-            elif not self.conditional and isinstance(self.parent_statement(spot), ast.Expr):
+            elif self.surely(spot):
                 # From here on it is on the host; where it computed before stays as it was.
                 node = self.graph.node(spot)
                 self.graph.pin(node, Place.HOST, spot, "module")
@@ -1025,6 +1027,8 @@ class Library(Expressions):
         owner.moves.append(spot)
         root = owner.node.find()
         if root.pin is Place.HOST and root.name == "module" or first and owner.used:
+            if self.surely(spot):
+                self.graph.pin(root, Place.HOST, spot, "unmoved")
             self.rebase(owner, device.node)  # where it computed before stays as it was
             return
         self.graph.same(owner.node, device.node)
@@ -1033,6 +1037,13 @@ class Library(Expressions):
                 root = child.node.find()
                 if root.pin is Place.HOST and root.name == "module":
                     child.node = owner.node  # it moves along, wherever it was built
+
+    def surely(self, spot: Spot) -> bool:
+        """Tell whether a statement that moves a module runs whenever its program does."""
+        if self.conditional or self.symbolic:
+            return False
+        statement = self.statement
+        return isinstance(statement, (ast.Expr, ast.Assign)) and statement.value is spot.node
 
     def _handed_in(self, spot: Spot, scope: Scope) -> bool:
         """Tell whether a device is a parameter: `def move(device, *modules)` moves for others."""
@@ -1047,11 +1058,16 @@ class Library(Expressions):
         )
 
     def rebase(self, owner: Obj, node: Node) -> None:
-        """Put a module and all of its parts somewhere else from now on."""
+        """Put a module, its parameters and its parts somewhere else from now on."""
+        before = owner.node.find() if owner.node is not None else None
         owner.node = node
-        for child in owner.attrs.values():
+        for attr, child in list(owner.attrs.items()):
             if isinstance(child, Obj) and child.family == "module" and child.node is not node:
                 self.rebase(child, node)
+            elif isinstance(child, Tensor) and child.node.find() is before:
+                moved = child.copy()
+                moved.node = node
+                self.trail.put(owner.attrs, attr, moved)
 
     def moved_to(
         self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

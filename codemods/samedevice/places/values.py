@@ -176,16 +176,18 @@ class Tensor(Value):
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
     `collated`: a loader makes it of numbers, or a list of what turns out to be texts. `doubt`: what
-    it may be on another path.
+    it may be on another path. `owner` is the module whose parameter it is: as long as it is
+    `lent`, it is where the module is by now, since a move changes the parameters themselves.
     """
 
     __slots__ = (
-        "collated", "doubt", "leaf", "names_device", "node", "owner", "packed", "parameter",
-        "pinned", "scalar", "site",
+        "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "packed",
+        "parameter", "pinned", "scalar", "site",
     )  # fmt: skip
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
-        self.node = node
+        self._node = node
+        self.lent = False
         self.scalar = scalar
         self.site = site
         self.collated = False
@@ -197,9 +199,21 @@ class Tensor(Value):
         self.doubt = Doubt.NONE
         self.owner: Obj | None = None  # the module whose parameter it is
 
+    @property
+    def node(self) -> Node:
+        """The place."""
+        if self.lent and self.owner is not None and self.owner.node is not None:
+            return self.owner.node
+        return self._node
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        self._node, self.lent = node, False
+
     def copy(self) -> Tensor:
         """Return the same tensor as a value of its own."""
-        made = Tensor(self.node, scalar=self.scalar, site=self.site)
+        made = Tensor(self._node, scalar=self.scalar, site=self.site)
+        made.lent = self.lent
         made.leaf, made.parameter, made.packed = self.leaf, self.parameter, self.packed
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
         made.doubt = self.doubt
@@ -212,6 +226,14 @@ class Tensor(Value):
         made = self.copy()
         made.doubt = doubt
         return made
+
+
+def parameter_of(owner: Obj) -> Tensor:
+    """Return a parameter of a module that has a place."""
+    assert owner.node is not None
+    made = Tensor(owner.node)
+    made.leaf, made.owner, made.lent = True, owner, True
+    return made
 
 
 def surely_tensor(value: Value) -> bool:

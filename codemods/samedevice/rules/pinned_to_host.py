@@ -69,7 +69,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if solution.place(clash.node) is Place.FIXED or solution.place(clash.other) is Place.FIXED:
             continue
-        if clash.meet.kind == "generator" or clash.node.find().name == "module":
+        if clash.meet.kind == "generator" or clash.node.find().name in ("module", "unmoved"):
             continue  # these have rules of their own
         if perhaps_number(clash.node) or perhaps_number(clash.other):
             continue  # `undecided` tells it

@@ -1,0 +1,51 @@
+"""A module meets the device while it is on the CPU: it was moved back, or it is moved only later.
+
+Why: `module.cpu()` and `module.to("cpu")` move the module itself, not a copy, and a module that is
+moved behind its first use is still on the CPU there. Inputs on the device then fail with "Expected
+all tensors to be on the same device" or "Input type and weight type should be the same".
+
+Example:
+
+    model = Net().to(device)
+    torch.save(model.cpu().state_dict(), path)
+    loss = model(batch.to(device)).mean()
+
+has to move the model again before it computes, or to save what a copy of it holds.
+
+Fix safety: there is no fix. Only the author knows which of the two moves is meant.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.places.graph import Place
+from samedevice.rules._build import finding, short
+
+
+def find(solution: Solution) -> Iterator[Finding]:
+    """Report modules where they meet the device before a move to it, or behind one to the CPU."""
+    seen: set[ast.AST] = set()
+    for clash, spot in solution.clashes():
+        root = clash.node.find()
+        if root.name not in ("module", "unmoved") or solution.place(clash.other) is Place.FIXED:
+            continue
+        if spot.node in seen or root.pin_spot is None:
+            continue
+        seen.add(spot.node)
+        moved = solution.span(root.pin_spot)
+        where = f"line {moved.line}"
+        if root.pin_spot.path != spot.path:
+            where += f" of {root.pin_spot.path}"
+        yield finding(
+            solution, "module-on-the-cpu", spot,
+            f"`{short(solution.code(spot))}` is on the CPU here, but meets tensors on the device: "
+            + (f"it is moved only in {where}" if root.name == "unmoved"
+               else f"it was moved to the CPU in {where}"),
+            None,
+            origins=solution.origin(clash.node, "it is moved here"),
+            unfixed="only you know which move is meant",
+        )  # fmt: skip
