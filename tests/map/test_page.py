@@ -79,7 +79,7 @@ def data(text: str) -> dict[str, list[object]]:
 def test_every_value_has_the_colour_of_its_place() -> None:
     marks = Marks(page(a=CLASHING)).lines
     assert marks["a.py:5"] == [
-        ("model", "v c"), ("nn.Linear", "v c"), ("to", "v c m"), ("device", "v c d"),
+        ("model", "v c"), ("nn.Linear", "v h"), ("to", "v c m"), ("device", "v c d"),
     ]  # fmt: skip
     assert marks["a.py:6"] == [("x", "v h"), ("torch.zeros", "v h w")]
     assert marks["a.py:7"] == [("y", "v c"), ("model", "v c"), ("x", "v h")]

@@ -42,6 +42,7 @@ from samedevice.places.values import (
     Super,
     Tensor,
     Value,
+    parameter_of,
 )
 
 #: Evaluations of one function before its results stand for the others; short ones may have more.
@@ -68,9 +69,9 @@ class Calls(Library):
         self.unit: Unit = "", ""  # what is being evaluated
         self.reached: dict[FunctionNode, set[Unit]] = {}  # what evaluated each function
         self._known: set[int] = set()
-        self._results: dict[ast.AST, list[Record]] = {}
+        self._results: dict[object, list[Record]] = {}
         self.copies = 30_000  # nodes that may still be made anew for calls of what was evaluated
-        self._templates: dict[ast.AST, dict[object, Record]] = {}
+        self._templates: dict[object, dict[object, Record]] = {}
         self._evaluations = 0
         self._signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = {}
 
@@ -201,15 +202,16 @@ class Calls(Library):
             func.bound.used = True
         if len(self.stack) >= _DEPTH or self.stack.count(node) >= 2:
             return self.nearest(func, args, kwargs)
-        seen = self.contexts.get(node, 0)
+        known = self._results.setdefault(_code(func), [])
+        seen = len(known)
         self._evaluations += 1
         limit = max(_CONTEXTS, _LINES // _height(node))
         if seen >= limit or (seen and self._evaluations > 2000 + 20 * len(self._known)):
             return self.by_template(func, args, kwargs, spot)
-        self.contexts[node] = seen + 1
+        self.contexts[node] = self.contexts.get(node, 0) + 1
         self.note_arguments(node, args, kwargs)
         record = self.evaluate(func, args, kwargs, spot)
-        self._results.setdefault(node, []).append(record)
+        known.append(record)
         return record.result
 
     def note_arguments(self, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]) -> None:
@@ -303,7 +305,7 @@ class Calls(Library):
 
     def nearest(self, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
         """Return what a function that is being evaluated gives, by what it gave so far."""
-        known = self._results.get(func.node)
+        known = self._results.get(_code(func))
         if not known:
             return UNKNOWN
         given = _given(func, args, kwargs)
@@ -325,15 +327,16 @@ class Calls(Library):
         self, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, given: Given
     ) -> Record:
         """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
-        variants = self._templates.setdefault(func.node, {})
+        variants = self._templates.setdefault(_code(func), {})
+        known = self._results.get(_code(func))
         shapes = {name: shape(value) for name, value in given.items()}
         key = tuple(shapes.items())
         if key in variants:
             return variants[key]
-        if self._results.get(func.node) and (
+        if known and (
             len(variants) >= _VARIANTS or self._evaluations > 2000 + 20 * len(self._known)
         ):
-            return max(self._results[func.node], key=lambda each: each.likeness(shapes))
+            return max(known, key=lambda each: each.likeness(shapes))
         free = [(placeholder(self, value, where), where) for value, where in args]
         named = {k: (placeholder(self, v, where), where) for k, (v, where) in kwargs.items()}
         if isinstance(func.bound, Obj):
@@ -364,7 +367,7 @@ class Calls(Library):
                     part.parent = made
             elif isinstance(value, Tensor) and module.node is not None:
                 same = value.node.find() is module.node.find()
-                made.attrs[attr] = Tensor(node) if same else value
+                made.attrs[attr] = parameter_of(made) if same else value
             else:
                 made.attrs[attr] = value
         return made
@@ -976,6 +979,11 @@ def _computed(node: Node) -> bool:
     """Tell whether something was computed with a value, under a name that it may go by, too."""
     root = node.find()
     return bool(root.meets) or any(other.find().meets for other in root.flows_to)
+
+
+def _code(func: Func) -> object:
+    """Return what an evaluation of a function stands for: of a closure, with what it closes over."""
+    return func.node if func.scope.func is None else (func.node, func.scope)
 
 
 def _height(node: FunctionNode) -> int:

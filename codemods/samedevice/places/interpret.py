@@ -591,6 +591,7 @@ class Interpreter(Statements):
             return
         if self.lent(owner, child):
             owner.borrows.append(child)
+            child.shared = True
         else:
             child.parent = owner
         if child.node.find().pin is Place.HOST:
@@ -604,6 +605,7 @@ class Interpreter(Statements):
             self.rebase(child, self.graph.node())
         assert child.node is not None
         self.graph.same(owner.node, child.node)
+        owner.parts.append(child)
 
     def lent(self, owner: Obj, child: Obj) -> bool:
         """Tell whether a part was built by a caller of the function that builds the whole."""

@@ -36,8 +36,8 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
-    parameter_of,
     always_tensor,
+    parameter_of,
     surely_tensor,
 )
 from samedevice.torchfacts import Fact
@@ -1017,7 +1017,7 @@ class Library(Expressions):
                 self.graph.pin(owner.node, Place.HOST, spot, "module")
             elif args and self._handed_in(args[0][1], scope):
                 self.wandering.append(spot)
-            elif self.surely(spot):
+            elif self.surely(spot) and isinstance(self.parent_statement(spot), ast.Expr):
                 # From here on it is on the host; where it computed before stays as it was.
                 node = self.graph.node(spot)
                 self.graph.pin(node, Place.HOST, spot, "module")
@@ -1026,10 +1026,22 @@ class Library(Expressions):
         first = not owner.moves
         owner.moves.append(spot)
         root = owner.node.find()
+        if (
+            self.surely(spot)
+            and owner.parent is None
+            and not owner.shared
+            and owner.site is not None
+        ):
+            # Where it computed before stays as it was, and so do copies of it.
+            self.graph.pin(root, Place.HOST, spot, "unmoved")
+            self.rebase(owner, device.node)
+            for copied in owner.copies:
+                if copied.site is not None and not copied.moves:
+                    copied.site.node = self.graph.node(copied.site.spot)
+                    self.rebase(copied, copied.site.node)
+            return
         if root.pin is Place.HOST and root.name == "module" or first and owner.used:
-            if self.surely(spot):
-                self.graph.pin(root, Place.HOST, spot, "unmoved")
-            self.rebase(owner, device.node)  # where it computed before stays as it was
+            self.rebase(owner, device.node)
             return
         self.graph.same(owner.node, device.node)
         for child in owner.attrs.values():
@@ -1040,10 +1052,7 @@ class Library(Expressions):
 
     def surely(self, spot: Spot) -> bool:
         """Tell whether a statement that moves a module runs whenever its program does."""
-        if self.conditional or self.symbolic:
-            return False
-        statement = self.statement
-        return isinstance(statement, (ast.Expr, ast.Assign)) and statement.value is spot.node
+        return not (self.conditional or self.symbolic)
 
     def _handed_in(self, spot: Spot, scope: Scope) -> bool:
         """Tell whether a device is a parameter: `def move(device, *modules)` moves for others."""
@@ -1061,10 +1070,12 @@ class Library(Expressions):
         """Put a module, its parameters and its parts somewhere else from now on."""
         before = owner.node.find() if owner.node is not None else None
         owner.node = node
-        for attr, child in list(owner.attrs.items()):
-            if isinstance(child, Obj) and child.family == "module" and child.node is not node:
+        held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
+        for child in (*owner.parts, *(part for value in held for part in self.modules_in(value))):
+            if child.node is not node:
                 self.rebase(child, node)
-            elif isinstance(child, Tensor) and child.node.find() is before:
+        for attr, child in list(owner.attrs.items()):
+            if isinstance(child, Tensor) and child.node.find() is before:
                 moved = child.copy()
                 moved.node = node
                 self.trail.put(owner.attrs, attr, moved)

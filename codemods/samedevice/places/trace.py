@@ -101,6 +101,8 @@ class _Tracer(Interpreter):
     def __init__(self, project: Project, program: frozenset[str] | None) -> None:
         super().__init__(project, program)
         self.seen: dict[ast.AST, list[Value]] = {}
+        # Where a module was when an expression gave it, if it has been moved since.
+        self.then: dict[tuple[ast.AST, Value], list[Node]] = {}
         self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
         self.file_of: dict[ast.AST, str] = {}
         self._made_of: list[list[Value]] = [[]]
@@ -133,6 +135,11 @@ class _Tracer(Interpreter):
             return
         if not self.symbolic:
             self._called.add(node)
+        if isinstance(value, Obj) or isinstance(value, Tensor) and value.lent:
+            if value.node is not None:
+                nodes = self.then.setdefault((node, value), [])
+                if value.node not in nodes:
+                    nodes.append(value.node)
         known = self.seen.setdefault(node, [])
         if len(known) < _MOST and all(value is not other for other in known):
             known.append(value)
@@ -261,6 +268,14 @@ class Trace:
         return found
 
     # -- places -----------------------------------------------------------------------------
+
+    def places(self, node: ast.AST, value: Value) -> list[Place]:
+        """Return where a value was whenever an expression gave it."""
+        nodes = self._tracer.then.get((node, value), [])
+        now = _node(value)
+        before = [each for each in nodes if now is None or each.find() is not now.find()]
+        found = [self.solution.place(each) for each in before]
+        return found + [self.place(value)] * (len(before) < len(nodes) or not nodes)
 
     def place(self, value: Value) -> Place:
         """Return where a value is as the code is written, wherever it has to be."""
@@ -495,7 +510,7 @@ class Trace:
             values = [v for v in values if self.place(v) in (*_ON_DEVICE, Place.FIXED)]
         if not values:
             return None
-        places = {self.place(value): value for value in reversed(values)}
+        places = {p: value for value in reversed(values) for p in self.places(node, value)}
         if len(places) > 1:
             places.pop(Place.UNKNOWN, None)
         place, value = next(reversed(places.items()))
@@ -506,7 +521,8 @@ class Trace:
         name = root.find().name if root is not None and place is Place.FIXED else ""
         if kind == "read":
             return Life(span, kind, Place.HOST, None, "", False, steps, place)
-        wanted = self._wanted(value, place) if not varies else None
+        moved = isinstance(value, Obj) and place is not self.place(value)
+        wanted = self._wanted(value, place) if not (varies or moved) else None
         before: Place | None = None
         if kind == "moved":
             before = next((self.place(source) for source in self._sources(value)), None)

@@ -469,13 +469,15 @@ def _merged(lists: list[list[Klass]]) -> list[Klass]:
 class Obj(Value):
     """An instance: of a class of the project (`cls`), or of a library's (`fact`).
 
-    A module has a `node`: the place of its parameters. `parent` is the module that registered it;
-    `borrows` are parts that a caller handed in, who moves them.
+    A module has a `node`: the place of its parameters by now. `parent` is the module that
+    registered it, `parts` are those that are where it is;
+    `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
     """
 
     __slots__ = (
-        "args", "attrs", "borrows", "calls", "cls", "fact", "family", "kwargs", "moves", "name",
-        "node", "parent", "plain", "site", "stateful", "used", "copied_from",
+        "args", "attrs", "borrows", "calls", "cls", "copied_from", "copies", "fact", "family",
+        "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site", "stateful",
+        "used",
     )  # fmt: skip
 
     def __init__(
@@ -494,6 +496,7 @@ class Obj(Value):
         self.attrs: dict[str, Value] = {}
         self.parent: Obj | None = None
         self.borrows: list[Obj] = []
+        self.shared = False
         self.plain = False
         self.site: Site | None = None
         self.stateful = False
@@ -503,6 +506,12 @@ class Obj(Value):
         self.args: list[Value] = []
         self.kwargs: dict[str, Value] = {}
         self.copied_from: Obj | None = None
+        self.copies: list[Obj] = []
+        self.parts: list[Obj] = []
+
+    def is_whole(self) -> bool:
+        """Tell whether a module was built here, and is no part of another one."""
+        return self.parent is None and not self.shared and self.site is not None
 
     def wholes(self) -> list[Obj]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""

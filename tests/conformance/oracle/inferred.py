@@ -70,21 +70,23 @@ def _said(known: Trace, tree: ast.Module) -> Iterator[tuple[Key, Said]]:
         if not isinstance(node, KINDS) or not isinstance(getattr(node, "ctx", _LOAD), ast.Load):
             continue
         values = known._tracer.seen.get(node, [])
-        tensors = frozenset(place for one in values for place in _places(known, one, Tensor))
-        modules = frozenset(place for one in values for place in _places(known, one, Obj))
+        tensors = frozenset(place for one in values for place in _places(known, node, one, Tensor))
+        modules = frozenset(place for one in values for place in _places(known, node, one, Obj))
         if tensors or modules:
             code = " ".join(ast.unparse(node).split())
             moved = all(_moves(one) for one in values if isinstance(one, Obj))
             yield key(node), Said(code[:120], tensors, modules, moved, len(values) >= MOST)
 
 
-def _places(known: Trace, value: Value, kind: type[Tensor] | type[Obj]) -> Iterator[str]:
+def _places(
+    known: Trace, node: ast.AST, value: Value, kind: type[Tensor] | type[Obj]
+) -> Iterator[str]:
     if isinstance(value, Either):
         for option in value.options:
-            yield from _places(known, option, kind)
+            yield from _places(known, node, option, kind)
     elif isinstance(value, kind) and value.node is not None:
-        place = known.place(value)
-        yield value.node.find().name or "?" if place is Place.FIXED else place.value
+        for place in known.places(node, value):
+            yield value.node.find().name or "?" if place is Place.FIXED else place.value
 
 
 def _names_device(known: Trace) -> bool:

@@ -31,10 +31,9 @@ def copied(run: Library, call: Call) -> Value:
         return UNKNOWN
     value = call.args[0][0]
     if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-        made = Obj("module", value.name, value.cls, value.fact, run.graph.node(call.spot))
-        made.attrs = dict(value.attrs)
-        made.stateful = value.stateful
+        made = run.twin(value, run.graph.node(call.spot))
         made.copied_from = value
+        value.copies.append(made)
         made.site = run.site("copy", call.spot, made.node, call.scope, value.name)
         made.site.detail.update(object=made, original=value, moves=len(value.moves))
         made.site.detail["source"] = call.args[0][1]
