@@ -982,7 +982,7 @@ def _computed(node: Node) -> bool:
 
 
 def _code(func: Func) -> object:
-    """Return what an evaluation of a function stands for: of a closure, with what it closes over."""
+    """Return what an evaluation stands for: that of a closure, with what it closes over."""
     return func.node if func.scope.func is None else (func.node, func.scope)
 
 
