@@ -1071,9 +1071,9 @@ class Library(Expressions):
         before = owner.node.find() if owner.node is not None else None
         owner.node = node
         held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
-        for child in (*owner.parts, *(part for value in held for part in self.modules_in(value))):
-            if child.node is not node:
-                self.rebase(child, node)
+        for part in (*owner.parts, *(part for value in held for part in self.modules_in(value))):
+            if part.node is not node:
+                self.rebase(part, node)
         for attr, child in list(owner.attrs.items()):
             if isinstance(child, Tensor) and child.node.find() is before:
                 moved = child.copy()
