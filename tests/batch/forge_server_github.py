@@ -384,6 +384,14 @@ def _gh_status(forge: Forge, name: str, commit: str, **_: Any) -> Answer:
     return Answer(200, {**whole, "commit_url": url, "url": f"{url}/status"})
 
 
+def _app(forge: Forge) -> dict[str, Any]:
+    facts = {"description": None, "external_url": forge.url, "html_url": forge.url}
+    times = {"created_at": TIME, "updated_at": TIME}
+    given: dict[str, Any] = {"permissions": {"checks": "write"}, "events": []}
+    owner = user(forge, "acme")
+    return {"id": 6, "node_id": "a", "name": "ci", "owner": owner, **facts, **times, **given}
+
+
 def _gh_runs(forge: Forge, name: str, commit: str, **_: Any) -> Answer:
     words = {"passed": "success", "failed": "timed_out", "running": None}
     url = f"{forge.api}/repos/{name}/check-runs"
@@ -391,7 +399,7 @@ def _gh_runs(forge: Forge, name: str, commit: str, **_: Any) -> Answer:
         {
             "id": 3, "head_sha": commit, "node_id": "r", "external_id": None, "url": url,
             "html_url": url, "details_url": url, "name": check, "started_at": TIME,
-            "check_suite": None, "app": None,
+            "check_suite": {"id": 4}, "app": _app(forge),
             "pull_requests": [],
             "output": {"title": None, "summary": None, "text": None, "annotations_count": 0,
                        "annotations_url": url},

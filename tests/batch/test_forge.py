@@ -253,6 +253,14 @@ def test_what_the_forge_says_is_told(ours: Any, there: forge_server.Forge) -> No
         ours.open_or_update(record(branch="never-pushed"), ASKED)
 
 
+def test_an_answer_of_another_shape_is_told(ours: Any, there: forge_server.Forge) -> None:
+    ours.open_or_update(record(), ASKED)
+    strange = {"number": "one", "iid": "one", "state": [], "check_suite": None}
+    there.trouble = lambda when, what: (200, {}, strange) if what.endswith("/1") else None
+    with pytest.raises(ForgeError, match="^acme/one: "):
+        ours.look(record())
+
+
 def test_a_wrong_token_is_not_told(
     kind: str, there: forge_server.Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -263,6 +263,14 @@ class Forge(ABC):
             words = " ".join(words.split())[:500]
             hint = f" ({_RIGHTS[status]})" if status in _RIGHTS else ""
             raise ForgeError(self._hidden(f"{what}: {said}: {words}{hint}")) from None
+        except (ForgeError, Exists):
+            raise
+        except Exception as error:
+            # an answer of another shape, over which client libraries stumble in many ways
+            told = f"{type(error).__name__}: {error}"[:300]
+            raise ForgeError(
+                self._hidden(f"{what}: {self.NAME} answered what was not understood: {told}")
+            ) from error
 
     @contextlib.contextmanager
     def _noting(self, notes: list[str], what: str) -> Iterator[None]:
