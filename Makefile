@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version screens picture first-five package licences ci-test gpu-proof sweep clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version screens picture first-five package licences ci-test gpu-proof xla-proof sweep clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -116,6 +116,15 @@ sweep: $(VENV)/.installed
 # On a machine with a GPU whose PYTHON has torch (and pytest): no environment is made.
 gpu-proof:
 	$(PYTHON) tests/prove/gpu_proof.py --page docs/proof/gpu.md
+
+# Fixtures and, with CORPUS=DIR, 45 real programs on torch_xla, which needs 7 GB outside of here.
+XLA_VENV ?= $(HOME)/.cache/samedevice/xla
+xla-proof: $(VENV)/.installed
+	test -e $(XLA_VENV)/bin/python || $(PYTHON) -m venv $(XLA_VENV)
+	@$(XLA_VENV)/bin/python -m pip install -qq --disable-pip-version-check torch==2.9.0 \
+	  torch_xla==2.9.0 torchvision==0.24.0 'numpy<2.4' matplotlib pandas scikit-learn
+	$(BIN)/python -m tests.prove.xla_proof --python $(XLA_VENV)/bin/python \
+	  $(if $(CORPUS),--corpus $(CORPUS) --most 45)
 
 # torch as tests/constraints.txt has it, the small build for CPUs: from where pip looks, else from
 # where its makers keep it. Without one, all that needs no torch is there and is tested.

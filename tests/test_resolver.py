@@ -39,11 +39,12 @@ def runs() -> bool:
     return done.stdout == "torch.Size([3, 2])\n"
 
 
-@pytest.mark.parametrize("kind", ["cuda", "accelerator"])
+@pytest.mark.parametrize("kind", ["cuda", "accelerator", "xla"])
 def test_a_new_one(kind: str) -> None:
     assert fix("--resolver", kind).exit_code == 0
     text = Path("train.py").read_text()
     assert ("torch.accelerator" in text) is (kind == "accelerator")
+    assert ("torch_xla" in text) is (kind == "xla")
     assert "nn.Linear(2, 2).to(device)" in text
     assert "torch.ones(3, 2, device=device)" in text
     assert fix("--resolver", kind).stderr == "nothing to change in 1 file\n"
@@ -66,6 +67,54 @@ def test_a_function_of_the_project() -> None:
     assert "is_available" not in text
     assert fix("--resolver", "utils:pick").stderr == "nothing to change in 2 files\n"
     assert runs()
+
+
+TWO_FILES = """\
+import torch
+
+import train
+
+train.main()
+print(torch.zeros(3) + torch.ones(3).cuda())
+"""
+
+
+def test_a_module_for_xla_serves_machines_without_it() -> None:
+    Path("run.py").write_text(TWO_FILES)
+    moved = TRAIN.replace("torch.ones(3, 2)", "torch.ones(3, 2).cuda()").replace(
+        "2, 2)", "2, 2).cuda()"
+    )
+    Path("train.py").write_text(moved.replace("\n\nmain()\n", ""))
+    fix("--resolver", "xla")
+    assert "except ImportError" in Path("device.py").read_text()
+    assert "from device import device\n" in Path("train.py").read_text()
+    assert fix("--resolver", "xla").stderr == "nothing to change in 3 files\n"
+    pytest.importorskip("torch")
+    done = subprocess.run([sys.executable, "run.py"], capture_output=True, text=True)
+    assert done.stdout == "torch.Size([3, 2])\ntensor([1., 1., 1.])\n", done.stderr
+
+
+@pytest.mark.parametrize("asked", ["accelerator", "xla", "company.devices:pick"])
+def test_what_is_asked_for_is_the_only_one(asked: str) -> None:
+    there = 'device = torch.device("cpu" if not torch.cuda.is_available() else "cuda")\n'
+    body = TRAIN.replace("nn.Linear(2, 2)", "nn.Linear(2, 2).to(device)")
+    Path("train.py").write_text(body.replace("\n\n\ndef", f"\n\n{there}\n\ndef"))
+    assert fix("--resolver", asked).exit_code == 0
+    text = Path("train.py").read_text()
+    assert text.count("device =") == 1 and "cuda" not in text
+    assert text.count({"xla": "import_module", "accelerator": "current_"}.get(asked, "pick()")) == 1
+    assert "device=device" in text
+
+
+def test_or_it_is_refused_with_a_message() -> None:
+    flag = "asks = torch.cuda.is_available()\n"
+    there = 'device = torch.device("cuda" if asks else "cpu")\n'
+    before = TRAIN.replace("\n\n\ndef", f"\n\n{flag}{there}\n\ndef", 1)
+    Path("train.py").write_text(before)
+    done = fix("--resolver", "company.devices:pick")
+    assert done.exit_code == 1
+    assert "cannot be told apart from CUDA" in done.output
+    assert "company" not in Path("train.py").read_text()  # two resolvers are worse than one
 
 
 def test_a_function_from_elsewhere() -> None:

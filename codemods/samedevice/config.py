@@ -24,7 +24,7 @@ LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude")
 KEYS = (
     *LISTS, "per-file-ignores", "unsafe", "resolver", "line-length", "baseline", "extend", "batch",
 )  # fmt: skip
-RESOLVER = re.compile(r"cuda|accelerator|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+RESOLVER = re.compile(r"cuda|accelerator|xla|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 class ConfigError(Exception):
@@ -55,8 +55,8 @@ class Config:
     `select`: only these rules (empty: all of them); `extend_select`: these, too; `ignore`: without
     these; `per_file_ignores`: without some in some files. `safe` and
     `unsafe_rule` list rules whose fixes count as safe or as unsafe whatever they say themselves;
-    `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "module:function" or
-    "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
+    `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "xla", "module:function"
+    or "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `files` are those that the
     settings were read from, the nearest first; `named_in` says of each rule that they name where.
@@ -115,7 +115,7 @@ class Config:
         )
 
 
-_RESOLVER_FORMS = "expected `cuda`, `accelerator` or `module:function`"
+_RESOLVER_FORMS = "expected `cuda`, `accelerator`, `xla` or `module:function`"
 
 
 def load(

@@ -271,7 +271,11 @@ class _Eraser:
         """Tell whether an expression asks which device there is."""
         match node:
             case ast.Call(func=func):
-                return _last_name(func) in {"is_available", "device_count", "is_built"}
+                return _last_name(func) in {
+                    "is_available",
+                    "device_count",
+                    "is_built",
+                } or _looks_for_xla(node)
             case ast.Attribute(attr="is_cuda"):
                 return True
             case ast.Compare(left=left, comparators=[right]):
@@ -359,6 +363,8 @@ class _Eraser:
                 return self._asks(operand)
             case ast.Call(func=func):
                 return _last_name(func) == "is_available"
+            case ast.Compare(left=left, ops=[ast.IsNot()]):
+                return _looks_for_xla(left)
         return False
 
     def _expression_statement(self, node: ast.Expr, value: ast.expr) -> list[ast.stmt]:
@@ -719,6 +725,13 @@ class _Eraser:
         if isinstance(value, ast.arguments):
             return self._arguments(value)
         return self._rebuild(value) if isinstance(value, ast.AST) else value
+
+
+def _looks_for_xla(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=func, args=[ast.Constant(value="torch_xla")]):
+            return _last_name(func) == "find_spec"
+    return False
 
 
 def _is_call_of(node: ast.AST, name: str) -> bool:

@@ -46,8 +46,9 @@ class Project:
     """Sources that are analysed together.
 
     `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
-    `resolver` is what was asked to decide the device: "cuda", "accelerator", "module:function", or
-    "" for what suits. `torch` is the oldest release that has to do, (0, 0) if that is not known.
+    `resolver` is what was asked to decide the device: "cuda", "accelerator", "xla",
+    "module:function", or "" for what suits. `torch` is the oldest release that has to do, (0, 0)
+    if that is not known.
     """
 
     def __init__(
@@ -79,8 +80,10 @@ class Project:
         return self.resolver, self.torch
 
     @property
-    def style(self) -> Literal["cuda", "accelerator"]:
+    def style(self) -> Literal["cuda", "accelerator", "xla"]:
         """Which kind of resolver to write where a project has none."""
+        if self.resolver == "xla":
+            return "xla"
         if self.resolver == "accelerator" or not self.resolver and self.torch >= (2, 6):
             return "accelerator"  # torch.accelerator came with 2.6
         return "cuda"

@@ -39,6 +39,7 @@ class Program:
     device_args: tuple[str, ...] = ()
     cwd: str = ""
     import_from: tuple[str, ...] = ()
+    module: str = ""  # run with `-m` in place of the path
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +32,7 @@ class Run:
     losses: list[str] = field(default_factory=list)  # one per backward pass, bit for bit
     losses_on: dict[str, int] = field(default_factory=dict)  # type of device -> backward passes
     stepped: dict[str, int] = field(default_factory=dict)  # type of device -> parameters stepped
+    drew: bool = False  # whether random numbers were drawn on an XLA device
 
     @property
     def finished(self) -> bool:
@@ -83,10 +85,19 @@ def environment(program: Program, trace: Path, home: Path) -> dict[str, str]:
     }
 
 
-def run(program: Program, folder: Path, limit: float, *, on_virtual: bool = False) -> Run:
+def run(
+    program: Program,
+    folder: Path,
+    limit: float,
+    *,
+    on_virtual: bool = False,
+    python: str = sys.executable,
+    extra: Mapping[str, str] | None = None,
+) -> Run:
     """Run the program of the copy ``folder`` once, in a copy of that copy.
 
     ``on_virtual``: on the virtual accelerator instead of the CPU. ``limit`` is in seconds.
+    ``extra`` are variables for its environment.
     """
     with TemporaryDirectory() as scratch:
         work, home, trace = Path(scratch) / "work", Path(scratch) / "home", Path(scratch) / "trace"
@@ -94,14 +105,16 @@ def run(program: Program, folder: Path, limit: float, *, on_virtual: bool = Fals
         home.mkdir()
         script = os.path.relpath(work / program.path, work / program.folder)
         launcher: tuple[str, ...] = ("-m", "real_programs_notebook") if program.notebook else ()
-        env = environment(program, trace, home)
+        if program.module:
+            launcher, script = ("-m",), program.module
+        env = {**environment(program, trace, home), **(extra or {})}
         arguments = list(program.args)
         if on_virtual:
             arguments += program.device_args
             env["SAMEDEVICE_VIRTUAL"] = "cuda:1"
         begun = time.monotonic()
         status, stdout, stderr = _call(
-            [sys.executable, *launcher, script, *arguments],
+            [python, *launcher, script, *arguments],
             work / program.folder,
             env,
             limit,
@@ -152,6 +165,7 @@ def _call(
 def _read_trace(trace: Path, result: Run) -> None:
     for line in trace.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
+        result.drew = result.drew or entry.get("drew", False)
         if "backward" in entry:
             result.losses.append(entry["backward"])
             result.losses_on[entry["on"]] = result.losses_on.get(entry["on"], 0) + 1

@@ -126,7 +126,8 @@ class Policy:
 
     def _check(self, where: str) -> None:
         if self.resolver and not RESOLVER.fullmatch(self.resolver):
-            raise ConfigError(f"{where}: resolver: expected cuda, accelerator or module:function")
+            forms = "cuda, accelerator, xla or module:function"
+            raise ConfigError(f"{where}: resolver: expected {forms}")
         try:
             names = {name for _, name, _, _ in string.Formatter().parse(self.message) if name}
         except ValueError as error:

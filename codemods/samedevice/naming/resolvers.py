@@ -46,11 +46,11 @@ class Resolvers:
 
     def _find(self, path: str) -> DeviceExpression | None:
         program = self.programs.of(path)
-        if self.project.resolver_function:
-            return self._chosen(path)
         existing = self.existing(path, program)
         if existing is not None:
             return existing
+        if self.project.resolver_function:
+            return self.chosen(path)
         if self.programs.is_distributed(path) and not self.programs.sets_device_once(path):
             return None  # one device for all processes would be the wrong one for most
         needy = self.needing().get(program, set()) | {path}
@@ -78,8 +78,8 @@ class Resolvers:
                 folder = parent
         return found
 
-    def _chosen(self, path: str) -> DeviceExpression | None:
-        """Return a call of the function that the user named."""
+    def chosen(self, path: str) -> DeviceExpression | None:
+        """Return a call of the function that the user named; None in its own file."""
         module, _, function = self.project.resolver_function.partition(":")
         home = self.project.resolve(path, module)
         if home == path:

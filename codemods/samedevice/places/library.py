@@ -545,7 +545,7 @@ class Library(Expressions):
                 return UNKNOWN
             resolved = found.resolved or self.guarded > 0 or not isinstance(value, Const)
             return Device(found.node, spot, text=False, resolved=resolved, rank=found.rank)
-        if last in ("current_accelerator", "current_device", "device"):
+        if last in ("current_accelerator", "current_device", "device", "xla_device"):
             node = self.graph.node(spot)
             self.graph.pin(node, Place.CENTRAL, spot)
             return Device(node, spot, resolved=True)

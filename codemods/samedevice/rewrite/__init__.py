@@ -215,6 +215,8 @@ class _Rewriter:
             return error.message
         names = {item.name for fix in fixes for item in fix.resolvers}
         imports = {item.name or item.module for fix in fixes for item in fix.imports}
+        if names and self._style in resolver.NEEDS:
+            imports.add(resolver.NEEDS[self._style])
         declared = {fix.erasure for fix in fixes if fix.erasure}
         types = dict(pair for fix in fixes for pair in fix.types)
         difference = equivalent(

@@ -104,6 +104,8 @@ class _Planning:
             raise _taken(wanted.name)
         if torch not in bound:
             self.add(Import(wanted.path, "torch"))
+        if self._style in texts.NEEDS:
+            self.add(Import(wanted.path, texts.NEEDS[self._style]))
         self._definitions += parse(texts.definition(wanted.name, torch, self._style, self._limit))
 
     def end(self) -> Plan:

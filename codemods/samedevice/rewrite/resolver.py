@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-# "cuda" looks for CUDA only; "accelerator" for whatever torch.accelerator (torch >= 2.6) finds.
-Style = Literal["cuda", "accelerator"]
+# "cuda" looks for CUDA only; "accelerator" for whatever torch.accelerator (torch >= 2.6) finds;
+# "xla" for the device of torch_xla, a package that most machines lack.
+Style = Literal["cuda", "accelerator", "xla"]
 #: What a resolver module calls the device, whatever those who import it call it.
 CONSTANT = "device"
 
@@ -17,9 +18,18 @@ _ACCELERATOR = (
     'else {torch}.device("cpu")'
 )
 
+_XLA = (
+    'importlib.import_module("torch_xla").device() '
+    'if importlib.util.find_spec("torch_xla") '
+    'else {torch}.device("cpu")'
+)
+_EXPRESSIONS: dict[Style, str] = {"cuda": _CUDA, "accelerator": _ACCELERATOR, "xla": _XLA}
+#: The module that an expression needs besides torch.
+NEEDS: dict[Style, str] = {"xla": "importlib.util"}
+
 _MODULE = '''"""The device that this project computes on."""
 
-import torch
+{imports}
 
 
 def get_device():
@@ -32,7 +42,7 @@ def get_device():
 
 def expression(torch: str, style: Style) -> str:
     """Return the expression that decides the device; `torch` is torch's name in the file."""
-    return (_ACCELERATOR if style == "accelerator" else _CUDA).format(torch=torch)
+    return _EXPRESSIONS[style].format(torch=torch)
 
 
 def definition(name: str, torch: str, style: Style, limit: int) -> str:
@@ -47,9 +57,17 @@ def definition(name: str, torch: str, style: Style, limit: int) -> str:
 
 def module(style: Style) -> str:
     """Return the text of a resolver module that defines `get_device()` and `CONSTANT`."""
+    imports = "import torch"
     if style == "cuda":
         what = "the current CUDA device"
         body = f"    return {_CUDA.format(torch='torch')}\n"
+    elif style == "xla":
+        imports += (
+            "\n\ntry:\n    import torch_xla\nexcept ImportError:  # a machine without XLA\n"
+            "    torch_xla = None"
+        )
+        what = "the XLA device (a TPU, or what PJRT_DEVICE names)"
+        body = '    return torch_xla.device() if torch_xla else torch.device("cpu")\n'
     else:
         what = "this machine's accelerator (CUDA, MPS, XPU, ...)"
         body = (
@@ -58,4 +76,4 @@ def module(style: Style) -> str:
             "        return accelerator.current_accelerator()\n"
             f"    return {_CUDA.format(torch='torch')}\n"
         )
-    return _MODULE.format(what=what, body=body, name=CONSTANT)
+    return _MODULE.format(imports=imports, what=what, body=body, name=CONSTANT)

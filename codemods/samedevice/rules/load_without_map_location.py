@@ -13,6 +13,7 @@ becomes
     model.load_state_dict(torch.load("model.pt", map_location=device))
 
 A map that leads to CUDA whatever machine it is (`lambda storage, loc: storage.cuda()`) is replaced.
+torch cannot load to XLA: with `--resolver xla` checkpoints are loaded to the CPU.
 
 Fix safety: safe. On a CPU-only machine a file that could be loaded before loads as before.
 """
@@ -22,12 +23,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
+from samedevice.places.values import Device
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+
+_ON_HOST = DeviceExpression('"cpu"')
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -35,7 +39,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups("load"):
         site = group.first
         if site.detail["mapped"] is not None and not site.detail["guarded"]:
-            yield from _to_cuda(solution, group)
+            yield from _to_xla(solution, group) or _to_cuda(solution, group)
         if site.detail["mapped"] is not None or site.constructing:
             continue
         fact = site.detail["fact"]
@@ -49,6 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             continue
         name = device_names(solution).central_for(group)
+        if solution.project.style == "xla":
+            name = _ON_HOST
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
@@ -62,6 +68,23 @@ def find(solution: Solution) -> Iterator[Finding]:
             "be a device that this machine does not have",
             repair, unfixed=NO_NAME,
         )  # fmt: skip
+
+
+def _to_xla(solution: Solution, group: SiteGroup) -> list[Finding]:
+    """Report loads to XLA: torch does not know how to restore a tensor there."""
+    given, where = group.first.detail["mapped"]
+    if solution.project.style != "xla" or not isinstance(given, Device):
+        return []
+    if not solution.on_device(given.node):
+        return []
+    return [
+        finding(
+            solution, "load-without-map-location", group.spot,
+            f"torch cannot load to `{short(solution.code(where))}` where that is XLA: a checkpoint "
+            "goes by the CPU",
+            fix(_ON_HOST, edit(solution, where, "replace", code=_ON_HOST.code)),
+        )
+    ]  # fmt: skip
 
 
 def _to_cuda(solution: Solution, group: SiteGroup) -> Iterator[Finding]:

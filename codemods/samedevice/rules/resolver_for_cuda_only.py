@@ -1,8 +1,10 @@
-"""The resolver knows CUDA only, while the settings ask for any accelerator.
+"""The resolver knows CUDA only, while the settings ask for another one.
 
-Why: `torch.accelerator` (torch 2.6 and newer) finds CUDA, MPS, XPU and others alike. This rule is
-silent unless `--resolver accelerator` asks for that; what a user chooses on the command line stays
-the user's choice.
+Why: `torch.accelerator` (torch 2.6 and newer) finds CUDA, MPS, XPU and others alike, torch_xla
+finds TPUs, and a function of your own finds what it wants. A project has one resolver, so the one
+that is asked for takes the place of the one that is there. This rule is silent unless `--resolver`
+is `accelerator`, `xla` or `module:function`; what a user chooses on the command line stays the
+user's choice.
 
 Example:
 
@@ -26,7 +28,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from samedevice import syntax
-from samedevice.finding import Edit, Finding, Fix
+from samedevice.finding import Edit, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
@@ -39,14 +41,17 @@ _WIDTH = 100
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report choices between the CPU and one or more vendors' devices."""
-    if solution.project.resolver != "accelerator":
+    if solution.project.resolver in ("", "cuda"):
         return
     for path in solution.programs.files():
         tree = solution.project.tree(path)
         torch = device_names(solution).imports.alias(path, "torch")
         if tree is None or not torch or solution.policy.managed(path):
             continue
-        file = _File(solution, path, torch)
+        wanted = _wanted(solution, path, torch)
+        if wanted is None:
+            continue
+        file = _File(solution, path, torch, wanted)
         found: list[Finding] = []
         for node in syntax.walk(tree):
             if isinstance(node, ast.IfExp):
@@ -58,6 +63,35 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
+class _Wanted:
+    """What is asked for: `available` is "" where the function that gives the device decides."""
+
+    name: str
+    device: str
+    text: str  # the device as a text
+    available: str
+    imports: tuple[Import, ...] = ()
+
+
+def _wanted(solution: Solution, path: str, torch: str) -> _Wanted | None:
+    """Return how a file speaks of what is asked for; None in the file that defines it."""
+    if solution.project.resolver == "accelerator":
+        device = f"{torch}.accelerator.current_accelerator()"
+        available = f"{torch}.accelerator.is_available()"
+        return _Wanted("any accelerator", device, f"{device}.type", available)
+    if solution.project.resolver == "xla":
+        device = 'importlib.import_module("torch_xla").device()'
+        available = 'importlib.util.find_spec("torch_xla") is not None'
+        imports = (Import(path, "importlib.util"),)
+        return _Wanted("XLA", device, f"str({device})", available, imports)
+    chosen = device_names(solution).resolvers.chosen(path)
+    if chosen is None:
+        return None
+    device = f"{torch}.device({chosen.code})"  # whether the function gives a device or a text
+    return _Wanted(f"`{chosen.code}`", device, f"str({device})", "", chosen.imports)
+
+
+@dataclass(frozen=True)
 class _Choice:
     """What asks for an accelerator, and whether the answer is a text."""
 
@@ -66,10 +100,11 @@ class _Choice:
 
 
 class _File:
-    def __init__(self, solution: Solution, path: str, torch: str) -> None:
+    def __init__(self, solution: Solution, path: str, torch: str, wanted: _Wanted) -> None:
         self.solution = solution
         self.path = path
         self.torch = torch
+        self.wanted = wanted
         self.parents = solution.programs.parents(path)
         self.asked: set[str] = set()  # vendors of whom the user asks for one by one
 
@@ -82,6 +117,8 @@ class _File:
             return  # a part of a longer choice
         choice = self._chain(node)
         if choice is None:
+            if self._chooses(node):
+                yield self._found(node, None)
             return
         place: ast.expr = node
         text = choice.text
@@ -116,7 +153,11 @@ class _File:
         choice = self._choice(values, last)
         if choice is None:
             return
-        new, edits = self._written(choice)
+        written = self._written(choice)
+        if written is None:
+            yield self._found(node, None)
+            return
+        new, edits = written
         code = next(iter(heads)) + new
         edits.append(self._edit(node, "replace_statement", self._wrapped(node, code)))
         edits += [self._edit(each, "delete") for each in gone]
@@ -149,7 +190,20 @@ class _File:
         while isinstance(rest, ast.IfExp):
             values.append((rest.test, rest.body))
             rest = rest.orelse
+        match node:
+            case ast.IfExp(test=ast.UnaryOp(op=ast.Not(), operand=test), body=cpu, orelse=vendor):
+                if self._is_cpu(cpu):
+                    return self._choice([(test, vendor)], cpu)
         return self._choice(values, rest) if self._is_cpu(rest) else None
+
+    def _chooses(self, node: ast.expr) -> bool:
+        """Tell whether a conditional expression has a vendor at one end and the CPU at another."""
+        ends: list[ast.expr] = []
+        while isinstance(node, ast.IfExp):
+            ends.append(node.body)
+            node = node.orelse
+        ends.append(node)
+        return any(map(self._is_vendor, ends)) and any(map(self._is_cpu, ends))
 
     def _choice(self, values: list[tuple[ast.expr, ast.expr]], last: ast.expr) -> _Choice | None:
         """Return the choice between vendors, if only the first one is the user's."""
@@ -175,6 +229,8 @@ class _File:
         return ""
 
     def _is_vendor(self, node: ast.expr) -> bool:
+        if ast.unparse(node) == f"{self.torch}.accelerator.current_accelerator()":
+            return self.wanted.name != "any accelerator"
         return _VENDOR.fullmatch(self._named(node)) is not None
 
     def _is_cpu(self, node: ast.expr) -> bool:
@@ -183,7 +239,11 @@ class _File:
     # -- what is written ------------------------------------------------------------------------
 
     def _finding(self, place: ast.expr, choice: _Choice) -> Iterator[Finding]:
-        new, edits = self._written(choice)
+        written = self._written(choice)
+        if written is None:
+            yield self._found(place, None)
+            return
+        new, edits = written
         parent = self.parents.get(place)
         if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
             code = f"{ast.unparse(parent.targets[0])} = {new}"
@@ -192,10 +252,17 @@ class _File:
             edits.append(self._edit(place, "replace", new))
         yield self._found(place, edits)
 
-    def _written(self, choice: _Choice) -> tuple[str, list[Edit]]:
-        """Return the new expression, and the edits of the flag that it asks."""
-        mine = f"{self.torch}.accelerator.is_available()"
+    def _written(self, choice: _Choice) -> tuple[str, list[Edit]] | None:
+        """Return the new expression, and the edits of the flag that it asks; None if none does."""
+        mine = self.wanted.available
         asks = re.compile(rf"{self.torch}\.\w+(\.\w+)?\.is_available\(\)")
+        found = self.wanted.text if choice.text else self.wanted.device
+        cpu = '"cpu"' if choice.text else f'{self.torch}.device("cpu")'
+        if not mine:
+            test = self._without(choice.test, asks)
+            if test is None:
+                return None
+            return f"{found} if {test} else {cpu}" if test else found, []
         code = self.solution.code(Spot(self.path, choice.test))
         edits: list[Edit] = []
         test = asks.sub(mine, code)
@@ -209,10 +276,21 @@ class _File:
                     for node in ast.walk(flag)
                     if isinstance(node, ast.Call) and asks.fullmatch(ast.unparse(node))
                 ]
-        found = f"{self.torch}.accelerator.current_accelerator()"
-        if choice.text:
-            return f'{found}.type if {test} else "cpu"', edits
-        return f'{found} if {test} else {self.torch}.device("cpu")', edits
+        return f"{found} if {test} else {cpu}", edits
+
+    def _without(self, test: ast.expr, asks: re.Pattern[str]) -> str | None:
+        """Return what else a test asks than whether there is a device; None if they are one."""
+        if self._flag(test) is not None:
+            return None
+        parts = [test]
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            parts = test.values
+        rest = [
+            self.solution.code(Spot(self.path, part))
+            for part in parts
+            if not asks.fullmatch(ast.unparse(part))
+        ]
+        return None if any(map(asks.search, rest)) else " and ".join(rest)
 
     def _flag(self, test: ast.expr) -> ast.expr | None:
         """Return what a name or attribute is given, once, if that asks for an accelerator."""
@@ -240,9 +318,10 @@ class _File:
         given = {"code": code} if code else {}
         return edit(self.solution, Spot(self.path, node), verb, **given)  # type: ignore[arg-type]
 
-    def _found(self, node: ast.AST, edits: list[Edit]) -> Finding:
+    def _found(self, node: ast.AST, edits: list[Edit] | None) -> Finding:
         return finding(
             self.solution, RULE, Spot(self.path, node),
-            "this chooses between CUDA and the CPU, while the settings ask for any accelerator",
-            Fix(tuple(edits)),
+            f"this chooses between CUDA and the CPU, while the settings ask for {self.wanted.name}",
+            Fix(tuple(edits), imports=self.wanted.imports) if edits else None,
+            unfixed="" if edits else "what it asks for cannot be told apart from CUDA",
         )  # fmt: skip

@@ -712,6 +712,8 @@ FRAMEWORKS: list[Entry] = [
 ]
 
 TOOLS: list[Entry] = [
+    # torch_xla 2.9: both give the device that is there, or raise.
+    ("device", "torch_xla.device torch_xla.core.xla_model.xla_device", {"out": "device"}),
     (
         "passthrough",
         "tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.auto.trange "

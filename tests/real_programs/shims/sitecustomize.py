@@ -7,6 +7,7 @@ environment:
 ``REAL_PROGRAMS_MAX_BACKWARDS``  the program is ended with exit status 0 after that many backward
                                  passes (default: never)
 ``REAL_PROGRAMS_IMAGES``         images in each synthetic data set (default 256)
+``REAL_PROGRAMS_WITHOUT``        a module that is not to be found
 ``REAL_PROGRAMS_TRACE``          file that receives one JSON line per backward pass and, at the
                                  end, the places of the parameters that optimizers stepped
 """
@@ -24,6 +25,7 @@ import sys
 from collections import Counter
 
 SEED = 0
+_XLA_BEGINS = 101  # what the state of XLA's random numbers is before the first is drawn
 random.seed(SEED)
 
 
@@ -102,7 +104,7 @@ def _trace(torch) -> None:
 
     def write() -> None:
         if os.getpid() == main_process and path:
-            lines.append({"stepped": dict(stepped)})
+            lines.append({"stepped": dict(stepped), "drew": _drew_on_xla()})
             with open(path, "a", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(line) + "\n" for line in lines)
 
@@ -111,6 +113,12 @@ def _trace(torch) -> None:
 
     register_optimizer_step_pre_hook(note_places)
     atexit.register(write)
+
+
+def _drew_on_xla() -> bool:
+    """Tell whether random numbers were drawn on an XLA device, which are not the CPU's."""
+    xla = sys.modules.get("torch_xla.core.xla_model")
+    return xla is not None and xla.get_rng_state() != _XLA_BEGINS
 
 
 def _tolerate_missing_operators(torch) -> None:
@@ -274,5 +282,7 @@ def _stay_offline() -> None:
     socket.socket.connect = local_only
 
 
+if missing := os.environ.get("REAL_PROGRAMS_WITHOUT"):
+    sys.modules[missing] = None  # Python's own way to say that there is none
 sys.meta_path.insert(0, _AfterImport())
 _stay_offline()

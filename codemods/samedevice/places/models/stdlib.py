@@ -12,6 +12,7 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Dict,
+    Ext,
     Iter,
     Klass,
     Obj,
@@ -44,6 +45,14 @@ def copied(run: Library, call: Call) -> Value:
         made.moves = list(value.moves)
         return made
     return value
+
+
+@model("importlib.import_module")
+def imported(run: Library, call: Call) -> Value:
+    """What the resolver for XLA is read off; any other import by a text stays unknown."""
+    given = call.args[0][0] if len(call.args) == 1 else None
+    is_xla = isinstance(given, Const) and given.value == "torch_xla"
+    return Ext("torch_xla") if is_xla else UNKNOWN
 
 
 @model("functools.partial")

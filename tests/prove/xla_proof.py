@@ -1,0 +1,443 @@
+"""Run rewritten programs on an accelerator that nobody here wrote: torch_xla, on a CPU.
+
+    python -m tests.prove.xla_proof --python XLA/bin/python --corpus DIR
+
+`--python` is an interpreter with torch_xla, whose PJRT runtime brings a device that needs no
+accelerator (`PJRT_DEVICE=CPU`): its own memory, compiler and messages. Every project of `fixtures/`
+and, with `--corpus` (checkouts as OWNER+NAME), real programs of `tests/real_programs` are copied,
+fixed with `--resolver xla`, and run twice by that interpreter: without torch_xla, which is the
+CPU, and with it. Outcomes are kept in a record, so that a part can be run again (`--only`), and the
+page is written from the record.
+
+Exit codes: 0 every program was run, 2 the interpreter has no XLA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+
+from tests.fixtures import cases as fixtures
+from tests.real_programs import stage
+from tests.real_programs.catalogue import Program, load
+from tests.real_programs.examine import difference_of
+from tests.real_programs.inputs import supply
+
+ROOT = Path(__file__).parents[2]
+TOLERANCE = 1e-3  # relative, between losses: XLA adds in another order
+# XLA compiles each new shape anew: few steps, and no time spent on better code
+XLA = {
+    "PJRT_DEVICE": "CPU",
+    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+}
+CPU = {"REAL_PROGRAMS_WITHOUT": "torch_xla"}
+FEW = {"REAL_PROGRAMS_MAX_BATCHES": "3", "REAL_PROGRAMS_MAX_BACKWARDS": "6"}
+
+#: Why a program does not end there, by what it is told.
+_LIMITS = {
+    "not an accelerator": "torch_xla has no random generators for its device",
+    "not allocated yet": "XLA cannot run a recurrent network whose lengths depend on data",
+    "time limit": "more compiling than the time limit has room for",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One program: how it ended on the CPU and on XLA ("" where it ended well), and its losses."""
+
+    name: str
+    kind: str  # "fixture" or "real program"
+    commit: str = ""
+    changed: int = 0  # lines
+    on_cpu: str = ""
+    on_xla: str = ""
+    cpu_losses: tuple[float, ...] = ()
+    xla_losses: tuple[float, ...] = ()
+    losses_on: dict[str, int] = field(default_factory=dict)
+    stepped: dict[str, int] = field(default_factory=dict)
+    drew: bool = False
+    on_host: bool = False  # its own options ask for the CPU
+    seconds: float = 0.0
+
+    @property
+    def left(self) -> bool:
+        """Whether it computes nothing that could be compared: no loss, no step."""
+        return not self.on_xla and not self.losses_on and not self.stepped
+
+    @property
+    def is_there(self) -> bool:
+        """Whether all losses and all stepped parameters were where they belong."""
+        return {*self.losses_on, *self.stepped} == {"cpu" if self.on_host else "xla"}
+
+    @property
+    def distance(self) -> float:
+        """The largest relative difference between a loss here and there."""
+        pairs = zip(self.cpu_losses, self.xla_losses, strict=False)
+        return max((abs(a - b) / max(abs(a), abs(b), 1e-9) for a, b in pairs), default=0.0)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether as many losses came, and the same up to `TOLERANCE`."""
+        return len(self.cpu_losses) == len(self.xla_losses) and self.distance <= TOLERANCE
+
+    @property
+    def finite(self) -> bool:
+        """Whether every loss on XLA is a number."""
+        return all(map(math.isfinite, self.xla_losses))
+
+    @property
+    def difference(self) -> str:
+        """What is not as on the CPU, and why; "" where all is."""
+        if self.on_cpu:
+            return ""
+        if self.on_xla:
+            known = [why for words, why in _LIMITS.items() if words in self.on_xla]
+            return f"{self.on_xla} ({known[0]})" if known else self.on_xla
+        if self.left:
+            return ""
+        if not self.is_there:
+            return f"losses on {self.losses_on}, parameters stepped on {self.stepped}"
+        if not self.finite:
+            return "a loss is no number"
+        if self.agrees:
+            return ""
+        if self.drew:
+            return "other losses: it draws random numbers on the device, and they are XLA's own"
+        return f"other losses, by {self.distance:.1g} at most"
+
+
+# -- running ----------------------------------------------------------------------------------
+
+
+def of_fixtures() -> Iterator[tuple[Program, fixtures.Case]]:
+    """Yield every fixture project as a program that the harness can run."""
+    for case in fixtures.cases():
+        if case.rule is None:
+            module = case.entry.partition("-m ")[2].strip()
+            path = "__main__.py" if module else case.entry
+            yield Program("F", "fixtures", path, args=case.args, module=module), case
+
+
+def examine(
+    program: Program, name: str, kind: str, before: Path, commit: str, python: str, limit: float
+) -> Outcome:
+    """Fix a copy of the folder `before` for XLA and run it on the CPU and on XLA."""
+    with TemporaryDirectory() as scratch:
+        after = Path(scratch, "after")
+        after.parent.mkdir(exist_ok=True)
+        _copy(before, after)
+        fixed = stage.fix(after, ("--resolver", "xla"), limit)
+        changed = sum(
+            line[:1] in "+-" and line[:3] not in ("+++", "---")
+            for line in difference_of(before, after)
+        )
+        if fixed.status not in (0, 1):
+            return Outcome(name, kind, commit, on_cpu=f"fix: {fixed.reason}")
+        cpu = stage.run(program, after, limit, python=python, extra={**FEW, **CPU})
+        if not cpu.finished:
+            return Outcome(name, kind, commit, changed, on_cpu=cpu.reason)
+        xla = stage.run(program, after, limit, python=python, extra={**FEW, **XLA})
+    return Outcome(
+        name,
+        kind,
+        commit,
+        changed,
+        cpu.reason,
+        xla.reason,
+        tuple(map(float, cpu.losses)),
+        tuple(map(float, xla.losses)),
+        xla.losses_on,
+        xla.stepped,
+        xla.drew,
+        round(xla.seconds, 1),
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in source.rglob("*"):
+        if path.is_file():
+            to = target / path.relative_to(source)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(path.read_bytes())
+
+
+def run_fixture(program: Program, case: fixtures.Case, python: str, limit: float) -> Outcome:
+    """Take one fixture project through."""
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch, "before")
+        case.lay_out("before" if "before" in case.versions else "keep", folder)
+        outcome = examine(program, case.name, "fixture", folder, "", python, limit)
+        return replace(outcome, on_host=case.on_host)
+
+
+def run_real(program: Program, corpus: Path, python: str, limit: float) -> Outcome:
+    """Take one real program through."""
+    commit = program.checkout(corpus) / ".corpus-commit"
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch, "before")
+        folder.mkdir()
+        try:
+            stage.copy_program(program, corpus, folder)
+        except FileNotFoundError as error:
+            return Outcome(program.name, "real program", on_cpu=f"no such file: {error.filename}")
+        supply(program, folder)
+        known = commit.read_text().strip() if commit.exists() else ""
+        return examine(program, program.name, "real program", folder, known, python, limit)
+
+
+# -- what is refused --------------------------------------------------------------------------
+
+_MIXED = """
+import json, sys, torch
+if sys.argv[1] == "xla":
+    import torch_xla
+    there = torch_xla.device()
+else:
+    from samedevice.prove.virtual import install
+    install("cuda")
+    there = torch.device("cuda")
+x, c = torch.rand(3, 3).to(there), torch.rand(3, 3)
+index, far = torch.tensor([0, 2]), torch.tensor([0, 2]).to(there)
+F = torch.nn.functional
+for line in sys.stdin.read().splitlines():
+    try:
+        got = eval(line)
+        got.cpu().sum().item() if isinstance(got, torch.Tensor) else got
+        print(json.dumps("ends"), flush=True)
+    except Exception as error:
+        print(json.dumps(f"{type(error).__name__}: {error}".splitlines()[0]), flush=True)
+"""
+_CALLS = (
+    "x @ c",
+    "torch.cat([x, c])",
+    "F.mse_loss(x, c)",
+    "F.linear(x, c)",
+    "F.embedding(index, x)",
+    "torch.where(x > 0, x, c)",
+    "torch.addmm(x, x, c)",
+    "F.layer_norm(x, (3,), torch.ones(3))",
+    "torch.gather(x, 0, torch.zeros(3, 3, dtype=torch.long))",
+    "c[far]",
+    "x.numpy()",
+    "x + c",
+    "x + torch.tensor(1.0)",
+    "x[index]",
+    "x.copy_(c)",
+)
+
+
+def refusals(python: str) -> list[tuple[str, str, str]]:
+    """Return what each of `_CALLS` ends with: the call, on XLA, on the virtual accelerator."""
+    answers = []
+    for interpreter, on in ((python, "xla"), (sys.executable, "virtual")):
+        env = {
+            **os.environ,
+            **XLA,
+            "PYTHONPATH": str(ROOT / "codemods"),
+            "PYTHONWARNINGS": "ignore",
+        }
+        ran = subprocess.run(
+            [interpreter, "-c", _MIXED, on],
+            input="\n".join(_CALLS),
+            capture_output=True,
+            text=True,
+            env=env,
+        )
+        answers.append([json.loads(line) for line in ran.stdout.splitlines() if line[:1] == '"'])
+    return list(zip(_CALLS, *answers, strict=True))
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], facts: str) -> str:
+    """Return the whole page as Markdown."""
+    lines = [
+        "# On a third party's accelerator",
+        "",
+        "Written by `make xla-proof` from runs; do not edit. torch_xla brings a device that runs",
+        "on a CPU (`PJRT_DEVICE=CPU`), with memory, a compiler and messages of its own. Every",
+        "program was fixed with `samedevice fix --resolver xla` and run by the same interpreter",
+        "without torch_xla (the CPU) and with it. *There*: every loss and every parameter that an",
+        "optimizer stepped was on XLA. *Agree*: as many losses, equal up to a relative",
+        f"{TOLERANCE:g}. At most three batches of each pass over a loader and six backward passes:",
+        "XLA compiles for every new shape.",
+        "",
+        facts,
+        "",
+        "| what | fixed | ended on the CPU | ended on XLA | there | finite | agree | differ |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for kind in ("fixture", "real program"):
+        all_ = [one for one in outcomes if one.kind == kind]
+        ran = [one for one in all_ if not one.on_cpu]
+        ended = [one for one in ran if not one.on_xla]
+        there = [one for one in ended if one.is_there]
+        same = [one for one in there if one.agrees]
+        other = [one for one in ran if one.difference]
+        lines.append(
+            f"| {kind}s | {len(all_)} | {len(ran)} | {len(ended)} | {len(there)} | "
+            f"{sum(one.finite for one in there)} | {len(same)} | {len(other)} |"
+        )
+    still = sum(1 for one in outcomes if not one.on_cpu and one.left)
+    lines += ["", f"{still} of those that ended compute no loss and step nothing."]
+    lines += ["", "## Every difference", "", "| program | what | losses on the CPU | on XLA |"]
+    lines += ["| --- | --- | --- | --- |"]
+    for one in outcomes:
+        if one.difference:
+            lines.append(
+                f"| {one.name} | {_cell(one.difference)} | {_course(one.cpu_losses)} | "
+                f"{_course(one.xla_losses)} |"
+            )
+    if unfit := [one for one in outcomes if one.on_cpu]:
+        lines += ["", "Not compared, since they do not end on that interpreter's CPU:", ""]
+        lines += [f"- {one.name}: {_cell(one.on_cpu)}" for one in unfit]
+    lines += _mixed_table(mixed)
+    for kind in ("fixture", "real program"):
+        lines += ["", f"## {kind.capitalize()}s", ""]
+        lines += ["| program | commit | lines changed | there | losses on the CPU | on XLA | s |"]
+        lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+        for one in outcomes:
+            if one.kind == kind and not one.on_cpu and not one.on_xla:
+                there = "yes" if one.is_there else "nothing computed" if one.left else "NO"
+                there = "on the CPU, as its options ask" if one.on_host else there
+                lines.append(
+                    f"| {one.name} | {one.commit[:9]} | {one.changed} | {there} | "
+                    f"{_course(one.cpu_losses)} | {_course(one.xla_losses)} | {one.seconds:.0f} |"
+                )
+    return "\n".join(lines) + "\n"
+
+
+def _mixed_table(mixed: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    yield from ("", "## Operands in two places", "")
+    yield "`x` and `far` are on the device, `c` and `index` on the CPU. Where XLA ends, a pass on"
+    yield "it says less than one on CUDA."
+    yield from ("", "| call | XLA | the virtual accelerator |", "| --- | --- | --- |")
+    for call, xla, virtual in mixed:
+        yield f"| `{call}` | {_cell(xla)} | {_cell(virtual)} |"
+
+
+def _course(losses: Sequence[float]) -> str:
+    if not losses:
+        return ""
+    return f"{losses[0]:.5g} → {losses[-1]:.5g}" if len(losses) > 1 else f"{losses[0]:.5g}"
+
+
+def _cell(text: str, most: int = 170) -> str:
+    text = re.sub(r"/\S*/", "", " ".join(text.split())).replace("|", "\\|")
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# -- the command ------------------------------------------------------------------------------
+
+
+class Record:
+    """Outcomes as JSON, by the program's name."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        self._known: dict[str, dict[str, object]] = {}
+        if path.exists():
+            self._known = json.loads(path.read_text("utf-8"))
+
+    def put(self, outcome: Outcome) -> None:
+        """Keep an outcome instead of an older one."""
+        with self._lock:
+            self._known[outcome.name] = asdict(outcome)
+            text = json.dumps(self._known, indent=1, sort_keys=True, ensure_ascii=False)
+            self._path.write_text(f"{text}\n", "utf-8")
+
+    def outcomes(self) -> list[Outcome]:
+        """Return all that is known, by name."""
+        return [Outcome(**self._known[name]) for name in sorted(self._known)]  # type: ignore[arg-type]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+
+def _versions(python: str) -> str:
+    """Say what the interpreter has; raises RuntimeError if there is no XLA device."""
+    code = (
+        "import torch, torch_xla, platform; print('torch', torch.__version__, '· torch_xla', "
+        "torch_xla.__version__, '· Python', platform.python_version(), '·', torch_xla.device())"
+    )
+    asked = subprocess.run(
+        [python, "-c", code], env={**os.environ, **XLA}, capture_output=True, text=True
+    )
+    if asked.returncode:
+        raise RuntimeError(asked.stderr.strip().rpartition("\n")[2])
+    return asked.stdout.strip().splitlines()[-1]
+
+
+def main() -> int:
+    """Run what was asked for and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--python", required=True, help="an interpreter with torch_xla")
+    parser.add_argument("--corpus", type=Path, help="checkouts of real programs as OWNER+NAME")
+    parser.add_argument("--only", default="", help="part of a program's name")
+    parser.add_argument("--new", action="store_true", help="only what the record lacks")
+    parser.add_argument("--most", type=int, default=1000, help="real programs, the quickest first")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--record", type=Path, default=ROOT / "docs/proof/xla.json")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/proof/xla.md")
+    options = parser.parse_args()
+    try:
+        facts = _versions(options.python)
+    except (RuntimeError, OSError) as error:
+        print(f"{options.python}: no XLA device: {error}", file=sys.stderr)
+        return 2
+    record = Record(options.record)
+    wanted = [
+        lambda one=one, case=case: run_fixture(one, case, options.python, options.limit)
+        for one, case in of_fixtures()
+        if options.only in case.name and not (options.new and case.name in record)
+    ]
+    real = _quickest(options.most) if options.corpus else []
+    wanted += [
+        lambda one=one: run_real(one, options.corpus, options.python, options.limit)
+        for one in real
+        if options.only in one.name and not (options.new and one.name in record)
+    ]
+
+    def take(job: object) -> None:
+        outcome = job()  # type: ignore[operator]
+        record.put(outcome)
+        print(
+            outcome.name, outcome.on_cpu and "UNFIT " + outcome.on_cpu, outcome.difference or "same"
+        )
+        sys.stdout.flush()
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(take, wanted))
+    text = page(record.outcomes(), refusals(options.python), facts)
+    options.page.write_text(text, "utf-8")
+    return 0
+
+
+def _quickest(most: int) -> list[Program]:
+    """Return programs that the fix changes and that run everywhere, the quickest first."""
+    known = json.loads((ROOT / "docs/proof/real_programs.json").read_text("utf-8"))
+    seconds = {
+        (one["list"], one["name"], tuple(one["args"])): one["seconds"]
+        for one in known.values()
+        if one["changed_lines"] and one["virtual"] == "" and one["backwards"]
+    }
+    listed = [one for one in load() if (one.list, one.name, one.args) in seconds]
+    listed.sort(key=lambda one: seconds[one.list, one.name, one.args])
+    return listed[:most]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
