@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from samedevice import naming, places, rules
+from samedevice import naming, places, rules, trials
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.places.bonds import Bonds
 from samedevice.project import Project
 from samedevice.rules import Rule
 from samedevice.source import Source
-from samedevice.verify import groups
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -124,7 +123,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     monkeypatch.setattr(rules, "load", lambda: known)
 
-    def infer(project: Project, program: frozenset[str], *_: object) -> Project:
+    def infer(project: Project, program: frozenset[str], *_: object, **__: object) -> Project:
         first = min(project.about_torch)
         return project if first in program else project.like(())  # once is enough
 
@@ -133,4 +132,5 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(naming, "rest", lambda project: None)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "incomplete", lambda project, found: (), raising=False)
-    monkeypatch.setattr(groups, "bonds", lambda project: Bonds({}, frozenset()))
+    monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
+    monkeypatch.setattr(trials, "bonds", lambda project: Bonds({}, frozenset()))

@@ -70,7 +70,8 @@ ROOMS: dict[str, set[str]] = {
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source"},
     "verify": {"finding", "matching", "places", "project", "syntax"},
-    "migrate": _FIXED | {"matching", "verify"},
+    "trials": _CHECKED | {"verify"},
+    "migrate": _FIXED | {"matching", "trials", "verify"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},
     "explain": {"check", "config", "finding", "places", "project", "prove"},
     "report": {

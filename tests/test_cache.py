@@ -42,9 +42,9 @@ def inferred(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     seen: list[set[str]] = []
     infer = places.infer
 
-    def watched(project, program=None, step=lambda files: None):  # type: ignore[no-untyped-def]
+    def watched(project, program=None, *rest, **named):  # type: ignore[no-untyped-def]
         seen.append(set(program))
-        return infer(project, program, step)
+        return infer(project, program, *rest, **named)
 
     monkeypatch.setattr(places, "infer", watched)
     return seen

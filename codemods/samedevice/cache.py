@@ -17,7 +17,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from . import __version__, plain
 from .finding import Finding
 from .project import Imported, Project
 
-FORMAT = 1
+FORMAT = 2
 LARGEST = 100_000_000  # bytes of one project
 LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
@@ -103,8 +103,8 @@ class Cache:
         if known is None:
             return None
         try:
-            found = [plain.load(Finding, item) for item in known]
-        except (TypeError, ValueError):
+            found = [plain.load(Finding, item) for item in known[0]]
+        except (TypeError, ValueError, LookupError):
             return None
         self._used.add(key)
         return found
@@ -112,9 +112,33 @@ class Cache:
     def keep(self, part: Project, program: frozenset[str], found: Iterable[Finding]) -> None:
         """Remember what was found in a program."""
         key = self._program(part, program)
-        self._found[key] = plain.dump(list(found))
+        self._found[key] = [plain.dump(list(found)), None]
         self._used.add(key)
         self._changed = True
+
+    def doubts(
+        self, part: Project, program: frozenset[str]
+    ) -> dict[Finding, tuple[str, ...]] | None:
+        """Return what was uncertain about the fixes of a program; None when it is not known."""
+        try:
+            _, known = self._found.get(self._program(part, program), (None, None))
+            if known is not None:
+                return {
+                    plain.load(Finding, finding): plain.load(tuple[str, ...], reasons)
+                    for finding, reasons in known
+                }
+        except (TypeError, ValueError):
+            pass
+        return None
+
+    def keep_doubts(
+        self, part: Project, program: frozenset[str], doubts: Mapping[Finding, tuple[str, ...]]
+    ) -> None:
+        """Remember what is uncertain about the fixes of a program whose findings are known."""
+        known = self._found.get(self._program(part, program))
+        if known is not None:
+            known[1] = [[plain.dump(finding), list(reasons)] for finding, reasons in doubts.items()]
+            self._changed = True
 
     def learn_imports(self, part: Project) -> None:
         """Remember what the files of a part import."""

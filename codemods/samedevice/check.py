@@ -43,15 +43,14 @@ class Memory:
     resolver, and on the texts of the program's files. Only one that differs is judged again.
     """
 
+    #: Whether parts of a project can be told, too: of what is kept, nothing is a tree.
+    of_parts = False
+    #: Whether the inference has to know what arrives at expressions.
+    watches = False
+
     def __init__(self) -> None:
         self._about: object = None
         self._known: dict[frozenset[str], Seen] = {}
-
-    def copy(self) -> Memory:
-        """Return what is known so far, for checks whose results are not to be remembered here."""
-        made = Memory()
-        made._about, made._known = self._about, dict(self._known)
-        return made
 
     def begin(self, project: Project, config: Config) -> None:
         """Forget what was found with other settings or for other files."""
@@ -76,11 +75,15 @@ class Memory:
         return known.findings
 
     def keep(
-        self, project: Project, program: frozenset[str], found: list[Finding], rest: Rest
+        self,
+        project: Project,
+        program: frozenset[str],
+        found: list[Finding],
+        solution: Solution,
     ) -> None:
         """Remember what was found in a program."""
         sources = {path: project.sources[path] for path in program}
-        self._known[program] = Seen(sources, found, rest)
+        self._known[program] = Seen(sources, found, naming.rest(solution))
 
     def end(self, project: Project) -> None:
         """Forget the programs that are none any more."""
@@ -177,20 +180,23 @@ class _Judge:
     def part(self, part: Project, programs: Sequence[frozenset[str]]) -> list[Finding]:
         """Return what is found in the programs of a part."""
         findings: list[Finding] = []
-        memory = self._memory if part is self._project else None  # no trees of others are kept
+        memory = self._memory
+        if part is not self._project and memory is not None and not memory.of_parts:
+            memory = None
         gc.freeze()  # trees hold no circles: no collection needs to look at them
         garbage = 0
         for program in programs:
             within = _Within(self._step, len(program))
             found = self._known(part, program, memory)
             if found is None:
-                solution = places.infer(part, program, within.step)
+                watch = memory is not None and memory.watches
+                solution = places.infer(part, program, within.step, watch=watch)
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
                 if memory is not None:
-                    memory.keep(part, program, found, naming.rest(solution))
+                    memory.keep(part, program, found, solution)
                 solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)

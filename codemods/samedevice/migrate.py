@@ -17,11 +17,11 @@ from .check import Memory, Step, check, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .matching import Matcher, in_step
-from .places.certainty import doubts
 from .project import Project
 from .reading import Track as Track
 from .reading import read as read
 from .source import Source, SourceError
+from .trials import Trials
 from .verify.groups import Groups, nearest
 
 ROUNDS = 10
@@ -30,7 +30,7 @@ _RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
 
-_Known = dict[tuple[str, str, tuple[Fix, ...]], rewrite.Rewritten]
+_Known = dict[tuple[str, str, tuple[Fix, ...]], tuple[rewrite.Rewritten, Source | None]]
 """What became of a path's text with these fixes: a migration that begins anew needs it again."""
 
 
@@ -99,14 +99,14 @@ def migrate(
     other back, round after round. `memory` and `cache` are what is known of the project already,
     from this process and from earlier ones. Raises `ConfigError` as `check` does.
     """
-    memory = memory.copy() if memory is not None else Memory()
+    trials = Trials(project, memory, cache)
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
-    groups = Groups(project)
+    groups = Groups(project, trials.bonds)
     with no_collection():
         while True:
             outcome, again = _migrate(
-                project, config, declined, restless, groups, step, memory, cache, known
+                project, config, declined, restless, groups, step, trials, cache, known
             )
             if not again <= restless:
                 restless |= again
@@ -195,7 +195,7 @@ def _migrate(
     restless: Container[tuple[str, int]],
     groups: Groups,
     step: Step,
-    memory: Memory | None,
+    trials: Trials,
     cache: Cache | None,
     known: _Known,
 ) -> tuple[Outcome, set[tuple[str, int]]]:
@@ -206,7 +206,7 @@ def _migrate(
     doubted: list[tuple[Finding, str]] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config, step, memory, cache)
+        findings = check(project, config, step, trials, cache)
         if rounds == 0:
             found = findings
         back = _Back(original.sources, project.sources)
@@ -240,7 +240,7 @@ def _migrate(
             return outcome, set()
         doubted += (
             (back.finding(finding), reason)
-            for finding, reason in verify.uncertain(project, result.applied, doubts)
+            for finding, reason in trials.doubts(project, result.applied)
         )
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
@@ -368,13 +368,14 @@ def _rewrite(
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
     asked = path, old.text, tuple(fixes)
     if asked not in known:
-        known[asked] = rewrite.rewrite(
-            old, fixes, line_length=config.line_length, style=project.style
-        )
-    rewritten = known[asked]
+        made = rewrite.rewrite(old, fixes, line_length=config.line_length, style=project.style)
+        changed = made.text != old.text
+        new = source.from_bytes(old.encode(made.text), path) if changed else None
+        known[asked] = made, new
+    rewritten, new = known[asked]
     sources = {}
-    if rewritten.text != old.text:
-        sources[path] = source.from_bytes(old.encode(rewritten.text), path)
+    if new is not None:
+        sources[path] = new
     refused = dict(rewritten.refused)
     for new_path, text in rewritten.new_files:
         if new_path in project.sources:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import pytest
 
 from samedevice.finding import Edit, Finding, Fix
-from samedevice.places.certainty import doubts
+from samedevice.places import infer
 from samedevice.project import Project
 from samedevice.source import from_text
 from samedevice.verify import uncertain
@@ -50,7 +50,7 @@ def test_what_arrives(name: str) -> None:
     tree = project.tree("a.py")
     assert tree is not None
     argument = _argument(tree)
-    said = doubts(project, project.programs["a.py"], [argument])
+    said = infer(project, project.programs["a.py"], watch=True).doubts([argument])
     assert said == ({argument: expected} if expected else {})
 
 
@@ -85,13 +85,11 @@ def test_what_is_asked_about(name: str) -> None:
     finding = Finding("a.py", source.span(node), "rule", "message", fix=Fix((edit,)))
     asked: list[str] = []
 
-    def certainty(
-        project: Project, program: frozenset[str], expressions: Collection[ast.AST]
-    ) -> dict[ast.AST, str]:
+    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
         asked.extend(sorted(ast.unparse(each) for each in expressions))
         return dict.fromkeys(expressions, "a number")
 
-    said = list(uncertain(project, [finding], certainty))
+    said = list(uncertain(project, project.programs["a.py"], [finding], certainty))
     assert asked == expected
     reasons = [f"`{each}` may be a number, which cannot be moved" for each in expected]
     assert sorted(said, key=lambda pair: pair[1]) == [(finding, reason) for reason in reasons]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import gc
+from collections import defaultdict
 from collections.abc import Collection
 
+from samedevice.places.focus import Focus
 from samedevice.places.interpret import Interpreter
 from samedevice.places.values import (
     NONE,
@@ -16,7 +17,6 @@ from samedevice.places.values import (
     Doubt,
     Either,
     Func,
-    Obj,
     Scalar,
     Scope,
     Seq,
@@ -25,61 +25,91 @@ from samedevice.places.values import (
 )
 from samedevice.project import Project
 
-#: What has no methods of a tensor, by what it is called in a message.
-_OTHERS: dict[type[Value], str] = {
-    Array: "an array",
-    Scalar: "a number or a string",
-    Const: "a constant",
-    Device: "a device",
-    Seq: "a sequence",
-    Dict: "a mapping",
-    Func: "a function",
+#: It takes a look at the value itself.
+_LOOK = 0
+#: A tensor, a module, or what is not known: nothing that could not be moved.
+_FINE = 1
+_ELSEWHERE, _CONSTANT = 2, 16
+_TEXTS = {
+    _ELSEWHERE: "no tensor on another path",
+    4: "an array",
+    8: "a number or a string",
+    _CONSTANT: "a constant",
+    32: "a device",
+    64: "a sequence",
+    128: "a mapping",
+    256: "a function",
+}
+_LOADED = "an entry of a loaded file"
+
+#: What has no methods of a tensor, by its place in a number of kinds.
+_KINDS: dict[type[Value], int] = {
+    Tensor: _LOOK,
+    Either: _LOOK,
+    Const: _LOOK,
+    Array: 4,
+    Scalar: 8,
+    Device: 32,
+    Seq: 64,
+    Dict: 128,
+    Func: 256,
 }
 
 
-class _Watcher(Interpreter):
-    """An evaluation that notes what some expressions gave."""
+class Watcher(Interpreter):
+    """An evaluation that notes what kinds of values arrive at each expression.
+
+    There are millions of them: a number is kept for each expression, and a value only where what
+    it is may turn out later.
+    """
 
     def __init__(
-        self, project: Project, program: frozenset[str], watched: Collection[ast.AST]
+        self,
+        project: Project,
+        program: frozenset[str] | None = None,
+        focus: Focus | None = None,
     ) -> None:
-        super().__init__(project, program)
-        self.arrived: dict[ast.AST, list[tuple[Value, bool]]] = {node: [] for node in watched}
+        super().__init__(project, program, focus)
+        self._in_calls: defaultdict[ast.AST, int] = defaultdict(int)
+        self._alone: defaultdict[ast.AST, int] = defaultdict(int)
+        self._held_back: dict[ast.AST, dict[int, Value]] = {}
 
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         value = super().eval(node, scope)
-        arrived = self.arrived.get(node)
-        if arrived is not None:
-            arrived.append((value, self.symbolic > 0))
+        kind = _KINDS.get(value.__class__, _FINE)
+        if kind == _LOOK:
+            kind = _FINE
+            if value.__class__ is Const:
+                kind = _CONSTANT if value is not NONE else _FINE
+            elif self.symbolic or value.__class__ is Either or value.packed:  # type: ignore[attr-defined]
+                self._hold(node, value)  # what nobody calls may call it further on
+            elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
+                kind = _ELSEWHERE
+        if self.symbolic:
+            self._alone[node] |= kind
+        else:
+            self._in_calls[node] |= kind
         return value
 
+    def _hold(self, node: ast.expr, value: Value) -> None:
+        if not self.symbolic or node not in self._in_calls:
+            self._held_back.setdefault(node, {})[id(value)] = value
 
-def doubts(
-    project: Project, program: frozenset[str], expressions: Collection[ast.AST]
-) -> dict[ast.AST, str]:
-    """Return which of some expressions of a program may be no tensor or module, and what else.
+    def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions may be no tensor or module, and what else.
 
-    A value of which nothing is known is no doubt as such; one that is known to be something else
-    is, and so is an entry of a loaded file, until something is done to it that only tensors have.
-    What nobody calls is judged by what stands in it.
-    """
-    enabled = gc.isenabled()
-    gc.disable()  # all that is made here lives until the answer does
-    try:
-        watcher = _Watcher(project, program, expressions)
-        watcher.run()
+        A value of which nothing is known is no doubt as such; one that is known to be something
+        else is, and so is an entry of a loaded file, until something is done to it that only
+        tensors have. What nobody calls is judged by what stands in it.
+        """
         found = {}
-        for node, arrived in watcher.arrived.items():
-            called = [value for value, symbolic in arrived if not symbolic]
-            others = {_other(value) for value in called or [value for value, _ in arrived]} - {""}
+        for node in expressions:
+            kinds = self._in_calls.get(node) or self._alone.get(node, _FINE)
+            others = {text for kind, text in _TEXTS.items() if kinds & kind}
+            others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
                 found[node] = min(others)
-        watcher.arrived.clear()
-        watcher.release()
         return found
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _other(value: Value) -> str:
@@ -88,12 +118,12 @@ def _other(value: Value) -> str:
         return next(filter(None, map(_other, value.options)), "")
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
-            return "no tensor on another path"
+            return _TEXTS[_ELSEWHERE]
         site = value.site
         loaded = value.packed and site is not None and site.kind == "load"
-        return "an entry of a loaded file" if loaded and not value.node.find().sure else ""
+        return _LOADED if loaded and not value.node.find().sure else ""
     if value is NONE:
         return ""  # what is None has no place that could be asked for
-    if isinstance(value, Obj):
-        return ""
-    return _OTHERS.get(type(value), "")
+    return _TEXTS.get(
+        _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""
+    )

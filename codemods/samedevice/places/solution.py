@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
+from samedevice.places.certainty import Watcher
 from samedevice.places.focus import Focus
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
@@ -83,6 +84,14 @@ class Solution:
                 group = by_place[key] = SiteGroup(site.kind, site.spot)
                 self._groups.setdefault(site.kind, []).append(group)
             group.sites.append(site)
+
+    def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions may be no tensor or module, and what else.
+
+        Of an inference with `watch`.
+        """
+        assert isinstance(self.interpreter, Watcher)
+        return self.interpreter.doubts(expressions)
 
     def release(self) -> None:
         """Take the solution apart, so that its memory is free at once: it is of no use then.
@@ -387,17 +396,20 @@ def infer(
     program: frozenset[str] | None = None,
     step: Callable[[int], None] = lambda files: None,
     focus: Focus | None = None,
+    *,
+    watch: bool = False,
 ) -> Solution:
     """Find where everything in a project lives. Nothing of it is imported or run.
 
     With `program`, one of the values of `project.programs`, only for those files: no file outside
     of it has a say in the places there. `step` is called now and then with how many files more are
-    done, about; what it raises ends the inference. A `focus` leaves out what it does not name.
+    done, about; what it raises ends the inference. A `focus` leaves out what it does not name. With
+    `watch`, `Solution.doubts` can be asked.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        interpreter = Interpreter(project, program, focus)
+        interpreter = (Watcher if watch else Interpreter)(project, program, focus)
         interpreter.step = step
         interpreter.run()
         return Solution(project, interpreter)

@@ -16,9 +16,9 @@ from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
 from samedevice.verify.imports import unresolved
 from samedevice.verify.names import unbound
-from samedevice.verify.receivers import uncertain
+from samedevice.verify.receivers import moving, uncertain
 
-__all__ = ["Objection", "objections", "uncertain"]
+__all__ = ["Objection", "moving", "objections", "uncertain"]
 
 
 @dataclass(frozen=True)

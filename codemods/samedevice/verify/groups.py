@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from samedevice import places, syntax
+from samedevice import syntax
 from samedevice.finding import Finding, Span
-from samedevice.places.bonds import Bonds, bonds
+from samedevice.places.bonds import Bonds
 from samedevice.project import Project
 
 #: A branch with such a test is one piece: half of it is worse than none.
@@ -26,9 +26,10 @@ class Groups:
     project as it was given.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, bonds_of: Callable[[frozenset[str]], Bonds]) -> None:
+        """`bonds_of` tells what belongs together in a program of the project."""
         self._project = project
-        self._known: dict[frozenset[str], Bonds] = {}
+        self._bonds_of = bonds_of
         self._branches: dict[str, dict[int, list[tuple[int, int]]]] = {}
         self._withdrawn: dict[_Bond, str] = {}
 
@@ -92,13 +93,6 @@ class Groups:
             for start, end in self._about_devices(path).get(span.line, ()):
                 if span.end_line <= end:
                     yield path, "branch", start
-
-    def _bonds_of(self, program: frozenset[str]) -> Bonds:
-        if program not in self._known:
-            solution = places.infer(self._project, program)
-            self._known[program] = bonds(solution)
-            solution.release()
-        return self._known[program]
 
     def _about_devices(self, path: str) -> dict[int, list[tuple[int, int]]]:
         """Return the first and last lines of the branches about devices that a line is in."""

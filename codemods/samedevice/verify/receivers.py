@@ -20,34 +20,51 @@ _Lines = dict[int, list[ast.expr | ast.For | ast.AsyncFor]]
 class Certainty(Protocol):
     """Who knows what arrives at expressions: the inference."""
 
-    def __call__(
-        self, project: Project, program: frozenset[str], expressions: Collection[ast.AST]
-    ) -> dict[ast.AST, str]:
+    def __call__(self, expressions: Collection[ast.AST], /) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else they may be.
 
         An expression is in doubt if it is so for one caller, on one path.
         """
 
 
+def moving(project: Project, finding: Finding) -> Iterator[frozenset[str]]:
+    """Yield the programs in which the fix of a finding moves something."""
+    edits = _moving(finding)
+    yield from dict.fromkeys(
+        project.programs[edit.path] for edit in edits if edit.path in project.programs
+    )
+
+
 def uncertain(
-    project: Project, findings: Iterable[Finding], certainty: Certainty
+    project: Project,
+    program: frozenset[str],
+    findings: Iterable[Finding],
+    certainty: Certainty,
 ) -> Iterator[tuple[Finding, str]]:
-    """Yield the findings whose fix moves what may be no tensor, each with what is wrong."""
-    moved: dict[frozenset[str], dict[ast.AST, list[Finding]]] = {}
+    """Yield the findings whose fix moves what may be no tensor, each with what is wrong.
+
+    Only what is moved in files of a program is asked about.
+    """
+    moved: dict[ast.AST, list[Finding]] = {}
     lines: dict[str, _Lines] = {}
     for finding in findings:
-        for edit in finding.fix.edits if finding.fix is not None else ():
-            program = project.programs.get(edit.path)
-            if program is None or not _MOVE.search("".join(value for _, value in edit.args)):
+        for edit in _moving(finding):
+            if edit.path not in program:
                 continue
             if edit.path not in lines:
                 lines[edit.path] = _by_line(project.tree(edit.path))
             for node in _receivers(project, edit, lines[edit.path]):
-                moved.setdefault(program, {}).setdefault(node, []).append(finding)
-    for program, expressions in moved.items():
-        for node, other in certainty(project, program, expressions).items():
-            for finding in expressions[node]:
+                moved.setdefault(node, []).append(finding)
+    if moved:
+        for node, other in certainty(moved).items():
+            for finding in moved[node]:
                 yield finding, f"`{_short(node)}` may be {other}, which cannot be moved"
+
+
+def _moving(finding: Finding) -> list[Edit]:
+    """Return the edits of a finding's fix that move something."""
+    edits = finding.fix.edits if finding.fix is not None else ()
+    return [edit for edit in edits if _MOVE.search("".join(value for _, value in edit.args))]
 
 
 def _by_line(tree: ast.Module | None) -> _Lines:

@@ -1,0 +1,134 @@
+"""What was found in the texts that a migration tries, each judged once.
+
+A round of fixes gives programs new texts, and where fixes are withdrawn, all begins anew from the
+old ones. One inference of a text tells what is wrong in it, which of the fixes may move what is no
+tensor, and what belongs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from . import places, verify
+from .cache import Cache
+from .check import Memory
+from .config import Config
+from .finding import Finding
+from .places import Solution
+from .places.bonds import Bonds, bonds
+from .project import Project
+
+_Text = tuple[int, frozenset[str], tuple[str, ...]]
+"""Which files there are, the files of a program, and their texts."""
+
+
+class Trials(Memory):
+    """What is known of the texts of one project's programs."""
+
+    of_parts = True
+    watches = True
+
+    def __init__(self, project: Project, memory: Memory | None, cache: Cache | None) -> None:
+        """Begin with a project as it is, and what is known of it from before."""
+        super().__init__()
+        self._original = project
+        self._before = memory
+        self._cache = cache
+        self._part: Project | None = None
+        self._files: dict[tuple[str, ...], int] = {}
+        self._here = 0
+        self._found: dict[_Text, list[Finding]] = {}
+        self._doubts: dict[_Text, dict[Finding, tuple[str, ...]]] = {}
+        self._bonds: dict[frozenset[str], Bonds] = {}
+
+    def begin(self, project: Project, config: Config) -> None:
+        """Nothing is forgotten: each text has its own place."""
+        known = self._before is not None and self._before.is_about(project, config)
+        self._told = self._before if known else None
+
+    def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
+        """Return what was found in a program whose texts were judged before."""
+        found = self._found.get(self._text(project, program))
+        if found is None and self._told is not None:
+            found = self._told.recall(project, program)
+        return found
+
+    def keep(
+        self,
+        project: Project,
+        program: frozenset[str],
+        found: list[Finding],
+        solution: Solution,
+    ) -> None:
+        """Remember what an inference tells of a program."""
+        self._found[self._text(project, program)] = found
+        self._learn(project, program, found, solution)
+
+    def end(self, project: Project) -> None:
+        """Nothing is forgotten."""
+
+    def doubts(
+        self, project: Project, findings: Iterable[Finding]
+    ) -> Iterator[tuple[Finding, str]]:
+        """Yield the findings whose fix moves what may be no tensor, each with what is wrong.
+
+        They are of the texts that a project has now.
+        """
+        programs: dict[frozenset[str], list[Finding]] = {}
+        for finding in findings:
+            for program in verify.moving(project, finding):
+                programs.setdefault(program, []).append(finding)
+        for program, moving in programs.items():
+            known = self._doubts_of(project, program, moving)
+            for finding in moving:
+                yield from ((finding, reason) for reason in known.get(finding, ()))
+
+    def bonds(self, program: frozenset[str]) -> Bonds:
+        """Return what belongs together in a program of the project as it was given."""
+        if program not in self._bonds:
+            solution = places.infer(self._original, program)
+            self._bonds[program] = bonds(solution)
+            solution.release()
+        return self._bonds[program]
+
+    def _doubts_of(
+        self, project: Project, program: frozenset[str], findings: list[Finding]
+    ) -> dict[Finding, tuple[str, ...]]:
+        text = self._text(project, program)
+        if text not in self._doubts and self._cache is not None:
+            known = self._cache.doubts(project, program)
+            if known is not None:
+                self._doubts[text] = known
+        if text not in self._doubts:
+            found = self._found.get(text, findings)
+            solution = places.infer(project, program, watch=True)
+            self._learn(project, program, found, solution)
+            solution.release()
+        return self._doubts[text]
+
+    def _learn(
+        self, project: Project, program: frozenset[str], found: list[Finding], solution: Solution
+    ) -> None:
+        doubts: dict[Finding, tuple[str, ...]] = {}
+        for finding, reason in verify.uncertain(project, program, found, solution.doubts):
+            doubts[finding] = *doubts.get(finding, ()), reason
+        self._doubts[self._text(project, program)] = doubts
+        if self._cache is not None:
+            self._cache.keep_doubts(project, program, doubts)
+        if any(finding.fix is not None for finding in found) and self._is_original(
+            project, program
+        ):
+            self._bonds[program] = bonds(solution)
+
+    def _is_original(self, project: Project, program: frozenset[str]) -> bool:
+        before = self._original
+        return before.programs.get(min(program)) == program and all(
+            project.sources[path].text == before.sources[path].text for path in program
+        )
+
+    def _text(self, project: Project, program: frozenset[str]) -> _Text:
+        if self._part is not project:
+            self._part = project
+            self._here = self._files.setdefault(tuple(project.sources), len(self._files))
+        texts = tuple(project.sources[path].text for path in sorted(program))
+        return self._here, program, texts
