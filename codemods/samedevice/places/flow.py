@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from samedevice import syntax
-from samedevice.places import models
+from samedevice.places import demands, models
 from samedevice.places.environment import Loop, State
 from samedevice.places.graph import Spot
 from samedevice.places.narrowing import Narrowing
@@ -138,6 +138,9 @@ class Flow(Narrowing):
         ended = self.block(taken, scope)
         self.guarded -= 1
         self.bound_there_only(names, other, scope)
+        if demands.leaves(other) and not test.of_value:
+            if not demands.is_demand(node) or demands.says_why(node, scope.node):
+                self.guarded += 1  # to the end of this block: nobody comes there without
         return ended
 
     def paths(self, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:

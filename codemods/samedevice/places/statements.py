@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from samedevice.places import classes, operators
+from samedevice.places import classes, demands, operators
 from samedevice.places.flow import Flow
 from samedevice.places.graph import Spot
 from samedevice.places.models.functional import DISPATCHED
@@ -35,11 +35,15 @@ class Statements(Flow):
 
     def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
         """Evaluate statements in order until one of them ends the flow."""
+        guarded = self.guarded
+        ended = False
         for statement in body:
             method = self._exec.get(type(statement))
             if method is not None and method(statement, scope):
-                return True
-        return False
+                ended = True
+                break
+        self.guarded = guarded
+        return ended
 
     def exec_Expr(self, node: ast.Expr, scope: Scope) -> bool:
         self.statement = node
@@ -117,7 +121,9 @@ class Statements(Flow):
         return False
 
     def exec_Assert(self, node: ast.Assert, scope: Scope) -> bool:
-        self.eval(node.test, scope)
+        test = self.eval(node.test, scope)
+        if isinstance(test, Flag) and test.positive and demands.says_why(node, scope.node):
+            self.guarded += 1  # to the end of this block
         self.narrow(node.test, scope, True)
         return False
 

@@ -30,13 +30,13 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.naming import device_names
-from samedevice.places import Solution
+from samedevice.places import Solution, demands
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
@@ -317,25 +317,37 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
 
 
 def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
-    """`assert torch.cuda.is_available()`: a program that follows its device needs no such thing."""
+    """`assert torch.cuda.is_available()`: a program that follows its device needs no such thing.
+
+    One that says why it is made is believed.
+    """
     source = solution.project.sources[path]
     tree = solution.project.tree(path)
     if "is_available()" not in source.text or tree is None or solution.policy.managed(path):
         return
-    torch = device_names(solution).imports.alias(path, "torch")
+    believed = set(demands.believed(tree))
     for node in syntax.statements(tree):
-        if not _demands(node, torch):
+        if not demands.is_demand(node):
             continue
         spot = Spot(path, node)
-        if _announces(solution, spot):
-            continue
-        kernels = _kernels(solution, path)
-        gone = Fix((edit(solution, spot, "delete"),), erasure=RULE, last=True)
-        repair = None if kernels else gone
-        yield finding(
-            solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
-            unfixed=f"{kernels} has kernels for CUDA only",
-        )  # fmt: skip
+        if node in believed:
+            yield _believed(solution, spot)
+        elif not _announces(solution, spot):
+            kernels = _kernels(solution, path)
+            gone = Fix((edit(solution, spot, "delete"),), erasure=RULE, last=True)
+            repair = None if kernels else gone
+            yield finding(
+                solution, RULE, spot, "this stops the program on a machine without CUDA", repair,
+                unfixed=f"{kernels} has kernels for CUDA only",
+            )  # fmt: skip
+
+
+def _believed(solution: Solution, spot: Spot) -> Finding:
+    noted = finding(
+        solution, RULE, spot, "this program says that it needs CUDA: what follows may ask for it",
+        None, unfixed="it is meant so",
+    )  # fmt: skip
+    return replace(noted, level="note")
 
 
 def _announces(solution: Solution, spot: Spot) -> bool:
@@ -347,7 +359,7 @@ def _announces(solution: Solution, spot: Spot) -> bool:
     block = solution.programs.parents(spot.path).get(spot.node)
     if block is None or isinstance(block, ast.Module):
         return False
-    if _tested(solution, Spot(spot.path, block)):
+    if _tested(solution, spot):
         return True
     return any(
         site.detail["guarded"]
@@ -355,19 +367,6 @@ def _announces(solution: Solution, spot: Spot) -> bool:
         for group in solution.groups_at("cuda-only", node)
         for site in group.sites
     )
-
-
-def _demands(node: ast.AST, torch: str) -> bool:
-    """Tell whether a statement ends the program, with nothing but an error, without CUDA."""
-    available = f"{torch}.cuda.is_available()"
-    match node:
-        case ast.Assert(test=ast.Call() as test):
-            return ast.unparse(test) == available
-        case ast.If(test=test, body=[ast.Raise() | ast.Expr() as stop], orelse=[]):
-            if not isinstance(test, ast.UnaryOp) or ast.unparse(test) != f"not {available}":
-                return False
-            return re.match(r"raise |(sys\.)?exit\(|quit\(", ast.unparse(stop)) is not None
-    return False
 
 
 def _kernels(solution: Solution, path: str) -> str:

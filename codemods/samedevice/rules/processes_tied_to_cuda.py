@@ -38,7 +38,7 @@ from dataclasses import dataclass, replace
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
-from samedevice.places import Solution
+from samedevice.places import Solution, demands
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Device, Rank, Site, Value
@@ -49,6 +49,8 @@ RULE = "processes-tied-to-cuda"
 _ERASURE = "cuda-only-api"
 _TIED = "`{}` needs a GPU for each process"
 _HALF = "another part of this program cannot be changed, and changing only this part would break it"
+#: Reductions that no other backend knows.
+_OF_NCCL = ("AVG", "PREMUL_SUM")
 _NO_NAME = "no variable here holds the number of this process"
 
 
@@ -62,6 +64,9 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield _owned(solution, path, *owner)
     tied = _Tied(solution)
     found = [each for each in tied.findings() if solution.programs.of(each.path) not in spread]
+    spread |= _demanding(solution, {each.path for each in found})
+    found = [each for each in found if solution.programs.of(each.path) not in spread]
+    found += _reductions(tied, {each.path for each in found})
     stuck = {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
     stuck |= {solution.programs.of(path) for path in {f.path for f in found} if tied.unseen(path)}
     for each in found:
@@ -80,6 +85,39 @@ def _owned(solution: Solution, path: str, name: str, statement: ast.stmt) -> Fin
         None, unfixed="that is its job",
     )  # fmt: skip
     return replace(noted, level="note")
+
+
+def _demanding(solution: Solution, paths: set[str]) -> set[frozenset[str]]:
+    """Return the programs of files that say somewhere that they need CUDA: they stay as they are.
+
+    `cuda-only-api` tells of what says so.
+    """
+    programs = {solution.programs.of(path) for path in paths}
+    return {
+        program
+        for program in programs
+        if any(True for path in program for _ in demands.believed(solution.programs.tree(path)))
+    }
+
+
+def _reductions(tied: _Tied, paths: set[str]) -> Iterator[Finding]:
+    """Report reductions that only NCCL has, in the programs of files that would do without."""
+    solution = tied.solution
+    for path in sorted({other for each in paths for other in solution.programs.of(each)}):
+        if not any(f"ReduceOp.{name}" in solution.project.sources[path].text for name in _OF_NCCL):
+            continue
+        for node in syntax.walk(solution.programs.tree(path)):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in _OF_NCCL
+                and ast.unparse(node.value).endswith("ReduceOp")
+                and not tied.guarded(Spot(path, node))
+            ):
+                yield finding(
+                    solution, RULE, Spot(path, node),
+                    f"`{ast.unparse(node)}` is a reduction that NCCL alone has", None,
+                    unfixed="a sum divided by the number of processes would do for any backend",
+                )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,7 +157,7 @@ class _Tied:
         for group in self.solution.groups("process"):
             change: Callable[[SiteGroup], Iterator[Finding]] | None
             change = getattr(self, "_" + group.first.name, None)
-            if change is not None and not self._guarded(group.spot):
+            if change is not None and not self.guarded(group.spot):
                 yield from change(group)
 
     def unseen(self, path: str) -> bool:
@@ -136,7 +174,7 @@ class _Tied:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in ("cuda", "to")
             and node not in seen
-            and not self._guarded(Spot(path, node))
+            and not self.guarded(Spot(path, node))
         ]
         return any(
             isinstance(node.func, ast.Attribute)
@@ -237,7 +275,7 @@ class _Tied:
 
     # -- calls that only processes with GPUs can make ------------------------------------------
 
-    def _guarded(self, spot: Spot) -> bool:
+    def guarded(self, spot: Spot) -> bool:
         """Tell whether an expression stands under a test for CUDA, or may fail."""
         parents = self.solution.programs.parents(spot.path)
         node: ast.AST | None = spot.node
@@ -305,10 +343,10 @@ class _Tied:
             value, where = backend
             origin = value.spot if isinstance(value, Const) else None
             if isinstance(where.node, ast.Constant):
-                if not self._guarded(where):
+                if not self.guarded(where):
                     yield self._either(group, where, '"gloo"', nccl=True)
             elif origin is not None and isinstance(origin.node, ast.Constant):
-                if not self._guarded(origin):
+                if not self.guarded(origin):
                     yield self._backend_elsewhere(origin)
         device = self._argument(group, "device_id", -1)
         if device is not None and not isinstance(device[1].node, (ast.Constant, ast.IfExp)):
