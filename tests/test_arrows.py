@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "source": {"finding", "notebook", "syntax"},
     "write": {"source"},
     "requirements": set(),
-    "config": {"requirements", "source"},
+    "config": {"finding", "requirements", "source"},
     "project": {"source", "syntax"},
     "patterns": set(),
     "files": {"config", "patterns", "source"},

@@ -116,7 +116,7 @@ def test_select_and_ignore() -> None:
     assert samedevice("check", "--ignore", "zeros,mystery").exit_code == 0
     result = samedevice("check", "--select", "zero")
     assert result.exit_code == 2
-    assert result.stderr == "error: there is no rule zero; did you mean zeros?\n"
+    assert result.stderr == "error: --select: there is no rule zero; did you mean zeros?\n"
 
 
 def test_settings_of_the_project() -> None:

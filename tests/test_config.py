@@ -2,8 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from samedevice import rules
 from samedevice.check import select
 from samedevice.config import Config, ConfigError, Exclude, PerFile, load
+from samedevice.finding import RENAMED
 from samedevice.project import Project
 
 TABLE = """
@@ -205,3 +207,28 @@ def test_more_rules_by_a_flag() -> None:
     settings = Config(select=("a",), ignore=("b", "c")).with_flags(extend_select=["b"])
     assert (settings.select, settings.extend_select) == (("a",), ("b",))
     assert settings.ignore == ("c",)
+
+
+def test_the_old_name_of_a_rule_still_works(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.samedevice]\nignore = ["host-boundary"]\nextend-select = ["lengths-on-host"]\n'
+        'per-file-ignores = {"a.py" = ["tensor-not-following"]}\n'
+    )
+    config = load([str(tmp_path)]).with_flags(safe=["pinned-to-host"])
+    assert config.ignore == ("not-moved-to-cpu",)
+    assert config.extend_select == ("lengths-on-device",)
+    assert config.safe == ("pinned-to-cpu",)
+    assert config.per_file_ignores[0].rules == ("tensor-not-on-input-device",)
+    assert "not-moved-to-cpu" not in select(config)
+    table = f"{tmp_path / 'pyproject.toml'}: [tool.samedevice]"
+    assert config.old_names == [
+        "--safe: pinned-to-host is called pinned-to-cpu now",
+        f"{table} extend-select: lengths-on-host is called lengths-on-device now",
+        f"{table} ignore: host-boundary is called not-moved-to-cpu now",
+        f"{table} per-file-ignores: tensor-not-following is called tensor-not-on-input-device now",
+    ]
+
+
+def test_old_names_lead_to_rules_that_exist() -> None:
+    known = rules.load()
+    assert all(now in known and old not in known for old, now in RENAMED.items())

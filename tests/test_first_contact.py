@@ -326,3 +326,35 @@ def test_doctor_runs_a_program_on_the_virtual_accelerator() -> None:
     assert checks["torch"].detail.startswith(torch.__version__)
     assert checks["virtual accelerator"].state == "ok"
     assert checks["devices"].state == ("ok" if torch.cuda.is_available() else "note")
+
+
+def test_rules_by_their_old_names(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """They work in settings, flags, comments and baselines, and a note says the new one."""
+    Path("a.py").write_text(
+        "import torch\n\ndevice = torch.device('cuda')\nnet = torch.nn.Linear(2, 2).to(device)\n"
+        "x = net(torch.ones(2, 2, device=device)).detach().numpy()\n"
+    )
+    run("check", "--select", "host-boundary", "--format", "sarif", monkeypatch=monkeypatch)
+    out, err = capfd.readouterr()
+    assert err.startswith("--select: host-boundary is called not-moved-to-cpu now\n")
+    (rule,) = json.loads(out)["runs"][0]["tool"]["driver"]["rules"]
+    assert (rule["id"], rule["deprecatedIds"]) == ("not-moved-to-cpu", ["host-boundary"])
+    select = ("check", "--select", "not-moved-to-cpu", "--baseline", "old.txt")
+    run(*select, "--write-baseline", monkeypatch=monkeypatch)
+    listed = Path("old.txt").read_text()
+    assert "\tnot-moved-to-cpu\t" in listed
+    Path("old.txt").write_text(listed.replace("not-moved-to-cpu", "host-boundary"))
+    assert run(*select, monkeypatch=monkeypatch) == 0
+    run("rules", "host-boundary", monkeypatch=monkeypatch)
+    assert capfd.readouterr().out.startswith("not-moved-to-cpu\n")
+    commented = (
+        Path("a.py").read_text().replace("()\n", "()  # samedevice: ignore[host-boundary]\n")
+    )
+    Path("b.py").write_text(commented)
+    assert run("check", "--select", "not-moved-to-cpu,misspelt-suppression", "b.py",
+               monkeypatch=monkeypatch) == 0  # fmt: skip
+    told = capfd.readouterr().out
+    assert "note [misspelt-suppression] this comment names a rule by an old name" in told
+    assert "write not-moved-to-cpu" in told

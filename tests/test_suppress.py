@@ -153,3 +153,12 @@ def test_a_comment_for_all_rules_that_nothing_needs() -> None:
     known = ["one", "unused-suppression"]
     assert [one.span for one in off.unused(["a.py"], known, known)] == [Span(1, 7, 1, 27)]
     assert not list(off.unused(["a.py"], ["unused-suppression"], known))
+
+
+def test_a_rule_by_its_old_name() -> None:
+    text = "x = 1  # samedevice: ignore[host-boundary, one]\n"
+    off = Suppressions({"a.py": source.from_text(text, "a.py")})
+    assert off.covers("a.py", Span(1, 0, 1, 1), "not-moved-to-cpu")
+    (comment,) = comments_of(text)
+    assert comment.renamed == ("host-boundary",)
+    assert list(meant(comment, ["one", "not-moved-to-cpu"])) == []

@@ -25,7 +25,7 @@ from . import rules
 from . import write as write_
 from .check import is_wrong, select
 from .config import Config, ConfigError
-from .finding import Finding
+from .finding import Finding, current_rule
 from .project import Project
 from .source import Source, printable
 
@@ -165,7 +165,8 @@ def read(path: str) -> Baseline:
         fields = line.split("\t")
         if len(fields) != 3:
             raise ConfigError(f"{path}:{number}: expected path, rule and code with tabs between")
-        entries[Entry(*fields)] += 1
+        path_, rule, code = fields
+        entries[Entry(path_, current_rule(rule), code)] += 1
     return Baseline(path, entries)
 
 

@@ -19,6 +19,7 @@ else:
     import tomli as tomllib
 
 from samedevice import requirements
+from samedevice.finding import RENAMED, current_rule
 
 LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude")
 KEYS = (
@@ -59,7 +60,8 @@ class Config:
     or "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `files` are those that the
-    settings were read from, the nearest first; `named_in` says of each rule that they name where.
+    settings were read from, the nearest first; `named_in` says of each rule that they and the flags
+    name where.
     """
 
     select: tuple[str, ...] = ()
@@ -76,6 +78,15 @@ class Config:
     per_file_ignores: tuple[PerFile, ...] = ()
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     named_in: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def old_names(self) -> list[str]:
+        """What to tell of rules that the settings name as they were called before."""
+        return [
+            f"{where}: {rule} is called {current_rule(rule)} now"
+            for rule, where in self.named_in
+            if rule in RENAMED
+        ]
 
     def with_flags(
         self,
@@ -98,14 +109,17 @@ class Config:
         """
         if resolver and not RESOLVER.fullmatch(resolver):
             raise ConfigError(f"--resolver {resolver}: {_RESOLVER_FORMS}")
+        given = [("--select", select), ("--extend-select", extend_select), ("--ignore", ignore)]
+        given += [("--safe", safe), ("--unsafe-rule", unsafe_rule)]
+        added = _current(extend_select)
         return replace(
             self,
-            select=tuple(select) or self.select,
-            extend_select=(*self.extend_select, *extend_select),
-            ignore=tuple(ignore)
-            or tuple(name for name in self.ignore if name not in extend_select),
-            safe=tuple(safe) or self.safe,
-            unsafe_rule=tuple(unsafe_rule) or self.unsafe_rule,
+            select=_current(select) or self.select,
+            extend_select=(*self.extend_select, *added),
+            ignore=_current(ignore) or tuple(name for name in self.ignore if name not in added),
+            safe=_current(safe) or self.safe,
+            unsafe_rule=_current(unsafe_rule) or self.unsafe_rule,
+            named_in=(*((rule, flag) for flag, rules in given for rule in rules), *self.named_in),
             unsafe=unsafe or self.unsafe,
             resolver=resolver or self.resolver,
             baseline=self.baseline if baseline is None else baseline,
@@ -113,6 +127,10 @@ class Config:
             if exclude
             else self.exclude,
         )
+
+
+def _current(rules: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(current_rule, rules))
 
 
 _RESOLVER_FORMS = "expected `cuda`, `accelerator`, `xla` or `module:function`"
@@ -281,15 +299,17 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
     rules += [(rule, "per-file-ignores") for listed in per_file.values() for rule in listed]
     named_in = tuple((rule, f"{path}: [tool.samedevice] {key}") for rule, key in rules)
     folder = os.path.dirname(os.path.abspath(path))
-    ignores = tuple(PerFile(folder, pattern, (*listed,)) for pattern, listed in per_file.items())
+    ignores = tuple(
+        PerFile(folder, pattern, _current(listed)) for pattern, listed in per_file.items()
+    )
     patterns = tuple(table.get("exclude", ()))
     exclude = Exclude(folder, patterns)
     return Config(
-        select=tuple(table.get("select", base.select)),
-        extend_select=(*base.extend_select, *table.get("extend-select", ())),
-        ignore=tuple(table.get("ignore", base.ignore)),
-        safe=tuple(table.get("safe", base.safe)),
-        unsafe_rule=tuple(table.get("unsafe-rule", base.unsafe_rule)),
+        select=_current(table.get("select", base.select)),
+        extend_select=(*base.extend_select, *_current(table.get("extend-select", ()))),
+        ignore=_current(table.get("ignore", base.ignore)),
+        safe=_current(table.get("safe", base.safe)),
+        unsafe_rule=_current(table.get("unsafe-rule", base.unsafe_rule)),
         unsafe=unsafe,
         exclude=(*base.exclude, exclude) if patterns else base.exclude,
         resolver=resolver,

@@ -28,7 +28,7 @@ _MEETING = frozenset(
         "batch-not-moved", "device-not-passed", "generator-device", "layers-apart",
         "legacy-constructor", "load-without-map-location", "loss-not-moved", "module-left-behind",
         "module-not-moved", "modules-in-plain-container", "dropped-move", "numpy-boundary",
-        "pinned-to-host", "tensor-not-a-buffer", "tensor-not-following", "tensor-type",
+        "pinned-to-cpu", "tensor-not-a-buffer", "tensor-not-on-input-device", "tensor-type",
         "tensor-without-device", "undecided",
     }
 )  # fmt: skip
@@ -43,8 +43,8 @@ _NAMED = frozenset(
 #: Which rules find what a message of a kind can come from.
 CAUSES: dict[Kind, frozenset[str]] = {
     "mismatch": _MEETING,
-    "numpy": frozenset({"host-boundary"}),
-    "lengths": frozenset({"lengths-on-host"}),
+    "numpy": frozenset({"not-moved-to-cpu"}),
+    "lengths": frozenset({"lengths-on-device"}),
     "indices": _MEETING,
     "generator": frozenset({"generator-device"}),
     "storage": _MEETING,

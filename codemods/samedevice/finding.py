@@ -9,6 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+RENAMED = {
+    "host-boundary": "not-moved-to-cpu",
+    "lengths-on-host": "lengths-on-device",
+    "pinned-to-host": "pinned-to-cpu",
+    "tensor-not-following": "tensor-not-on-input-device",
+}
+"""What rules were called before. Settings, flags, comments and baselines may still say so."""
+
+
+def current_rule(name: str) -> str:
+    """Return what a rule is called today."""
+    return RENAMED.get(name, name)
+
 
 @dataclass(frozen=True, order=True)
 class Span:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .config import PerFile
-from .finding import Finding, Span
+from .finding import RENAMED, Finding, Span, current_rule
 from .patterns import Patterns
 from .source import Source
 
@@ -45,14 +45,16 @@ _ALIKE = 0.75  # from here a word is meant to be one of ours
 class Comment:
     """One comment of ours: where it is, what it switches off, and for which line.
 
-    `rules` is None for all of them. `line` is None for the whole file, and 0 where no code follows.
-    `wrong` says what keeps it from being understood; it then switches nothing off.
+    `rules` is None for all of them; those in `renamed` stand there under an old name. `line` is
+    None for the whole file, and 0 where no code follows. `wrong` says what keeps it from being
+    understood; it then switches nothing off.
     """
 
     span: Span
     rules: tuple[str, ...] | None
     line: int | None
     wrong: str = ""
+    renamed: tuple[str, ...] = ()
 
 
 class Suppressions:
@@ -206,12 +208,15 @@ def _comment(match: re.Match[str], line: int, column: int) -> Comment | None:
     word, listed = match["word"], match["list"]
     end = match.end("list") if listed else match.end("word")
     span = Span(line, column + match.start(), line, column + end)
-    rules = None if listed is None else tuple(re.split(r"[\s,]+", listed[1:-1].strip()))
+    written = () if listed is None else tuple(re.split(r"[\s,]+", listed[1:-1].strip()))
+    rules = None if listed is None else tuple(map(current_rule, written))
+    renamed = tuple(name for name in written if name in RENAMED)
     exact = match["name"] == "samedevice" and match["colon"] is not None
     if exact and rules == ("",):
         return Comment(span, rules, line, f"samedevice: {word}[RULE]")
     if exact and word in _WORDS and match["rest"] != "[":
-        return Comment(span, rules, None if word == "ignore-file" else line)
+        at = None if word == "ignore-file" else line
+        return Comment(span, rules, at, renamed=renamed)
     close = difflib.get_close_matches(word.lower(), _WORDS, n=1, cutoff=_ALIKE)
     if close:
         return Comment(span, rules, line, f"samedevice: {close[0]}{listed or ''}")

@@ -12,7 +12,7 @@ from tests.fixtures.cases import cases
 
 from .disturb import DISTURBANCES, disturbed, measure
 
-PROGRAMS = ("projects/dqn", "projects/gan", "rules/host-boundary/model_output")
+PROGRAMS = ("projects/dqn", "projects/gan", "rules/not-moved-to-cpu/model_output")
 TEXT = """\
 import torch
 device = torch.device("cpu")

@@ -33,12 +33,12 @@ WRONG: dict[str, str] = {
             for step in range(4):
                 total += net(torch.ones(1, 2, device=device)).sum()
             losses.append(total / 4)
-        plt.plot(losses)  # !host-boundary
+        plt.plot(losses)  # !not-moved-to-cpu
     """,
     "what is loaded onto the CPU by name": """
         net = nn.Linear(2, 2).to(device)
         data = torch.load("data.pt", map_location="cpu")
-        net(data["x"])  # !pinned-to-host
+        net(data["x"])  # !pinned-to-cpu
     """,
     "a switch that an instance was made with": """
         class Reader:
@@ -98,7 +98,7 @@ WRONG: dict[str, str] = {
     """,
     "a closure that is called by another name": """
         def outer(x):
-            bias = torch.zeros(3)  # !tensor-not-following
+            bias = torch.zeros(3)  # !tensor-not-on-input-device
             def inner():
                 return x + bias
             step = inner
@@ -117,22 +117,22 @@ WRONG: dict[str, str] = {
         import numpy as np
         model = nn.Linear(2, 2).to(device)
         x = np.clip(  # !numpy-boundary
-            torch.rand(3, 2, device=device),  # !host-boundary
+            torch.rand(3, 2, device=device),  # !not-moved-to-cpu
             0.0, 0.5)
         norm = sum(p.norm() for p in model.parameters())
-        x = x * np.sqrt(norm)  # !host-boundary
+        x = x * np.sqrt(norm)  # !not-moved-to-cpu
         model(np.squeeze(x) + np.squeeze(torch.rand(3, 2, device=device)))
     """,
     "an array over a tensor": """
         model = nn.Linear(2, 2).to(device)
         for parameter in model.parameters():
-            values = parameter.data.numpy()  # !host-boundary
+            values = parameter.data.numpy()  # !not-moved-to-cpu
             print(values[0])
     """,
     "an array over a tensor that is written to": """
         model = nn.Linear(2, 2).to(device)
         for parameter in model.parameters():
-            values = parameter.data.numpy()  # !host-boundary
+            values = parameter.data.numpy()  # !not-moved-to-cpu
             values[:] = 0
     """,
     "a model that is computed with, or its copy is, before it is returned": """
@@ -332,7 +332,7 @@ WRONG: dict[str, str] = {
                 super().__init__()
                 self.layer = nn.Linear(3, 3)
             def forward(self, x):
-                return self.layer(x) + torch.ones(3)  # !tensor-not-following
+                return self.layer(x) + torch.ones(3)  # !tensor-not-on-input-device
         class Child(Base):
             def forward(self, x):
                 return super().forward(x).relu()
@@ -382,14 +382,14 @@ WRONG: dict[str, str] = {
         def grow(x, n):
             if n == 0:
                 return x
-            return grow(x + torch.ones(3), n - 1)  # !tensor-not-following
+            return grow(x + torch.ones(3), n - 1)  # !tensor-not-on-input-device
         print(grow(torch.rand(3, device=device), 4))
     """,
     "mutual recursion": """
         def even(x, n):
             return x if n == 0 else odd(x, n - 1)
         def odd(x, n):
-            return even(x + torch.ones(3), n - 1)  # !tensor-not-following
+            return even(x + torch.ones(3), n - 1)  # !tensor-not-on-input-device
         print(even(torch.rand(3, device=device), 4))
     """,
     "the main guard": """
@@ -1321,7 +1321,7 @@ PROJECTS: dict[str, dict[str, str]] = {
             import torch
             import a
             def step(x):
-                return x + torch.ones(3)  # !tensor-not-following
+                return x + torch.ones(3)  # !tensor-not-on-input-device
         """,
     },
     "an attribute of a package": {

@@ -41,7 +41,8 @@ def test_a_rule_alone() -> None:
     assert module.code == FIXED
     again = made(CodemodContext(filename="a.py")).transform_module(module)
     assert again.code == FIXED
-    other = codemod.codemod("lengths-on-host")
+    other = codemod.codemod("lengths-on-device")
+    assert codemod.LengthsOnHost.DESCRIPTION == other.DESCRIPTION  # its old name
     tree = cst.parse_module(PROGRAM)
     assert other(CodemodContext(filename="a.py")).transform_module(tree).code == PROGRAM
 

@@ -116,7 +116,7 @@ def test_who_calls_it_is_evaluated_too(looked: Looked) -> None:
     assert looked.units == [{("library.py", "mask"), ("program.py", "")}]
     assert told(found) == told(looked.check())
     (one,) = (one for one in found or () if "full" in one.message)
-    assert one.rule == "tensor-not-following"
+    assert one.rule == "tensor-not-on-input-device"
 
 
 def test_statements_between_definitions_are_judged_with_all_of_the_file(looked: Looked) -> None:
@@ -130,7 +130,7 @@ def test_statements_between_definitions_are_judged_with_all_of_the_file(looked: 
 
 
 def test_a_comment_above_a_definition_counts(looked: Looked) -> None:
-    comment = "# samedevice: ignore[tensor-not-following]\n"
+    comment = "# samedevice: ignore[tensor-not-on-input-device]\n"
     code = "    return x + torch.zeros"
     found = looked.edit("library.py", code, "    " + comment + code)
     assert told(found) == told(looked.check())
@@ -143,9 +143,9 @@ def test_there_is_no_glance_without_a_look_before(looked: Looked) -> None:
     assert looked.edit("library.py", "x / torch", "x * torch") is None
     assert looked.edit("library.py", "def alone(x):", "def alone(x:") is None  # does not parse
     looked.edit("library.py", "def alone(x:", "def alone(y, x):")
-    looked.config = Config(ignore=("tensor-not-following",))
+    looked.config = Config(ignore=("tensor-not-on-input-device",))
     assert looked.glance() is None  # other settings
-    assert not any(one.rule == "tensor-not-following" for one in looked.check())
+    assert not any(one.rule == "tensor-not-on-input-device" for one in looked.check())
     looked.sources["new.py"] = source.from_text("import torch\n", "new.py")
     assert looked.glance() is None  # another file
     looked.check()

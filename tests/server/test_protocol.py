@@ -33,7 +33,7 @@ y = torch.ones(5, 3)
 model(x)
 model(y).detach().numpy()
 """
-CODES = ["tensor-without-device", "tensor-without-device", "host-boundary"]
+CODES = ["tensor-without-device", "tensor-without-device", "not-moved-to-cpu"]
 
 
 def able() -> lsp.ClientCapabilities:
@@ -204,8 +204,8 @@ async def test_a_diagnostic_links_to_its_rule_and_to_the_other_file(
     one = report.items[2]
     assert one.code_description is not None
     page = Path(lsp_path(one.code_description.href))
-    assert page.name == "host-boundary.md"
-    assert page.read_text() == f"# host-boundary\n\n{rules.load()['host-boundary'].doc}\n"
+    assert page.name == "not-moved-to-cpu.md"
+    assert page.read_text() == f"# not-moved-to-cpu\n\n{rules.load()['not-moved-to-cpu'].doc}\n"
     places = [
         (Path(lsp_path(related.location.uri)).name, related.location.range.start.line)
         for related in one.related_information or ()
@@ -360,7 +360,7 @@ async def test_files_that_come_go_and_move_count(
         client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
     told(net, moved, settings)
-    assert await session.codes(uri) == ["host-boundary"]
+    assert await session.codes(uri) == ["not-moved-to-cpu"]
     settings.unlink()
     told(settings)
     assert await session.codes(uri) == CODES

@@ -242,7 +242,7 @@ def test_a_glance_is_told_first_and_then_what_else_has_changed(tmp_path: Path, p
             if not pulls:
                 await editor.until(lambda: uri in editor.told and other in editor.told)
             await editor.actions(uri)  # the whole is judged
-            assert "host-boundary" in await codes(uri)
+            assert "not-moved-to-cpu" in await codes(uri)
             editor.told.clear()
             before = editor.refreshes
             editor.change(other, library.read_text() + "\n\ndef more(x):\n    pass\n", 2)
@@ -250,7 +250,7 @@ def test_a_glance_is_told_first_and_then_what_else_has_changed(tmp_path: Path, p
                 await editor.diagnostics(other, 2)
             await editor.actions(uri)
             assert editor.refreshes == before
-            assert "host-boundary" in await codes(uri)
+            assert "not-moved-to-cpu" in await codes(uri)
             editor.told.clear()
             editor.change(other, library.read_text().replace("return x", "return x.cpu()"), 3)
             if pulls:
@@ -258,9 +258,9 @@ def test_a_glance_is_told_first_and_then_what_else_has_changed(tmp_path: Path, p
             else:
                 await editor.until(lambda: len(editor.told.get(uri, ())) == 2)
                 first = editor.told[uri][0].diagnostics
-                assert "host-boundary" in [one.code for one in first]
+                assert "not-moved-to-cpu" in [one.code for one in first]
                 assert len(editor.told[other]) == 1  # the glance was right there
-            assert "host-boundary" not in await codes(uri)
+            assert "not-moved-to-cpu" not in await codes(uri)
 
     run(type_())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, INTERRUPTED, fail
-from .screen import detail, track
+from .screen import detail, say, track
 
 if TYPE_CHECKING:
     from ..cache import Cache
@@ -42,7 +42,7 @@ def settings(
     where = [stdin_filename or path if path == "-" else path for path in paths]
     found = config.load(where, file=file, isolated=isolated)
     detail(f"settings: {', '.join(found.files) or 'none'}")
-    return found.with_flags(
+    config_ = found.with_flags(
         select=names(select),
         extend_select=names(extend_select),
         ignore=names(ignore),
@@ -53,6 +53,9 @@ def settings(
         unsafe=unsafe,
         baseline=baseline,
     )
+    for told in config_.old_names:
+        say(told)
+    return config_
 
 
 def names(given: Sequence[str] | None) -> list[str]:

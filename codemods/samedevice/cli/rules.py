@@ -28,6 +28,7 @@ def rules(
 
     from .. import rules as rules_
     from ..check import unknown_rule
+    from ..finding import current_rule
 
     known = rules_.load()
     console = make_console()
@@ -46,8 +47,12 @@ def rules(
             table.add_row(rule.name, rule.summary)
         console.print(table)
         return CLEAN
+    name = current_rule(name)
     if name not in known:
         fail(unknown_rule(name, known))
+    if not console.is_terminal:
+        typer.echo(f"{name}\n{known[name].doc}")  # as it is, for pagers, logs and assistants
+        return CLEAN
     console.print(Text(name, "bold"))
     console.print(Markdown(known[name].doc))
     return CLEAN

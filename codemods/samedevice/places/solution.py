@@ -31,16 +31,16 @@ _LEFT_BEHIND = frozenset(
     (
         "batch-not-moved",
         "generator-device",
-        "host-boundary",
+        "not-moved-to-cpu",
         "layers-apart",
         "loss-not-moved",
         "module-left-behind",
         "module-not-moved",
         "modules-in-plain-container",
         "numpy-boundary",
-        "pinned-to-host",
+        "pinned-to-cpu",
         "tensor-not-a-buffer",
-        "tensor-not-following",
+        "tensor-not-on-input-device",
         "tensor-without-device",
     )  # fmt: skip
 )

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from ..finding import Finding, Span
+from ..finding import RENAMED, Finding, Span
 from ..rules import Rule
 from ..source import SourceError
 from .edits import Edits, TextEdit
@@ -48,8 +48,10 @@ def dump(
 
 
 def _rule(name: str, rule: Rule) -> dict[str, Any]:
+    old = [before for before, now in RENAMED.items() if now == name]
     return {
         "id": name,
+        **({"deprecatedIds": old} if old else {}),
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.doc},
         "help": {"text": rule.doc},

@@ -14,7 +14,7 @@ import libcst as cst
 from libcst.codemod import CodemodContext, VisitorBasedCodemodCommand
 
 from .. import places, rules, source
-from ..finding import Fix
+from ..finding import RENAMED, Fix, current_rule
 from ..project import Project
 from . import rewrite
 
@@ -22,13 +22,13 @@ from . import rewrite
 @cache
 def codemod(rule: str) -> type[VisitorBasedCodemodCommand]:
     """Return the codemod of a rule; raises `KeyError` when there is no such rule."""
-    found = rules.load()[rule]
+    found = rules.load()[current_rule(rule)]
     members = {"RULE": found, "DESCRIPTION": found.summary, "__doc__": found.doc}
-    return type(_class_name(rule), (_RuleCodemod,), members)
+    return type(_class_name(found.name), (_RuleCodemod,), members)
 
 
 def __getattr__(name: str) -> type[VisitorBasedCodemodCommand]:
-    for rule in rules.load():
+    for rule in (*rules.load(), *RENAMED):
         if _class_name(rule) == name:
             return codemod(rule)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

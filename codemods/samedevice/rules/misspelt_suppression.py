@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from samedevice.finding import Finding
+from samedevice.finding import Finding, current_rule
 from samedevice.places import Solution
 from samedevice.suppress import MISSPELT, comments_of, meant
 
@@ -33,3 +33,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         for comment in comments_of(source.text):
             for message, hint in meant(comment, load()):
                 yield Finding(path, comment.span, MISSPELT, message, unfixed=hint)
+            for name in comment.renamed:
+                message = f"this comment names a rule by an old name, which still works: {name}"
+                hint = f"write {current_rule(name)}"
+                yield Finding(path, comment.span, MISSPELT, message, unfixed=hint, level="note")

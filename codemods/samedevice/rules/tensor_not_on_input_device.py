@@ -31,6 +31,6 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group, inside in unplaced(solution, "create"):
         if inside:
             yield placed(
-                solution, "tensor-not-following", group,
+                solution, "tensor-not-on-input-device", group,
                 "`{}` is always created on the CPU, but it is combined with the function's input",
             )  # fmt: skip

@@ -56,7 +56,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                     if solution.place(tensor.node) is Place.CENTRAL
                 ))  # fmt: skip
         yield finding(
-            solution, "host-boundary", spot,
+            solution, "not-moved-to-cpu", spot,
             f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads the "
             "CPU's memory",
             repair,

@@ -96,7 +96,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
         yield finding(
-            solution, "pinned-to-host", spot,
+            solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "
             + ("on the device but indexes a tensor on the CPU" if clash.to_host
                else "on the CPU but meets tensors on the device"),

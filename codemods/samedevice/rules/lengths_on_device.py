@@ -33,7 +33,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not any(solution.place(s.node) is Place.CENTRAL for s in group.sites):
             continue
         yield finding(
-            solution, "lengths-on-host", group.spot,
+            solution, "lengths-on-device", group.spot,
             f"`{short(solution.code(group.spot))}` is on the device, but lengths must be on the "
             "CPU",
             fix(DeviceExpression(""), edit(solution, group.spot, "method", code=".cpu()")),
