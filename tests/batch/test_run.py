@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from samedevice.batch import branches, job, run, sandbox, state
+from samedevice.batch import attempt, branches, run, sandbox, state
 from samedevice.batch import fix as fix_
 from samedevice.batch.fix import Server
 from samedevice.batch.job import Delivery, Job
@@ -314,7 +314,7 @@ def perform(record: Record, server: Server, **options: Any) -> list[tuple[Record
         seen.append((Record.load(now.dump()), files))
 
     options.setdefault("policy", Policy())
-    job.perform(Job(record=record, allow=("file",), **options), emit, server)
+    attempt.perform(Job(record=record, allow=("file",), **options), emit, server)
     return seen
 
 
@@ -328,10 +328,10 @@ def test_an_attempt_goes_on_behind_its_last_phase(
     ]  # fmt: skip
     last = seen[-1][0]
     after_fix, files = seen[1]
-    patch = files[after_fix.patch]
-    monkeypatch.setattr(job, "fix", None)  # must not be called again
+    assert after_fix.patch in files and after_fix.changes in files
+    monkeypatch.setattr(attempt, "fix", None)  # must not be called again
     for record, _ in seen[1:-1]:
-        again = perform(Record.load(record.dump()), server, patch=patch)[-1][0]
+        again = perform(Record.load(record.dump()), server, files=files)[-1][0]
         assert (again.outcome, again.commit) == (Outcome.MIGRATED, last.commit), again.error
 
 
@@ -339,7 +339,7 @@ def test_an_attempt_whose_base_is_gone_starts_anew(bare: Path, server: Server) -
     repository = Repository("one", str(bare / "one"))
     record, files = perform(Record(repository), server)[1]
     record.base_commit = "0" * 39 + "1"
-    again = perform(record, server, patch=files[record.patch])[-1][0]
+    again = perform(record, server, files=files)[-1][0]
     assert again.outcome is Outcome.MIGRATED and "started anew" in again.notes[0]
 
 
@@ -392,7 +392,7 @@ def test_a_fault_of_ours_is_one_failed_repository(
     def fault(*_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(job.git_, "tree", fault)
+    monkeypatch.setattr(attempt.trees, "tree", fault)
     record = perform(Record(Repository("one", str(bare / "one"))), server)[-1][0]
     assert record.outcome is Outcome.FAILED and "fault in samedevice" in record.error
 

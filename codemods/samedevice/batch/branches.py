@@ -16,6 +16,17 @@ TRAILER = "Migrated-by: samedevice"
 """Starts the last line of our commits' messages, by which a later run knows them for its own."""
 
 
+_REFUSALS = {
+    ("protected branch", "gh006", "gh013", "pre-receive hook declined", "tf402455"): (
+        "the forge protects this branch; name another with --branch"
+    ),
+    ("403", "401", "permission", "denied", "not allowed to push", "authentication failed"): (
+        "the token may not push there; give it that right, or use --fork"
+    ),
+}
+"""Parts of what GitHub, GitLab, Gitea, Bitbucket and Azure DevOps say, and what is to be done."""
+
+
 def commit(
     git: Git, tree: str, parent: str, message: str, author: tuple[str, str], when: int
 ) -> str:
@@ -75,11 +86,12 @@ def origin(git: Git) -> str:
         return ""
 
 
-def push(git: Git, url: str, branch: str, commit: str) -> None:
+def push(git: Git, url: str, branch: str, commit: str, *, whole: str = "") -> None:
     """Give a remote repository a branch; done already is no error.
 
     A branch of that name is replaced if its last commit is one of ours and nobody pushes at the
-    same time. Raises `GitError` when it is not.
+    same time. Raises `GitError` when it is not. `whole` is where the whole history is, for a remote
+    that lacks what the branch stands on: a fork that is behind.
     """
     name = f"refs/heads/{branch}"
     old = _remote_tip(git, url, name)
@@ -90,7 +102,23 @@ def push(git: Git, url: str, branch: str, commit: str) -> None:
         if not is_ours(git, old):
             raise GitError(f"{branch} exists there, and its last commit is not one of ours")
     lease = f"--force-with-lease={name}:{old}"
-    git("push", "--quiet", "--no-verify", lease, "--", url, f"{commit}:{name}", seconds=600.0)
+    give = ("push", "--quiet", "--no-verify", lease, "--", url, f"{commit}:{name}")
+    try:
+        git(*give, seconds=600.0)
+    except GitError as error:
+        if not whole or "shallow update not allowed" not in str(error):
+            raise GitError(f"{error}{_hint(str(error))}") from None
+        parent = git.word("rev-parse", f"{commit}^")
+        git("fetch", "--quiet", "--no-tags", "--unshallow", "--", whole, parent, seconds=600.0)
+        git(*give, seconds=600.0)
+
+
+def _hint(said: str) -> str:
+    """Return what a remote's refusal means, where its words are known."""
+    for words, meaning in _REFUSALS.items():
+        if any(word in said.lower() for word in words):
+            return f" ({meaning})"
+    return ""
 
 
 def unpush(git: Git, url: str, branch: str, commit: str) -> bool:

@@ -13,12 +13,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
-from .fleet_commands import close, merge, requests, rollback
+from .fleet_commands import close, merge, requests, rollback, update
 from .options import (
     ATTENTION,
     FINE,
@@ -88,6 +89,13 @@ def run(
         str, typer.Option(metavar='"NAME <MAIL>"', help="Who commits.", show_default="you")
     ] = "",
     sign_off: Annotated[bool, typer.Option("--sign-off", help="Add a Signed-off-by line.")] = False,
+    fork: Annotated[
+        bool, typer.Option("--fork", help="Push to forks, and open pull requests from there.")
+    ] = False,
+    fork_owner: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Who has the forks.", show_default="the token's user"),
+    ] = "",
     push: Push = False,
     pull_request: PullRequests = False,
     dry_run: Annotated[
@@ -121,10 +129,12 @@ def run(
         "proof": proof, "require-proof": require_proof, "unsafe": unsafe, "modernize": modernize,
         "max-lines": max_lines, "max-files": max_files, "leave-alone": leave_alone,
         "select": options.names(select), "ignore": options.names(ignore), "branch": branch,
-        "title": title, "author": author, "sign-off": sign_off,
+        "title": title, "fork": fork, "fork-owner": fork_owner, "author": author,
+        "sign-off": sign_off,
     }  # fmt: skip
     settings = Settings(
         policy=options.policy(policy, {key: given for key, given in flags.items() if given}),
+        rollout=options.rollout(policy),
         allow=options.protocols(allow),
         engine=engine.value,
         width=jobs,
@@ -196,8 +206,6 @@ def retry(
 
     A policy given here holds from now on in the place of the batch's.
     """
-    from dataclasses import replace
-
     from ..config import ConfigError
     from . import run as run_
     from .record import Outcome
@@ -209,10 +217,45 @@ def retry(
     with options.opened(folder) as state:
         settings = options.changed(state, False, False, jobs, None, "")
         if policy:
-            author = settings.policy.get("author", "")
-            settings = replace(settings, policy={"author": author, **options.policy(policy, {})})
+            settings = options.with_policy(settings, policy)
             settings.keep(state)
-        return _work(state, lambda tell: run_.retry(state, settings, outcomes, names or (), tell))
+        return work(state, lambda tell: run_.retry(state, settings, outcomes, names or (), tell))
+
+
+def again(
+    repositories: Annotated[
+        str,
+        typer.Argument(
+            metavar="[LIST]", help="As for run: what is new on it is added.", show_default=False
+        ),
+    ] = "",
+    folder: Folder = FOLDER,
+    policy: PolicyFile = "",
+    push: Push = False,
+    pull_request: PullRequests = False,
+    jobs: Jobs = 0,
+    allow: Allow = None,
+    api: Api = "",
+    token_env: TokenEnv = "",
+) -> int:
+    """Run the whole batch again: a new attempt at each repository, as it is now.
+
+    A policy given here holds from now on. What depends on nothing that has changed is taken over
+    from the attempt before; open requests are brought up to date, or closed where nothing is left.
+    """
+    from . import run as run_
+
+    with options.opened(folder) as state:
+        settings = options.changed(state, push, pull_request, jobs, None, "")
+        if policy:
+            settings = options.with_policy(settings, policy)
+        listed = None
+        if repositories:
+            allowed = dict.fromkeys((*settings.allow, *options.protocols(allow)))
+            settings = replace(settings, allow=tuple(allowed))
+            listed = options.listed(repositories, settings, api, token_env)
+        _warn(state, settings)
+        return work(state, lambda tell: run_.again(state, settings, listed, tell))
 
 
 def status(
@@ -263,7 +306,8 @@ def report(folder: Folder = FOLDER) -> int:
 
 
 COMMANDS: tuple[Callable[..., int], ...] = (
-    run, plan, resume, status, retry, requests, merge, close, rollback, report, records,
+    run, plan, resume, status, retry, again, requests, update, merge, close, rollback, report,
+    records,
 )  # fmt: skip
 
 
@@ -272,7 +316,11 @@ def _go(state: State) -> int:
 
     settings = run_.Settings.of(state)
     _warn(state, settings)
-    return _work(state, lambda tell: run_.go(state, settings, tell))
+    if settings.rollout and settings.delivery.pull_request:
+        from . import fleet
+
+        fleet.look(state, settings)  # what people merged or closed makes room for others
+    return work(state, lambda tell: run_.go(state, settings, tell))
 
 
 def _warn(state: State, settings: Settings) -> None:
@@ -285,7 +333,7 @@ def _warn(state: State, settings: Settings) -> None:
         typer.echo(f"{said} (see samedevice doctor)", err=True)
 
 
-def _work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int:
+def work(state: State, work: Callable[[Callable[[Record], None]], None]) -> int:
     """Do the work with a live display; write the records and the report; return the exit code."""
     from .display import problem
 
@@ -331,6 +379,8 @@ def _finish(state: State) -> int:
         if counts.get(outcome.value)
     )
     typer.echo(f"{state.total():,} repositories: {told}", err=True)
+    for why, count in state.waits().items():
+        typer.echo(f"{options.requests_(count)} not opened yet: {why}", err=True)
     pages = report_.write(state.records(), state.folder)
     typer.echo(f"report: {pages[0]}", err=True)
     wrong = sum(counts.get(one.value, 0) for one in Outcome if one.needs_attention)

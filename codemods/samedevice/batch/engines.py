@@ -15,8 +15,9 @@ from typing import Any
 
 from .. import __version__
 from ..config import ConfigError
+from .attempt import perform
 from .fix import Server
-from .job import Job, perform, with_outcome
+from .job import Job, with_outcome
 from .record import Outcome, Record
 
 

@@ -19,7 +19,7 @@ from .forge import Forge, ForgeError
 from .git import Git, GitError
 from .job import file_url, now
 from .record import Outcome, Record
-from .run import Settings
+from .run import Settings, is_open
 from .standing import obstacle
 from .state import State
 from .tokens import Tokens
@@ -39,7 +39,7 @@ def look(
     """
     state.lock()
     tokens = Tokens(settings.tokens)
-    wanted = [one for one in chosen(state, names) if _is_open(one)]
+    wanted = [one for one in chosen(state, names) if is_open(one)]
     for one in wanted:
         tokens.token(one.repository)  # asked for once, and here: a helper may be slow
 
@@ -80,7 +80,7 @@ def merge(
 
     def do(record: Record, forge: Forge) -> str:
         record.pull_request = forge.look(record) or record.pull_request
-        if not _is_open(record):
+        if not is_open(record):
             return ""
         why = obstacle(record, passed_over)
         if not why:
@@ -109,6 +109,26 @@ def close(
     return _each(state, settings, names, do, tell)
 
 
+def moved(
+    state: State, settings: Settings, names: Collection[str] = (), tell: Tell = lambda *_: None
+) -> tuple[list[str], list[Record]]:
+    """Return the open requests whose target is not where their change was made on.
+
+    By the names of their repositories; and the records whose forge could not be asked.
+    """
+    state.lock()
+    tokens = Tokens(settings.tokens)
+    found, silent = [], []
+    for record in filter(is_open, chosen(state, names)):
+        try:
+            if _forge(record, tokens).target(record) != record.base_commit:
+                found.append(record.repository.name)
+        except ForgeError as error:
+            silent.append(record)
+            tell(record, str(error))
+    return found, silent
+
+
 def _each(
     state: State,
     settings: Settings,
@@ -120,7 +140,7 @@ def _each(
     tokens = Tokens(settings.tokens)
     stayed = []
     for record in chosen(state, names):
-        if not _is_open(record):
+        if not is_open(record):
             continue
         try:
             why = do(record, _forge(record, tokens))
@@ -205,10 +225,6 @@ def _undo(record: Record, settings: Settings, tokens: Tokens) -> None:
     if repository.checkout:
         if not drop_branch(checkout(Path(repository.source)), record.branch, record.commit):
             raise GitError(f"{record.branch}: somebody added commits to it")
-
-
-def _is_open(record: Record) -> bool:
-    return record.pull_request is not None and record.pull_request.state == "open"
 
 
 def _forge(record: Record, tokens: Tokens) -> Forge:

@@ -68,13 +68,53 @@ def merge(
     passed_over = (*(CHECKS if without_checks else ()), *(REVIEW if without_review else ()))
     with options.opened(folder) as state:
         number = _open(state, names)
-        if not _agreed(number, f"Merge what can be merged of {_requests(number)}?", yes):
+        if not _agreed(number, f"Merge what can be merged of {options.requests_(number)}?", yes):
             return FINE if not number else ATTENTION
         stayed = fleet.merge(
             state, Settings.of(state), names or (), method.value, passed_over, _tell_trouble
         )
         typer.echo(f"{number - len(stayed):,} merged or closed, {len(stayed):,} not", err=True)
     return ATTENTION if stayed else FINE
+
+
+def update(
+    names: Names = None,
+    folder: Folder = FOLDER,
+    every: Annotated[
+        bool, typer.Option("--moved", help="Also where the target has moved without a conflict.")
+    ] = False,
+) -> int:
+    """Make changes anew where the target has moved: on what it is now, in the same requests.
+
+    Those with conflicts, and those that the forge wants brought up to date. What somebody added
+    commits to is left alone.
+    """
+    from dataclasses import replace
+
+    from . import fleet, run
+    from .commands import work
+    from .job import Delivery
+    from .standing import standing
+
+    with options.opened(folder) as state:
+        settings = replace(run.Settings.of(state), delivery=Delivery(True, True))
+        fleet.look(state, settings, names or (), _tell_trouble)
+        wanted = {
+            one.repository.name
+            for one in fleet.chosen(state, names or ())
+            if standing(one) in ("conflicts", "behind")
+        }
+        if every:
+            ours = {
+                one.repository.name
+                for one in fleet.chosen(state, names or ())
+                if standing(one) != "touched"
+            }
+            wanted |= ours & set(fleet.moved(state, settings, names or (), _tell_trouble)[0])
+        typer.echo(f"{options.requests_(len(wanted))} to make anew", err=True)
+        if not wanted:
+            return FINE
+        return work(state, lambda tell: run.redo(state, settings, wanted, tell))
 
 
 def close(names: Names = None, folder: Folder = FOLDER, yes: Yes = False) -> int:
@@ -84,7 +124,7 @@ def close(names: Names = None, folder: Folder = FOLDER, yes: Yes = False) -> int
 
     with options.opened(folder) as state:
         number = _open(state, names)
-        if not _agreed(number, f"Close {_requests(number)} and delete the branches?", yes):
+        if not _agreed(number, f"Close {options.requests_(number)} and delete the branches?", yes):
             return FINE if not number else ATTENTION
         stayed = fleet.close(state, Settings.of(state), names or (), _tell_trouble)
         typer.echo(f"{number - len(stayed):,} closed, {len(stayed):,} not", err=True)
@@ -103,7 +143,9 @@ def rollback(names: Names = None, folder: Folder = FOLDER, yes: Yes = False) -> 
             return FINE
         number = sum(record.pull_request is not None for record in wanted)
         branches = "1 branch" if len(wanted) == 1 else f"{len(wanted):,} branches"
-        if not yes and not options.confirmed(f"Delete {branches} and close {_requests(number)}?"):
+        if not yes and not options.confirmed(
+            f"Delete {branches} and close {options.requests_(number)}?"
+        ):
             typer.echo("nothing was done", err=True)
             return ATTENTION
         stayed = fleet.roll_back(state, Settings.of(state), names or (), _tell_trouble)
@@ -126,10 +168,6 @@ def _agreed(number: int, question: str, yes: bool) -> bool:
         return True
     typer.echo("nothing was done", err=True)
     return False
-
-
-def _requests(number: int) -> str:
-    return "1 request" if number == 1 else f"{number:,} requests"
 
 
 def _tell_trouble(record: Record, why: str) -> None:
@@ -166,4 +204,4 @@ def _show(records: list[Record], json: bool) -> None:
         console.width = 1000
     console.print(table)
     told = ", ".join(f"{count:,} {word}" for word, count in counts(records).items())
-    typer.echo(f"{_requests(len(records))}: {told or 'none'}", err=True)
+    typer.echo(f"{options.requests_(len(records))}: {told or 'none'}", err=True)

@@ -154,6 +154,13 @@ class Forge(ABC):
             newest = self._newest(head)
             return None if newest is None else self._stands(head, newest)
 
+    def target(self, record: Record) -> str:
+        """Return the last commit of the branch that `record.branch` goes to."""
+        project = record.repository.project
+        with self._asking(project):
+            base = record.repository.base or record.base_branch or self._default_branch(project)
+            return self._tip(project, base)
+
     def merge(self, record: Record, method: str) -> PullRequest:
         """Merge the request of `record.branch`, whose last commit has to be `record.commit`."""
         head = Head.of(record)

@@ -77,6 +77,27 @@ def policy(file: str, flags: dict[str, Any]) -> dict[str, Any]:
     return policy.with_table(flags, "flags").to_json()
 
 
+def with_policy(settings: Settings, file: str) -> Settings:
+    """Return settings with the policy and the rollout of another file."""
+    from dataclasses import replace
+
+    author = settings.policy.get("author", "")
+    policy_ = {"author": author, **policy(file, {})}
+    return replace(settings, policy=policy_, rollout=rollout(file))
+
+
+def requests_(number: int) -> str:
+    """Return a number of requests, in words."""
+    return "1 request" if number == 1 else f"{number:,} requests"
+
+
+def rollout(file: str) -> dict[str, Any]:
+    """Return the `[rollout]` table of a policy file."""
+    from . import rollout as rollout_
+
+    return rollout_.of_file(file) if file else {}
+
+
 def listed(what: str, settings: Settings, api: str, token_env: str) -> Listed:
     """Return the repositories that a user names; raises `ConfigError`."""
     from . import sources

@@ -56,7 +56,8 @@ class Policy:
     repository out. `map` draws where the tensors of its changed files live, for the report.
 
     The commit: `branch`, `title`, `message` (with `PLACEHOLDERS`), `author` ("Name <mail>"),
-    `sign_off`. The pull request: `title`, `labels`, `reviewers`, `draft`.
+    `sign_off`. The pull request: `title`, `labels`, `reviewers`, `draft`; with `fork` from a fork
+    that `fork_owner` has ("": who the token is of).
 
     Bounds: `clone_seconds`, `clone_size` (MiB of packs and of files to write), `file_size` (MiB of
     one file; larger ones are left out), `fix_seconds`, `fix_memory` (MiB).
@@ -94,6 +95,8 @@ class Policy:
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     draft: bool = False
+    fork: bool = False
+    fork_owner: str = ""
 
     clone_seconds: float = 600.0
     clone_size: int = 2048
@@ -174,7 +177,9 @@ class Policy:
 
 def read(path: str) -> Policy:
     """Read the file of `--policy`; raises `ConfigError`."""
-    return Policy().with_table(read_toml(path), path)
+    table = read_toml(path)
+    table.pop("rollout", None)  # of the batch, not of a repository: see `rollout`
+    return Policy().with_table(table, path)
 
 
 def of_repository(root: Path) -> dict[str, Any]:

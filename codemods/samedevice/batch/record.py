@@ -190,7 +190,11 @@ class Record:
     that each has on it. `policy` has the settings that held and `own` those of them that the
     repository set itself. `owners` are the code owners of the changed files. `cut` says how many
     entries of long lists were left out, by the list's name. `fork` is where the branch was
-    pushed to when that is not the repository itself. Times are ISO 8601 in UTC.
+    pushed to when that is not the repository itself. `run` counts how often the whole batch was run
+    (`again`). `key` and `proof_key` name all that the fix and the proof depend on: an attempt takes
+    over what an earlier one with the same found out, and `reused` says which phases. `committed` is
+    the time in the commit ("": `started`), `asked` when the request was opened, and `waits` why it
+    is not open yet. Times are ISO 8601 in UTC.
     """
 
     repository: Repository
@@ -231,7 +235,31 @@ class Record:
     pushed: bool = False
     pull_request: PullRequest | None = None
     fork: Fork | None = None
+    run: int = 1
+    key: str = ""
+    proof_key: str = ""
+    reused: list[str] = field(default_factory=list)
+    committed: str = ""
+    asked: str = ""
+    waits: str = ""
     cut: dict[str, int] = field(default_factory=dict)
+
+    def anew(self, run: int) -> Record:
+        """Return the next attempt, which knows what of this one is at the forge."""
+        following = Record(self.repository, attempt=self.attempt + 1, run=run)
+        if self.outcome is not Outcome.ROLLED_BACK:
+            following._stand_on(self)
+        return following
+
+    def from_start(self) -> Record:
+        """Return the same attempt with nothing done."""
+        new = Record(self.repository, attempt=self.attempt, run=self.run, started=self.started)
+        new._stand_on(self)
+        return new
+
+    def _stand_on(self, other: Record) -> None:
+        self.branch, self.commit, self.pushed = other.branch, other.commit, other.pushed
+        self.pull_request, self.fork, self.asked = other.pull_request, other.fork, other.asked
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON's types, with the version of the form under "schema"."""

@@ -19,6 +19,7 @@ from .git import PROTOCOLS
 from .job import Delivery, Job, now, remove
 from .policy import Policy, users_author
 from .record import Outcome, Phase, Record, Repository
+from .rollout import Gate, Rollout
 from .sources import Listed
 from .state import State, create
 from .tokens import Tokens
@@ -35,7 +36,8 @@ class Settings:
 
     `policy` are settings by their names in TOML (file and flags), `defaults` those of the list.
     `tokens` name the variables with tokens, by host. `engine` is "pool" or "ray"; `width` is how
-    many repositories at a time, 0 for what the engine finds right.
+    many repositories at a time, 0 for what the engine finds right. `rollout` is the policy's table
+    of that name.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Settings:
     engine: str = "pool"
     width: int = 0
     cluster: Cluster = Cluster()
+    rollout: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: State) -> Settings:
@@ -91,11 +94,25 @@ def go(state: State, settings: Settings, tell: Tell = lambda record: None) -> No
 
     What a run before finished is not done again: a repository with a final record is left, one in
     work goes on behind its last finished phase. With a delivery in the settings, what was migrated
-    and not delivered goes on as well.
+    and not delivered goes on as well, as far as the rollout lets it.
     """
-    _run(
-        state, settings, tell, lambda repository, record: _next(state, settings, repository, record)
-    )
+    rollout = Rollout.read(settings.rollout, "[rollout]")
+    held_back = settings.delivery.push and rollout != Rollout()
+    first = replace(settings, delivery=Delivery()) if held_back else settings
+    _run(state, first, tell, lambda repository, record: _next(state, first, repository, record))
+    if held_back:
+        gate = Gate(rollout, state.records())
+
+        def let_out(repository: Repository, record: Record | None) -> Chosen | None:
+            if record is None or not _is_undelivered(record, settings.delivery):
+                return None
+            record.waits = "" if is_open(record) else gate.why_not(record)
+            if record.waits:
+                state.save(record)
+                return None
+            return _next(state, settings, repository, record)
+
+        _run(state, settings, tell, let_out)
 
 
 def retry(
@@ -106,6 +123,7 @@ def retry(
     tell: Tell = lambda record: None,
 ) -> None:
     """Try again, from the start, what ended with one of `outcomes`, or only those with `names`."""
+    number = state.campaign()[0]
     last = {record.repository.name: record.attempt for record in state.records()}
     unknown = set(names) - set(last)
     if unknown:
@@ -119,30 +137,79 @@ def retry(
         wanted = repository.name in names if names else record.outcome in outcomes
         if not wanted or not record.outcome.is_final:
             return None
-        return Record(repository, attempt=record.attempt + 1), None
+        return record.anew(number), None
 
     _run(state, settings, tell, again)
 
 
-Chosen = tuple[Record, "bytes | None"]
+def again(
+    state: State, settings: Settings, listed: Listed | None = None, tell: Tell = lambda record: None
+) -> None:
+    """Run the whole batch again: a new attempt at each repository, and at what `listed` has new.
+
+    With the targets and the policy as they are now. What depends on nothing that has changed is not
+    computed again, and `go` goes on with it when it was killed.
+    """
+    state.lock()
+    if listed is not None:
+        known = {one.name for one, _ in state.repositories()}
+        state.add([one for one in listed.repositories if one.name not in known])
+    number, _ = state.campaign()
+    state.set("campaign", (number + 1, now()))
+    settings.keep(state)
+    go(state, settings, tell)
 
 
-def _next(state: State, settings: Settings, repository: Repository, record: Record | None) -> Any:
-    """Return the record to go on with and its patch; None when nothing is left to do."""
+def redo(
+    state: State, settings: Settings, names: Collection[str], tell: Tell = lambda record: None
+) -> None:
+    """Make the changes of `names` anew, on their targets as they are now, and deliver them."""
+    number = state.campaign()[0]
+    left = set(names)
+
+    def chosen(repository: Repository, record: Record | None) -> Chosen | None:
+        if record is None or repository.name not in left:
+            return None
+        left.discard(repository.name)
+        return record.anew(number), record
+
+    _run(state, settings, tell, chosen)
+
+
+Chosen = tuple[Record, "Record | None"]
+"""The attempt to work on, and one before it whose results may be taken over."""
+
+
+def _next(
+    state: State, settings: Settings, repository: Repository, record: Record | None
+) -> Chosen | None:
+    """Return the attempt to go on with, see `Chosen`; None when nothing is left to do."""
+    number = state.campaign()[0]
     if record is None:
-        return Record(repository), None
-    delivery = settings.delivery
-    undelivered = record.outcome is Outcome.MIGRATED and (
-        (delivery.push and not record.pushed)
-        or (delivery.pull_request and bool(repository.forge) and record.pull_request is None)
-    )
-    if record.outcome.is_final and not undelivered:
+        return Record(repository, run=number), None
+    if record.outcome.is_final and record.run < number:
+        return record.anew(number), record
+    if record.outcome.is_final and not _is_undelivered(record, settings.delivery):
         return None
     record.outcome, record.error, record.ended = Outcome.RUNNING, "", ""
-    patch = state.file(record.patch) if record.phase.number >= Phase.FIX.number else None
-    if patch is None and record.phase is not Phase.PLANNED:
-        record = Record(repository, attempt=record.attempt, started=record.started)
-    return record, patch
+    if record.phase.number < Phase.FIX.number or state.file(record.patch) is None:
+        if record.phase is not Phase.PLANNED:
+            record = record.from_start()
+        return record, state.attempt(repository, record.attempt - 1)
+    return record, None
+
+
+def _is_undelivered(record: Record, delivery: Delivery) -> bool:
+    request = record.pull_request
+    if record.outcome is not Outcome.MIGRATED or (request and request.state == "closed"):
+        return False  # a no is a no
+    asks = delivery.pull_request and bool(record.repository.forge)
+    return (delivery.push and not record.pushed) or (asks and request is None)
+
+
+def is_open(record: Record) -> bool:
+    """Tell whether a record has a request that is neither merged nor closed."""
+    return record.pull_request is not None and record.pull_request.state == "open"
 
 
 def _run(
@@ -163,7 +230,7 @@ def _run(
             chosen = choose(repository, known)
             if chosen is None:
                 continue
-            record, patch = chosen
+            record, earlier = chosen
             record.started = record.started or now()
             state.save(record)
             tell(record)
@@ -171,7 +238,8 @@ def _run(
                 record=record,
                 policy=settings.policy_for(repository),
                 delivery=settings.delivery,
-                patch=patch,
+                files=_files(state, earlier or record),
+                earlier=earlier,
                 allow=settings.allow,
                 credentials=tokens.credentials(repository),
                 work=work,
@@ -190,6 +258,12 @@ def _run(
     finally:
         del os.environ[sandbox.MARK]
         remove(Path(work))
+
+
+def _files(state: State, record: Record) -> dict[str, bytes]:
+    """Return the patch and the list of changes of a record, as far as they are there."""
+    found = {name: state.file(name) for name in (record.patch, record.changes) if name}
+    return {name: data for name, data in found.items() if data is not None}
 
 
 def _events(jobs: Iterator[Job], settings: Settings) -> Generator[Event, None, None]:

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -74,6 +75,8 @@ class State:
 
     def lock(self) -> None:
         """Keep other processes from running this batch until this one ends, however it ends."""
+        if self._guard is not None:
+            return
         guard = sqlite3.connect(self.folder / "lock.sqlite", timeout=0.2, isolation_level=None)
         try:
             guard.execute("BEGIN EXCLUSIVE")
@@ -167,6 +170,16 @@ class State:
                 known = None if record is None else Record.load(record)
                 yield Repository(**json.loads(entry)), known
 
+    def attempt(self, repository: Repository, number: int) -> Record | None:
+        """Return one attempt at a repository, None where there was none."""
+        row = self._one(
+            """SELECT record FROM attempt JOIN repository ON repository.id = attempt.repository
+            WHERE name = ? AND number = ?""",
+            json.dumps(repository.name),
+            number,
+        )
+        return None if row is None else Record.load(row[0])
+
     def records(self, every: bool = False) -> Iterator[Record]:
         """Yield the latest record of each repository, or those of all attempts, in order."""
         table = "attempt" if every else "latest"
@@ -178,9 +191,20 @@ class State:
             for _, _, record in rows:
                 yield Record.load(record)
 
+    def campaign(self) -> tuple[int, str]:
+        """Return the number of the batch's last run over all repositories, and when it began."""
+        number, begun = self.setting("campaign") or (1, "")
+        return int(number), str(begun)
+
     def counts(self) -> dict[str, int]:
-        """Return how many repositories stand how, by outcome; "waiting" have no record yet."""
-        rows = self._all("SELECT outcome, count(*) FROM latest GROUP BY outcome")
+        """Return how many repositories stand how, by outcome; "waiting" have no record yet.
+
+        Those of an earlier run over all of them wait, too.
+        """
+        rows = self._all(
+            "SELECT outcome, count(*) FROM latest WHERE started >= ? GROUP BY outcome",
+            self.campaign()[1],
+        )
         found = {str(outcome): int(count) for outcome, count in rows}
         total = self.total()
         return {"waiting": total - sum(found.values()), **found}
@@ -199,6 +223,13 @@ class State:
         """Return the records that are worked on, or were when the batch was killed."""
         rows = self._all("SELECT record FROM latest WHERE outcome = ?", Outcome.RUNNING.value)
         return [Record.load(row[0]) for row in rows]
+
+    def waits(self) -> dict[str, int]:
+        """Return why requests are not opened yet, and how many for each reason."""
+        found = Counter(
+            one.waits for one in self.records() if one.waits and one.outcome is Outcome.MIGRATED
+        )
+        return dict(found.most_common())
 
     def last_failures(self, count: int) -> list[Record]:
         """Return the failed and the held back, the latest first."""
