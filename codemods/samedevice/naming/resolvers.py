@@ -53,6 +53,8 @@ class Resolvers:
             return self.chosen(path)
         if self.programs.is_distributed(path) and not self.programs.sets_device_once(path):
             return None  # one device for all processes would be the wrong one for most
+        if self.solution.policy.has_device(path):
+            return None  # it has one already, of which nothing is in reach
         needy = self.needing().get(program, set()) | {path}
         name = self.imports.free_name(path, "device")
         if len(needy) == 1 or self.programs.hides_gpus(program):

@@ -488,12 +488,10 @@ class Expressions:
             case Obj(family="hostobject"):
                 return value
             case Obj(family="module"):
-                apart = {
-                    (part.cls, part.node.find() if part.node is not None else None): part
-                    for part in reversed(value.attrs.values())
-                    if isinstance(part, Obj)
-                }
-                parts = list(apart.values())[::-1]
+                held = [part for part in value.attrs.values() if isinstance(part, Obj)]
+                # One stands for all, but for what was added after the whole had been moved.
+                late = [part for part in held[1:] if value.moves and part.parent is None]
+                parts = [*held[:1], *(part for part in late if part not in value.borrows)]
                 return self.any_of(parts) if parts else self.any_module(value, spot)
             case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
                 return self.iterate(classes.members(value) or UNKNOWN, spot, scope)

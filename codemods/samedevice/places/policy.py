@@ -37,6 +37,7 @@ class Policy:
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._managed: dict[str, bool] = {}
         self._choosing: set[str] | None = None
+        self._having: set[str] | None = None
         self._apart: set[Node] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
 
@@ -308,6 +309,21 @@ class Policy:
                 self._choosing |= self.programs.reached_from(chosen)
         return path in self._choosing
 
+    def has_device(self, path: str) -> bool:
+        """Tell whether code that runs a file, or the file, has chosen a device to move things to.
+
+        A second choice beside it could be another one.
+        """
+        if self._having is None:
+            self._having = set()
+            for kind in ("module-move", "move", "placed"):
+                for group in self.solution.all_groups(kind):
+                    if any(_is_chosen(site.detail.get("device")) for site in group.sites):
+                        self._having.add(group.spot.path)
+            for chosen in tuple(self._having):
+                self._having |= self.programs.reached_from(chosen)
+        return path in self._having
+
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""
         found = dict.fromkeys(self._rest.offering if self._rest is not None else ())
@@ -329,6 +345,18 @@ class Policy:
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
         return self.is_offered(path) and code in self.interpreter.indexes(path)
+
+
+def _is_chosen(device: object) -> bool:
+    """Tell whether a device is chosen when the program runs, and is no process's or value's."""
+    if not isinstance(device, Device) or not device.resolved or device.rank is not None:
+        return False
+    spots = device.node.spots
+    if device.spot is None or not spots or spots[0].node is not device.spot.node:
+        return False
+    return not (
+        isinstance(device.spot.node, ast.Call) and "cuda" in ast.unparse(device.spot.node.func)
+    )
 
 
 def _is_process(klass: Klass) -> bool:
