@@ -108,6 +108,7 @@ class Expressions:
     conditional: int
     statement: ast.stmt | None
     offers: list[Spot]
+    awaiting: list[Obj]
     wandering: list[Spot]
     workers: bool
     all_scopes: dict[ast.AST, list[Scope]]

@@ -180,6 +180,7 @@ class Interpreter(Statements):
         self.statement: ast.stmt | None = None
         self.host_work: set[ast.AST] = set()
         self.offers: list[Spot] = []
+        self.awaiting: list[Obj] = []
         self.wandering: list[Spot] = []
         self._words: dict[str, set[str]] = {}
         self._indexes: dict[frozenset[str], set[str]] = {}
@@ -222,6 +223,8 @@ class Interpreter(Statements):
                 self.file(path)
                 anywhere = anywhere or self.default_device
         self.default_device = anywhere
+        for owner in self.awaiting:
+            self.arrive(owner)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -241,6 +244,8 @@ class Interpreter(Statements):
                     self.step(0)
                     self.call_symbolic(func)
         self.symbolic -= 1
+        for owner in self.awaiting:
+            self.arrive(owner)
         self.enter(("", ""))
 
     def tell_share(self, done: int) -> None:

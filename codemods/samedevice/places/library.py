@@ -734,6 +734,7 @@ class Library(Expressions):
                 wrapped.stateful = inner.stateful
                 wrapped.cls = inner.cls
                 wrapped.attrs.update(inner.attrs)
+                inner.parts.append(wrapped)
                 inner.used = True
                 return wrapped
             return inner
@@ -923,8 +924,11 @@ class Library(Expressions):
                 | "register_backward_hook"
                 | "register_full_backward_hook"
             ) if args:
-                # The hook sees what goes in and comes out, which is where the module is.
-                seen = Tensor(owner.node)
+                # The hook sees what goes in and comes out, which is where the module is then.
+                seen = Tensor(self.graph.node())
+                if not owner.awaited:
+                    self.awaiting.append(owner)
+                owner.awaited.append(seen.node)
                 several = Seq("tuple", None, seen)
                 given: list[Value] = [owner, several]
                 if name != "register_forward_pre_hook":
@@ -1070,6 +1074,7 @@ class Library(Expressions):
         """Put a module, its parameters and its parts somewhere else from now on."""
         before = owner.node.find() if owner.node is not None else None
         owner.node = node
+        self.arrive(owner)
         held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
         for part in (*owner.parts, *(part for value in held for part in self.modules_in(value))):
             if part.node is not node:
@@ -1079,6 +1084,12 @@ class Library(Expressions):
                 moved = child.copy()
                 moved.node = node
                 self.trail.put(owner.attrs, attr, moved)
+
+    def arrive(self, owner: Obj) -> None:
+        """Say that what a module will compute is where it is by now."""
+        for node in owner.awaited:
+            self.graph.same(node, owner.node or node)
+        owner.awaited.clear()
 
     def moved_to(
         self, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope

@@ -274,7 +274,11 @@ class Trace:
         nodes = self._tracer.then.get((node, value), [])
         now = _node(value)
         before = [each for each in nodes if now is None or each.find() is not now.find()]
-        found = [self.solution.place(each) for each in before]
+        roots = [each.find() for each in before]
+        found = [
+            Place.HOST if root.pin is None or root.name == "seed" else self.solution.place(root)
+            for root in roots
+        ]
         return found + [self.place(value)] * (len(before) < len(nodes) or not nodes)
 
     def place(self, value: Value) -> Place:

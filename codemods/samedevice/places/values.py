@@ -470,14 +470,15 @@ class Obj(Value):
     """An instance: of a class of the project (`cls`), or of a library's (`fact`).
 
     A module has a `node`: the place of its parameters by now. `parent` is the module that
-    registered it, `parts` are those that are where it is;
+    registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
+    to compute, as its hooks see it;
     `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
     """
 
     __slots__ = (
-        "args", "attrs", "borrows", "calls", "cls", "copied_from", "copies", "fact", "family",
-        "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site", "stateful",
-        "used",
+        "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies", "fact",
+        "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site",
+        "stateful", "used",
     )  # fmt: skip
 
     def __init__(
@@ -508,6 +509,12 @@ class Obj(Value):
         self.copied_from: Obj | None = None
         self.copies: list[Obj] = []
         self.parts: list[Obj] = []
+        self.awaited: list[Node] = []
+
+    def wrapped(self) -> Obj | None:
+        """Return the module that this one only wraps (`DataParallel`): they move together."""
+        inner = self.attrs.get("module")
+        return inner if isinstance(inner, Obj) and inner is self.parent else None
 
     def is_whole(self) -> bool:
         """Tell whether a module was built here, and is no part of another one."""
