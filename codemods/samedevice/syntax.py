@@ -196,3 +196,15 @@ def _is_short(node: ast.AST, limit: int) -> bool:
     if node.end_lineno != start:  # type: ignore[attr-defined]
         return False
     return bool(node.end_col_offset - node.col_offset < limit)  # type: ignore[attr-defined]
+
+
+def dotted(node: ast.AST) -> str:
+    """Return `a.b.c` as written, or an empty string."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))

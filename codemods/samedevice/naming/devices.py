@@ -57,7 +57,7 @@ class DeviceNames:
         """Return the edit that puts a creation on the device: `device=` where the API has it."""
         node = group.spot.node
         called = isinstance(node, ast.Call)
-        if not called and self.interpreter.dotted(node) == group.first.name:
+        if not called and syntax.dotted(node) == group.first.name:
             # `map(torch.tensor, arrays)`
             code = f"{self.solution.code(group.spot)}(data"
             known = group.first.detail["fact"].device and group.kind != "legacy"

@@ -1,8 +1,7 @@
 """Devices that the user chooses: options of a command line, and switches in a config.
 
 What is chosen (`args.cuda`, `opt.gpu_id`, `USE_CUDA`) decides where a name for the device could be
-defined, and how: behind the choice, so that the option keeps its meaning.
-"""
+defined, and how: behind the choice, so that the option keeps its meaning."""
 
 from __future__ import annotations
 
@@ -10,23 +9,16 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from samedevice import syntax
-from samedevice.places.calls import Calls
-from samedevice.places.expressions import INDEXED, index_means
+from samedevice.places import arithmetic, devices
 from samedevice.places.graph import Place, Spot
 from samedevice.places.markers import VISIBLE, markers
-from samedevice.places.values import (
-    Const,
-    Device,
-    Ext,
-    Flag,
-    Obj,
-    Option,
-    Pending,
-    Scope,
-    Value,
-)
+from samedevice.places.values import Const, Device, Ext, Flag, Obj, Option, Pending, Scope, Value
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
 
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
@@ -34,248 +26,254 @@ _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
 _SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
 
 
-class Choices(Calls):
-    """The part of the interpreter that looks at what users choose."""
+def switch(target: ast.expr, value: Value) -> Value:
+    """Return a flag for `USE_CUDA = True`, which is there to be edited by hand."""
+    if isinstance(value, Const) and isinstance(value.value, bool):
+        if isinstance(target, ast.Name) and _SWITCH.fullmatch(target.id):
+            return Flag(asks=False, choice=True)
+    return value
 
-    _words: dict[str, set[str]]
-    _indexes: dict[frozenset[str], set[str]]
 
-    def switch(self, target: ast.expr, value: Value) -> Value:
-        """Return a flag for `USE_CUDA = True`, which is there to be edited by hand."""
-        if isinstance(value, Const) and isinstance(value.value, bool):
-            if isinstance(target, ast.Name) and _SWITCH.fullmatch(target.id):
-                return Flag(asks=False, choice=True)
-        return value
-
-    def chosen_unknown(self, node: ast.If, scope: Scope) -> bool:
-        """Note a branch that moves behind a test about devices of which nothing else is known."""
-        if not _speaks(self.project.sources[scope.path].lines(node.test)):
-            return False
-        if not _speaks(ast.unparse(node.test)):
-            return False
-        if not _moves(node.body) or _moves(node.orelse):
-            return False
-        if not (self.symbolic and isinstance(scope.self_value, Obj)):
-            self.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
-        self.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
-        return True
-
-    def offer(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
-        """Note where a name for the device could be defined: behind what the user chose.
-
-        That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
-        one of them says whether to use the accelerator, or which one.
-        """
-        if not isinstance(value, (Flag, Option, Obj)):
-            return
-        if isinstance(value, Obj) and value.family != "namespace":
-            return
-        code = ast.unparse(target)
-        flags: list[tuple[str, Flag]] = []
-        indexes: list[tuple[str, Option]] = []
-        for name, member in self._members(code, value):
-            if isinstance(member, Flag) and member.choice:
-                flags.append((name, member))
-            elif isinstance(member, Option) and self.is_index(name, member, scope.path):
-                indexes.append((name, member))
-        if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
-            return
-        spot = Spot(scope.path, statement)
-        self.offers.append(spot)
-        names = self.words(scope.path)
-        if "device" in names or not _in_line(statement, scope):
-            return
-        shared = scope.path in self.project.importers
-        torch = self._torch(scope, names, shared)
-        if not torch:
-            return
-        available = f"{torch}.cuda.is_available()"
-        tests: list[str] = []
-        asked = False
-        for name, flag in flags:
-            tests.append(name if flag.positive else f"not {name}")
-            asked = asked or flag.asks
-        index = ""
-        for name, option in indexes:
-            needed = self._index_test(name, option, scope.path)
-            tests += needed
-            # `.cuda(None)` goes to the first GPU, unless another is set
-            index = f"{name} or 0" if option.value is None and not needed else name
-        if not asked:
-            tests.append(available)
-        test = " and ".join(tests)
-        owner: Scope | Obj = scope
-        name, choice = "device", (flags or indexes)[0][0]
-        if "." in choice and (scope.func is not None or shared):
-            # Where the options go, the device goes.
-            if names & {"vars", "__dict__"}:
-                return
-            holder, _, _ = choice.rpartition(".")
-            found = self.eval(ast.parse(holder, mode="eval").body, scope)
-            if not isinstance(found, Obj) or "device" in found.attrs and not flags:
-                return
-            known = found.attrs.get("device")
-            if isinstance(known, Device) and known.pending is None:
-                return  # it was chosen already
-            owner, name = found, f"{holder}.device"
-        if scope.cls is not None and self._set_later(scope.path, choice):
-            return
-        before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
-        if not index and isinstance(before, Device) and before.pending is not None:
-            index = before.pending.index
-        text = f'f"cuda:{{{index}}}"' if index else '"cuda"'
-        device = Device(self.graph.node(spot), spot, resolved=True)
-        self.graph.pin(device.node, Place.CENTRAL, spot)
-        definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
-        if flags and not indexes and flags[0][1].positive and not asked:
-            if self.handed_on(choice, scope.path):  # others rely on it: it has to be true for them
-                definition = (
-                    f'{choice} = {test}\n{name} = {torch}.device({text} if {choice} else "cpu")'
-                )
-        values = scope.globals.names.values()
-        new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
-        for _, flag in flags:
-            flag.decides = device
-        device.pending = Pending(spot, definition, index, imports_torch=new)
-        if isinstance(owner, Obj):
-            owner.attrs["device"] = device
-        else:
-            owner.names["device"] = device
-
-    def hides(self, owner: ast.expr, index: ast.expr, scope: Scope, statement: ast.stmt) -> None:
-        """Note `os.environ["CUDA_VISIBLE_DEVICES"] = ...`: who asks for a GPU before sees them all.
-
-        So the name for the device is defined behind it.
-        """
-        match owner, index:
-            case ast.Attribute(attr="environ") | ast.Name(id="environ"), ast.Constant(
-                value=str(text)
-            ) if VISIBLE.fullmatch(text):
-                pass
-            case _:
-                return
-        line = _line_of(statement, scope)
-        torch = self._torch(scope, set(), False)
-        if scope.func is None and not torch and _imports_behind(line, scope):
-            return  # nobody can have asked yet
-        spot = Spot(scope.path, line)
-        self.offers.append(spot)
-        for value in tuple(scope.names.values()):
-            known = value.attrs.get("device") if isinstance(value, Obj) else value
-            if isinstance(known, Device) and known.pending is not None:
-                known.pending = replace(known.pending, spot=spot)
-        if not torch or line is not statement or "device" in self.words(scope.path):
-            return
-        if scope.cls is not None or isinstance(scope.names.get("device"), Device):
-            return
-        device = Device(self.graph.node(spot), spot, resolved=True)
-        self.graph.pin(device.node, Place.CENTRAL, spot)
-        definition = f'device = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
-        device.pending = Pending(spot, definition)
-        scope.names["device"] = device
-
-    def overruled(self, owner: Obj, attr: str, value: Value) -> None:
-        """Forget the device that a choice was to define, where another value replaces that."""
-        old = owner.attrs.get(attr)
-        if not isinstance(old, Flag) or old.decides is None or isinstance(value, Flag):
-            return
-        old.decides.partial = True
-        if owner.attrs.get("device") is old.decides:
-            del owner.attrs["device"]
-
-    def _members(self, code: str, value: Value) -> Iterator[tuple[str, Value]]:
-        """Return what is chosen with its code: a value itself, or parsed options one by one."""
-        if isinstance(value, Obj):
-            for attr, member in value.attrs.items():
-                yield f"{code}.{attr}", member
-        else:
-            yield code, value
-
-    def _torch(self, scope: Scope, names: set[str], shared: bool) -> str:
-        """Return torch's name in a file, also where others would make it import torch first."""
-        for name, value in scope.globals.names.items():
-            if isinstance(value, Ext) and value.name == "torch":
-                return name
-        wanted = shared and scope.func is None and "torch" not in names
-        return "torch" if wanted else ""
-
-    def _set_later(self, path: str, name: str) -> bool:
-        """Tell whether a program may set a switch of a class behind its definition."""
-        for other in self.project.programs.get(path, frozenset((path,))):
-            for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
-                match node:
-                    case ast.Attribute(attr="__dict__") | ast.Name(id="setattr" | "vars"):
-                        return True
-                    case ast.Attribute(attr=attr, ctx=ast.Store()) if attr == name:
-                        return True
-                    case ast.keyword(arg=arg) if arg == name:
-                        return True
+def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
+    """Note a branch that moves behind a test about devices of which nothing else is known."""
+    if not _speaks(run.project.sources[scope.path].lines(node.test)):
         return False
+    if not _speaks(ast.unparse(node.test)):
+        return False
+    if not _moves(node.body) or _moves(node.orelse):
+        return False
+    if not (run.symbolic and isinstance(scope.self_value, Obj)):
+        run.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
+    run.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
+    return True
 
-    def handed_on(self, code: str, path: str) -> bool:
-        """Tell whether a file passes an expression to functions."""
-        tree = self.project.tree(path)
-        return any(
-            isinstance(argument, (ast.Name, ast.Attribute)) and ast.unparse(argument) == code
-            for node in (syntax.walk(tree) if tree is not None else ())
-            if isinstance(node, ast.Call)
-            for argument in (*node.args, *(k.value for k in node.keywords))
-        )
 
-    # -- indices ----------------------------------------------------------------------------
+def offer(
+    run: Interpreter, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Note where a name for the device could be defined: behind what the user chose.
 
-    def is_index(self, code: str, option: Option, path: str) -> bool:
-        """Tell whether an option says which GPU to use, by how a program uses it."""
-        if option.value is not None and type(option.value) not in (int, str):
-            return False
-        return code in self.indexes(path)
+    That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
+    one of them says whether to use the accelerator, or which one.
+    """
+    if not isinstance(value, (Flag, Option, Obj)):
+        return
+    if isinstance(value, Obj) and value.family != "namespace":
+        return
+    code = ast.unparse(target)
+    flags: list[tuple[str, Flag]] = []
+    indexes: list[tuple[str, Option]] = []
+    for name, member in _members(code, value):
+        if isinstance(member, Flag) and member.choice:
+            flags.append((name, member))
+        elif isinstance(member, Option) and is_index(run, name, member, scope.path):
+            indexes.append((name, member))
+    if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
+        return
+    spot = Spot(scope.path, statement)
+    run.offers.append(spot)
+    names = words(run, scope.path)
+    if "device" in names or not _in_line(statement, scope):
+        return
+    shared = scope.path in run.project.importers
+    torch = _torch(scope, names, shared)
+    if not torch:
+        return
+    available = f"{torch}.cuda.is_available()"
+    tests: list[str] = []
+    asked = False
+    for name, flag in flags:
+        tests.append(name if flag.positive else f"not {name}")
+        asked = asked or flag.asks
+    index = ""
+    for name, option in indexes:
+        needed = _index_test(run, name, option, scope.path)
+        tests += needed
+        # `.cuda(None)` goes to the first GPU, unless another is set
+        index = f"{name} or 0" if option.value is None and not needed else name
+    if not asked:
+        tests.append(available)
+    test = " and ".join(tests)
+    owner: Scope | Obj = scope
+    name, choice = "device", (flags or indexes)[0][0]
+    if "." in choice and (scope.func is not None or shared):
+        # Where the options go, the device goes.
+        if names & {"vars", "__dict__"}:
+            return
+        holder, _, _ = choice.rpartition(".")
+        found = run.eval(ast.parse(holder, mode="eval").body, scope)
+        if not isinstance(found, Obj) or "device" in found.attrs and not flags:
+            return
+        known = found.attrs.get("device")
+        if isinstance(known, Device) and known.pending is None:
+            return  # it was chosen already
+        owner, name = found, f"{holder}.device"
+    if scope.cls is not None and _set_later(run, scope.path, choice):
+        return
+    before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
+    if not index and isinstance(before, Device) and before.pending is not None:
+        index = before.pending.index
+    text = f'f"cuda:{{{index}}}"' if index else '"cuda"'
+    device = Device(run.graph.node(spot), spot, resolved=True)
+    run.graph.pin(device.node, Place.CENTRAL, spot)
+    definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
+    if flags and not indexes and flags[0][1].positive and not asked:
+        if handed_on(run, choice, scope.path):  # others rely on it: it has to be true for them
+            definition = (
+                f'{choice} = {test}\n{name} = {torch}.device({text} if {choice} else "cpu")'
+            )
+    values = scope.globals.names.values()
+    new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
+    for _, flag in flags:
+        flag.decides = device
+    device.pending = Pending(spot, definition, index, imports_torch=new)
+    if isinstance(owner, Obj):
+        owner.attrs["device"] = device
+    else:
+        owner.names["device"] = device
 
-    def _index_test(self, code: str, option: Option, path: str) -> list[str]:
-        """Return the condition under which an index stands for a GPU, if there is one."""
-        for other in self.project.programs.get(path, frozenset((path,))):
-            for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
-                if isinstance(node, ast.Compare) and index_means(node) is not None:
-                    if ast.unparse(node.left) == code:
-                        none = ast.unparse(node.comparators[0]) == "None"
-                        return [f"{code} is not None" if none else f"{code} >= 0"]
-        return [f"{code} >= 0"] if isinstance(option.value, int) and option.value < 0 else []
 
-    def indexes(self, path: str) -> set[str]:
-        """Return the expressions that a program gives to `.cuda(...)` or puts into "cuda:..."."""
-        program = self.project.programs.get(path, frozenset((path,)))
-        known = self._indexes.get(program)
-        if known is None:
-            known = self._indexes[program] = set()
-            if any(markers(self.project, other).is_distributed for other in program):
-                return known  # a number for each process, which nobody chooses
-            for other in sorted(program):
-                if not _INDEXING.search(self.project.sources[other].text):
-                    continue
-                for node in syntax.walk(self.project.tree(other) or ast.Module([], [])):
-                    index = index_in(node)
-                    if isinstance(index, (ast.Name, ast.Attribute)):
-                        known.add(ast.unparse(index))
-        return known
+def hides(
+    run: Interpreter, owner: ast.expr, index: ast.expr, scope: Scope, statement: ast.stmt
+) -> None:
+    """Note `os.environ["CUDA_VISIBLE_DEVICES"] = ...`: who asks for a GPU before sees them all.
 
-    # -- names ------------------------------------------------------------------------------
+    So the name for the device is defined behind it.
+    """
+    match owner, index:
+        case ast.Attribute(attr="environ") | ast.Name(id="environ"), ast.Constant(
+            value=str(text)
+        ) if VISIBLE.fullmatch(text):
+            pass
+        case _:
+            return
+    line = _line_of(statement, scope)
+    torch = _torch(scope, set(), False)
+    if scope.func is None and not torch and _imports_behind(line, scope):
+        return  # nobody can have asked yet
+    spot = Spot(scope.path, line)
+    run.offers.append(spot)
+    for value in tuple(scope.names.values()):
+        known = value.attrs.get("device") if isinstance(value, Obj) else value
+        if isinstance(known, Device) and known.pending is not None:
+            known.pending = replace(known.pending, spot=spot)
+    if not torch or line is not statement or "device" in words(run, scope.path):
+        return
+    if scope.cls is not None or isinstance(scope.names.get("device"), Device):
+        return
+    device = Device(run.graph.node(spot), spot, resolved=True)
+    run.graph.pin(device.node, Place.CENTRAL, spot)
+    definition = f'device = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
+    device.pending = Pending(spot, definition)
+    scope.names["device"] = device
 
-    def words(self, path: str) -> set[str]:
-        """Return the names that a file reads, binds, and has as attributes that it stores."""
-        known = self._words.get(path)
-        if known is None:
-            tree = self.project.tree(path)
-            known = self._words[path] = set()
-            for node in syntax.walk(tree) if tree is not None else ():
-                if isinstance(node, ast.Name):
-                    known.add(node.id)
-                elif isinstance(node, ast.arg):
-                    known.add(node.arg)
-                elif isinstance(node, ast.alias):
-                    known.add(node.asname or node.name)
-                elif isinstance(node, ast.Attribute):
-                    if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
-                        known.add(node.attr)
-        return known
+
+def overruled(owner: Obj, attr: str, value: Value) -> None:
+    """Forget the device that a choice was to define, where another value replaces that."""
+    old = owner.attrs.get(attr)
+    if not isinstance(old, Flag) or old.decides is None or isinstance(value, Flag):
+        return
+    old.decides.partial = True
+    if owner.attrs.get("device") is old.decides:
+        del owner.attrs["device"]
+
+
+def _members(code: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """Return what is chosen with its code: a value itself, or parsed options one by one."""
+    if isinstance(value, Obj):
+        for attr, member in value.attrs.items():
+            yield f"{code}.{attr}", member
+    else:
+        yield code, value
+
+
+def _torch(scope: Scope, names: set[str], shared: bool) -> str:
+    """Return torch's name in a file, also where others would make it import torch first."""
+    for name, value in scope.globals.names.items():
+        if isinstance(value, Ext) and value.name == "torch":
+            return name
+    wanted = shared and scope.func is None and "torch" not in names
+    return "torch" if wanted else ""
+
+
+def _set_later(run: Interpreter, path: str, name: str) -> bool:
+    """Tell whether a program may set a switch of a class behind its definition."""
+    for other in run.project.programs.get(path, frozenset((path,))):
+        for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
+            match node:
+                case ast.Attribute(attr="__dict__") | ast.Name(id="setattr" | "vars"):
+                    return True
+                case ast.Attribute(attr=attr, ctx=ast.Store()) if attr == name:
+                    return True
+                case ast.keyword(arg=arg) if arg == name:
+                    return True
+    return False
+
+
+def handed_on(run: Interpreter, code: str, path: str) -> bool:
+    """Tell whether a file passes an expression to functions."""
+    tree = run.project.tree(path)
+    return any(
+        isinstance(argument, (ast.Name, ast.Attribute)) and ast.unparse(argument) == code
+        for node in (syntax.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Call)
+        for argument in (*node.args, *(k.value for k in node.keywords))
+    )
+
+
+def is_index(run: Interpreter, code: str, option: Option, path: str) -> bool:
+    """Tell whether an option says which GPU to use, by how a program uses it."""
+    if option.value is not None and type(option.value) not in (int, str):
+        return False
+    return code in indexes(run, path)
+
+
+def _index_test(run: Interpreter, code: str, option: Option, path: str) -> list[str]:
+    """Return the condition under which an index stands for a GPU, if there is one."""
+    for other in run.project.programs.get(path, frozenset((path,))):
+        for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
+            if isinstance(node, ast.Compare) and arithmetic.index_means(node) is not None:
+                if ast.unparse(node.left) == code:
+                    none = ast.unparse(node.comparators[0]) == "None"
+                    return [f"{code} is not None" if none else f"{code} >= 0"]
+    return [f"{code} >= 0"] if isinstance(option.value, int) and option.value < 0 else []
+
+
+def indexes(run: Interpreter, path: str) -> set[str]:
+    """Return the expressions that a program gives to `.cuda(...)` or puts into "cuda:..."."""
+    program = run.project.programs.get(path, frozenset((path,)))
+    known = run.indexes_of.get(program)
+    if known is None:
+        known = run.indexes_of[program] = set()
+        if any(markers(run.project, other).is_distributed for other in program):
+            return known  # a number for each process, which nobody chooses
+        for other in sorted(program):
+            if not _INDEXING.search(run.project.sources[other].text):
+                continue
+            for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
+                index = index_in(node)
+                if isinstance(index, (ast.Name, ast.Attribute)):
+                    known.add(ast.unparse(index))
+    return known
+
+
+def words(run: Interpreter, path: str) -> set[str]:
+    """Return the names that a file reads, binds, and has as attributes that it stores."""
+    known = run.words_of.get(path)
+    if known is None:
+        tree = run.project.tree(path)
+        known = run.words_of[path] = set()
+        for node in syntax.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Name):
+                known.add(node.id)
+            elif isinstance(node, ast.arg):
+                known.add(node.arg)
+            elif isinstance(node, ast.alias):
+                known.add(node.asname or node.name)
+            elif isinstance(node, ast.Attribute):
+                if isinstance(node.ctx, ast.Store) or node.attr == "__dict__":
+                    known.add(node.attr)
+    return known
 
 
 def _speaks(code: str) -> bool:
@@ -307,7 +305,7 @@ def index_in(node: ast.AST) -> ast.expr | None:
             )
             | ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod() | ast.Add(), right=index)
         ):
-            if INDEXED.fullmatch(text):
+            if devices.INDEXED.fullmatch(text):
                 if isinstance(index, ast.Call) and ast.unparse(index.func) == "str" and index.args:
                     return index.args[0]
                 return index

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from samedevice.places import assignment, attributes, calls, functions, subscripts
 from samedevice.places.graph import Spot
+from samedevice.places.models import builtins
 from samedevice.places.values import (
     DEVICE,
     NONE,
     UNKNOWN,
+    Arg,
     Const,
     Dict,
     Ext,
@@ -27,8 +30,8 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.calls import Calls
-    from samedevice.places.expressions import Arg
+    from samedevice.places.interpret import Interpreter
+    from samedevice.places.values import Arg
 
 #: The kind of a class whose instances are tuples.
 TUPLE = "tuple"
@@ -106,26 +109,26 @@ def contents(owner: Obj) -> Seq | Dict | None:
 
 
 def fill_contents(
-    run: Calls, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
 ) -> None:
     """Give an instance the members that a list's or a mapping's constructor takes."""
     assert made.cls is not None
-    held = run.builtin(made.cls.kind, args, kwargs, spot, scope)
+    held = builtins.builtin(run, made.cls.kind, args, kwargs, spot, scope)
     run.trail.put(made.attrs, _CONTENTS, held)
     for name, (value, _) in kwargs.items():
         made.attrs.setdefault(name, value)  # many such classes give entries as attributes
 
 
 def inherited(
-    run: Calls, owner: Obj, held: Seq | Dict, name: str, args: list[Arg], kwargs: dict[str, Arg],
-    spot: Spot, scope: Scope,
+    run: Interpreter, owner: Obj, held: Seq | Dict, name: str, args: list[Arg],
+    kwargs: dict[str, Arg], spot: Spot, scope: Scope,
 ) -> Value:  # fmt: skip
     """Return what a method gives that a class inherits from a list or a mapping."""
     if name == "__init__":
         fill_contents(run, owner, args, kwargs, spot, scope)
         return NONE
     if name == "__getitem__" and args:
-        return run.subscript(held, args[0][0], spot, scope)
+        return subscripts.subscript(run, held, args[0][0], spot, scope)
     if name == "__setitem__" and len(args) == 2:
         key, value = args[0][0], args[1][0]
         if isinstance(held, Dict) and isinstance(key, Const):
@@ -134,10 +137,10 @@ def inherited(
             run.trail.note(held)
             held.element = run.join(held.element, value)
         return NONE
-    return run.call_method(Method(held, name, spot), args, kwargs, spot, scope)
+    return calls.call_method(run, Method(held, name, spot), args, kwargs, spot, scope)
 
 
-def _enumerate(run: Calls, klass: Klass) -> None:
+def _enumerate(run: Interpreter, klass: Klass) -> None:
     """Make members of what an enum's body binds.
 
     A number or a text stays its own member, unless the class has methods for its members.
@@ -164,10 +167,10 @@ def _enumerate(run: Calls, klass: Klass) -> None:
             several = isinstance(value, Seq) and value.kind == "tuple" and value.items is not None
             given = value.items if several and isinstance(value, Seq) else [value]
             args = [(part, spot) for part in given or []]
-            run.call_func(Func(init.node, init.scope, member, init.cls), args, {}, spot)
+            functions.call_func(run, Func(init.node, init.scope, member, init.cls), args, {}, spot)
 
 
-def declare(run: Calls, klass: Klass, scope: Scope) -> None:
+def declare(run: Interpreter, klass: Klass, scope: Scope) -> None:
     """Do what Python does when a class has been made: its metaclass, its bases, its kind."""
     for base in klass.bases:
         if isinstance(base, Klass):
@@ -188,23 +191,23 @@ def declare(run: Calls, klass: Klass, scope: Scope) -> None:
         hook = base.names.get("__init_subclass__")
         if isinstance(hook, Func):
             bound = Func(hook.node, hook.scope, klass, hook.cls, "classmethod")
-            run.call_func(bound, [], given, Spot(scope.path, klass.node))
+            functions.call_func(run, bound, [], given, Spot(scope.path, klass.node))
             break
 
 
 def made_by_new(
-    run: Calls, klass: Klass, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, klass: Klass, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
 ) -> Value | None:
     """Return what the class's own `__new__` gives, if it has one whose result is known."""
     new = klass.lookup("__new__")
     if klass.family or not isinstance(new, Func):
         return None
-    found = run.call_func(Func(new.node, new.scope, klass, new.cls), args, kwargs, spot)
+    found = functions.call_func(run, Func(new.node, new.scope, klass, new.cls), args, kwargs, spot)
     return found if isinstance(found, (Obj, Tensor)) else None
 
 
 def fill(
-    run: Calls, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
 ) -> None:
     """Give an instance the attributes that a constructor makes which nobody wrote."""
     assert made.cls is not None
@@ -227,26 +230,26 @@ def fill(
     after_init(run, made, [(given.get(name, UNKNOWN), spot) for name in init_only], spot)
 
 
-def after_init(run: Calls, made: Obj, args: list[Arg], spot: Spot) -> None:
+def after_init(run: Interpreter, made: Obj, args: list[Arg], spot: Spot) -> None:
     """Call what a dataclass does behind its constructor."""
     assert made.cls is not None
     for name in ("__post_init__", "__attrs_post_init__"):
         hook = made.cls.lookup(name)
         if isinstance(hook, Func):
-            run.call_func(Func(hook.node, hook.scope, made, hook.cls), args, {}, spot)
+            functions.call_func(run, Func(hook.node, hook.scope, made, hook.cls), args, {}, spot)
 
 
-def _default(run: Calls, value: Value | None, spot: Spot, scope: Scope) -> Value | None:
+def _default(run: Interpreter, value: Value | None, spot: Spot, scope: Scope) -> Value | None:
     """Return what a field is that was not given, as far as a call of `field` says so."""
     if not isinstance(value, Obj) or value.family != FIELD:
         return None
     factory = value.kwargs.get("default_factory") or value.kwargs.get("factory")
     if factory is not None:
-        return run.apply(factory, [], {}, spot, scope)
+        return calls.apply(run, factory, [], {}, spot, scope)
     return value.kwargs.get("default")
 
 
-def replaced(run: Calls, owner: Obj, kwargs: dict[str, Arg], spot: Spot | None) -> Obj:
+def replaced(run: Interpreter, owner: Obj, kwargs: dict[str, Arg], spot: Spot | None) -> Obj:
     """Return a copy of an instance with some attributes replaced."""
     made = Obj(owner.family, owner.name, owner.cls, owner.fact)
     made.attrs = {**owner.attrs, **{name: value for name, (value, _) in kwargs.items()}}
@@ -265,7 +268,7 @@ def tuple_items(owner: Value) -> list[Value] | None:
     ]
 
 
-def tuple_method(run: Calls, owner: Obj, name: str, kwargs: dict[str, Arg]) -> Value | None:
+def tuple_method(run: Interpreter, owner: Obj, name: str, kwargs: dict[str, Arg]) -> Value | None:
     """Return what the methods of named tuples give, or None."""
     items = tuple_items(owner)
     if items is None or owner.cls is None:
@@ -294,14 +297,14 @@ def pattern(name: ast.AST) -> str:
     return "*"
 
 
-def got(run: Calls, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+def got(run: Interpreter, args: list[Arg], spot: Spot, scope: Scope) -> Value:
     """Return what `getattr(owner, name, default)` gives."""
     if len(args) < 2:
         return UNKNOWN
     owner, (key, where) = args[0][0], args[1]
     default = args[2][0] if len(args) > 2 else None
     if isinstance(key, Const) and isinstance(key.value, str):
-        found = run.attribute(owner, key.value, spot, scope)
+        found = attributes.attribute(run, owner, key.value, spot, scope)
         lacks = isinstance(found, Method) and isinstance(owner, Obj) and not owner.family
         return default if default is not None and lacks else found
     joined = default
@@ -329,7 +332,7 @@ def by_pattern(owner: Obj, attr: str) -> Value | None:
     return None
 
 
-def put(run: Calls, owner: Value, key: Arg, value: Value, spot: Spot, scope: Scope) -> None:
+def put(run: Interpreter, owner: Value, key: Arg, value: Value, spot: Spot, scope: Scope) -> None:
     """Do what `setattr(owner, key, value)` does."""
     if isinstance(key[0], Const):
         name = str(key[0].value)
@@ -339,7 +342,7 @@ def put(run: Calls, owner: Value, key: Arg, value: Value, spot: Spot, scope: Sco
             value = run.join(owner.attrs[name], value)
     statement = spot.node
     assert isinstance(statement, ast.AST)
-    run.set_attribute(owner, name, value, scope, statement)  # type: ignore[arg-type]
+    assignment.set_attribute(run, owner, name, value, scope, statement)  # type: ignore[arg-type]
 
 
 def members(owner: Obj) -> Seq | None:

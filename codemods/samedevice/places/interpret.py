@@ -1,8 +1,11 @@
-"""Evaluate a project on abstract values: statements, scopes and the order of evaluation.
+"""Evaluate a project on abstract values: the order of evaluation, and what an observer may watch.
 
 Every file is run as the program that it is, top to bottom, imports first; a call is followed into
 the project's own functions with the values it passes, so one helper may serve host and device.
 What nobody calls is evaluated last, with parameters that stand for themselves.
+
+What each kind of expression and statement does is in the modules beside this one: functions over
+the interpreter, registered by the kind of node (`dispatch.py`).
 """
 
 from __future__ import annotations
@@ -10,42 +13,55 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from functools import cache, reduce
+from collections.abc import Callable, Iterable, Iterator
 
-from samedevice import syntax
-from samedevice.places import classes, operators
-from samedevice.places.environment import Exits, Loop, State, Trail
-from samedevice.places.expressions import parameters
-from samedevice.places.focus import Definitions, Focus, Unit
-from samedevice.places.graph import Graph, Node, Place, Spot
-from samedevice.places.lattice import Lattice, counted
-from samedevice.places.statements import Statements
+from samedevice.places import (  # noqa: F401  # each registers what it evaluates
+    arithmetic,
+    assignment,
+    attributes,
+    branches,
+    calls,
+    classes,
+    conditions,
+    demands,
+    exits,
+    expressions,
+    functions,
+    instances,
+    iteration,
+    loops,
+    models,
+    operators,
+    statements,
+    subscripts,
+)  # fmt: skip
+from samedevice.places.context import Context
+from samedevice.places.dispatch import EVALUATORS, EXECUTORS
+from samedevice.places.environment import State
+from samedevice.places.focus import Definitions, Unit
+from samedevice.places.graph import Node, Spot
+from samedevice.places.lines import Lines
+from samedevice.places.models import module_methods
 from samedevice.places.values import (
-    ARRAY,
+    NAMING,
     SCALAR,
+    UNKNOWN,
+    Arg,
     Const,
     Device,
-    Dict,
-    Either,
-    Ext,
+    Doubt,
     Func,
     FunctionNode,
-    Iter,
     Klass,
     Names,
-    Namespace,
     Obj,
-    Option,
+    Rank,
     Scope,
     Seq,
     Site,
     Tensor,
     Value,
-    parameter_of,
 )
-from samedevice.project import Project
 
 #: What can be wrong about devices has one of these words in it. Each begins with a letter that it
 #: has for certain: then `re` looks for one of these first, in a third of the time.
@@ -78,127 +94,31 @@ _TELLING = re.compile(
         )  # fmt: skip
     )
 )
-
 #: Frames of Python that an evaluation may take: some 20 for each call of the program's.
 _FRAMES = 4000
 
 
-class _Lines:
-    """The functions of a file by their lines."""
-
-    def __init__(self, nodes: list[FunctionNode]) -> None:
-        # Of those that begin in one line, the one that was evaluated first comes last.
-        self._nodes = sorted(reversed(nodes), key=lambda node: node.lineno)
-        self._starts = [node.lineno for node in self._nodes]
-        self._around: list[int] = []  # the one before each that may hold what it does not
-        for index, node in enumerate(self._nodes):
-            around = index - 1
-            while around >= 0 and (self._nodes[around].end_lineno or 0) < node.lineno:
-                around = self._around[around]
-            self._around.append(around)
-
-    def innermost(self, line: int) -> FunctionNode | None:
-        """Return the last function to begin that has the line in it."""
-        index = bisect_right(self._starts, line) - 1
-        while index >= 0 and (self._nodes[index].end_lineno or 0) < line:
-            index = self._around[index]
-        return self._nodes[index] if index >= 0 else None
+def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
+    """Return the attributes of an instance that may name a device, and those of its class."""
+    klass = owner if isinstance(owner, Klass) else owner.cls
+    if isinstance(owner, Obj):
+        for name, value in owner.attrs.items():
+            if value.__class__ in NAMING:
+                yield name, value
+    for each in klass.mro() if klass is not None else ():
+        for name, value in each.names.devices.items():
+            if isinstance(value, Device):
+                yield name, value
+            elif isinstance(value, Const):
+                if isinstance(owner, Klass) or name not in owner.attrs:
+                    yield name, value
 
 
-@cache
-def _methods(prefix: str) -> dict[type[ast.AST], str]:
-    """Return the interpreter's methods for the types of nodes."""
-    kinds = [kind for kind in vars(ast).values() if isinstance(kind, type)]
-    names = {kind: prefix + kind.__name__ for kind in kinds if issubclass(kind, ast.AST)}
-    return {kind: name for kind, name in names.items() if hasattr(Interpreter, name)}
-
-
-class Interpreter(Statements):
+class Interpreter(Context):
     """One evaluation of a project, or of those of its files that are in `program`.
 
     Fills `graph` and `sites`. With a `focus`, only its units are evaluated, and what they call.
     """
-
-    def __init__(
-        self,
-        project: Project,
-        program: frozenset[str] | None = None,
-        focus: Focus | None = None,
-    ) -> None:
-        super().__init__()
-        self.project = project
-        self.program = program
-        self.focus = focus
-        self.work: dict[Unit, int] = {}  # the nodes that each unit made
-        self._counted = 0
-        self._definitions: dict[str, Definitions] = {}
-        self.step: Callable[[int], None] = lambda files: None
-        self.graph = Graph()
-        self.lattice = Lattice(self.graph)
-        self.trail = Trail(lambda left, right: self.join(left, right))
-        self.loops: list[Loop] = []
-        self.raising = []
-        self.inside = []
-        self.caught: list[tuple[int, list[State]]] = []
-        self.exits: list[Exits] = []
-        self._read_in: dict[ast.stmt, set[str]] = {}
-        self.sites: list[Site] = []
-        self.files: dict[str, Scope] = {}
-        self.modules: list[Obj] = []
-        self.classes: list[Klass] = []
-        self.functions: list[Func] = []
-        self.evaluated: set[ast.AST] = set()
-        self.contexts: dict[ast.AST, int] = {}
-        self.stack: list[ast.AST] = []
-        self.hosted = 0
-        self.constructing = 0
-        # What a module holds in something that is no part of it: it does not move along.
-        self.held: list[Node] = []
-        self.guarded = 0
-        self.symbolic = 0
-        self.consumed: dict[ast.AST, Device] = {}
-        self.forks: list[Spot] = []  # processes that compute with a module
-        self.foreign: list[Spot] = []  # calls that hand a module to a library not known here
-        # Constants that stand for an argument: the call that left it out, and the parameter.
-        self.left_out: dict[Const, tuple[Spot, str]] = {}
-        self.meant: set[ast.AST] = set()  # expressions of devices that are used as such
-        self.cpu_devices: list[Device] = []
-        self.named_literals: set[ast.AST] = set()
-        self.stored_literals: set[ast.AST] = set()
-        self._noted: set[ast.AST] = set()
-        self.default_device = False
-        self.defaults: set[str] = set()  # files that tell a default device, or import those
-        self.running: list[str] = []
-        # Classes, and those of their attributes that are set to a library's class later on.
-        self.set_later: set[tuple[ast.AST, str]] = set()
-        self._given = {}
-        self.saved: dict[str, Value] = {}  # by how the file is named
-        # Whether a class has a device among its names.
-        self.class_devices = focus is not None and focus.rest.class_devices
-        self.stored: dict[ast.stmt, list[str]] = {}
-        self.conditional = 0
-        self.statement: ast.stmt | None = None
-        self.host_work: set[ast.AST] = set()
-        self.offers: list[Spot] = []
-        self.awaiting: list[Obj] = []
-        self.wandering: list[Spot] = []
-        self._words: dict[str, set[str]] = {}
-        self._indexes: dict[frozenset[str], set[str]] = {}
-        self.workers = False
-        self.scopes: dict[FunctionNode, Scope] = {}
-        self.all_scopes: dict[ast.AST, list[Scope]] = {}
-        self.arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = {}
-        # Heavy arithmetic, and the file whose code had it done.
-        self.seeds: list[tuple[Node, Spot, Scope, str]] = []
-        self._placed = 0
-        self._told = self._to_do = 0
-        self._lines: dict[str, _Lines] = {}
-        self._returns: list[list[Value]] = []
-        self._yields: list[list[Value]] = []
-        self._exec: dict[type[ast.AST], Callable[[ast.AST, Scope], bool]] = {
-            kind: getattr(self, name) for kind, name in _methods("exec_").items()
-        }
-        self._eval = {kind: getattr(self, name) for kind, name in _methods("eval_").items()}
 
     # -- the project ------------------------------------------------------------------------
 
@@ -224,7 +144,7 @@ class Interpreter(Statements):
                 anywhere = anywhere or self.default_device
         self.default_device = anywhere
         for owner in self.awaiting:
-            self.arrive(owner)
+            module_methods.arrive(self, owner)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -232,7 +152,7 @@ class Interpreter(Statements):
             index += 1
             self.tell_share(index)
             if self.begin(klass.scope.path, klass.node):
-                self.uncalled_class(klass)
+                instances.uncalled_class(self, klass)
         index = done = 0
         while index < len(self.functions):
             func = self.functions[index]
@@ -242,10 +162,10 @@ class Interpreter(Statements):
                 self.tell_share(len(self.classes) + done)
                 if self.begin(func.scope.path, func.node):
                     self.step(0)
-                    self.call_symbolic(func)
+                    functions.call_symbolic(self, func)
         self.symbolic -= 1
         for owner in self.awaiting:
-            self.arrive(owner)
+            module_methods.arrive(self, owner)
         self.enter(("", ""))
 
     def tell_share(self, done: int) -> None:
@@ -358,365 +278,153 @@ class Interpreter(Statements):
             by_path: dict[str, list[FunctionNode]] = {}
             for node, scope in self.scopes.items():
                 by_path.setdefault(scope.path, []).append(node)
-            self._lines = {path: _Lines(nodes) for path, nodes in by_path.items()}
+            self._lines = {path: Lines(nodes) for path, nodes in by_path.items()}
         lines = self._lines.get(spot.path)
         inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
-    # -- binding ----------------------------------------------------------------------------
+    # -- evaluating ----------------------------------------------------------------------------
 
-    def bind(self, name: str, value: Value, scope: Scope) -> None:
-        """Bind a name in its scope."""
-        if scope.writes and name in scope.writes:
-            outer = scope.outer
-            while outer is not None and outer.outer is not None and name not in outer.names:
-                outer = outer.outer
-            outer = outer or scope.globals
-            self.trail.note(outer, name)
-            outer.names[name] = value
-        else:
-            scope.names[name] = value
-            scope.tests.pop(name, None)
+    def eval(self, node: ast.expr, scope: Scope) -> Value:
+        """Return the value of an expression."""
+        evaluate = EVALUATORS.get(type(node))
+        return evaluate(self, node, scope) if evaluate is not None else UNKNOWN
 
-    def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
-        """Bind a target of any form."""
-        match target:
-            case ast.Name(id=name):
-                value = self.reloaded(name, value, scope)
-                self.note_binding(name, value, scope, statement)
-                self.bind(name, value, scope)
-            case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                for part, member in zip(targets, self.unpack(value, targets, scope), strict=True):
-                    self.assign(part, member, scope, statement)
-            case ast.Starred(value=inner):
-                self.assign(inner, value, scope, statement)
-            case ast.Attribute(value=owner, attr=attr):
-                self.set_attribute(self.eval(owner, scope), attr, value, scope, statement)
-            case ast.Subscript(value=owner, slice=index):
-                self.set_item(owner, index, value, scope, statement)
-                self.hides(owner, index, scope, statement)
+    def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
+        """Evaluate statements in order until one of them ends the flow."""
+        guarded = self.guarded
+        ended = False
+        for statement in body:
+            execute = EXECUTORS.get(type(statement))
+            if execute is not None and execute(self, statement, scope):
+                ended = True
+                break
+        self.guarded = guarded
+        return ended
 
-    def reloaded(self, name: str, value: Value, scope: Scope) -> Value:
-        """Return what a name holds: a model again, where a file is loaded in a model's stead.
+    def function(self) -> ast.AST | None:
+        """Return the function that is being evaluated."""
+        return self.stack[-1] if self.stack else None
 
-        What was a number is one again.
-        """
-        if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
-            return value
-        old = self.eval_Name(ast.Name(name, ast.Load()), scope)
-        if counted(old, value):
-            return SCALAR
-        if not isinstance(old, Obj) or old.family != "module" or old.node is None:
-            return value
-        value.site.detail["into_module"] = True
-        self.graph.same(value.node, old.node)  # it was saved where the model is
-        return self.copied(old)
+    def parent_statement(self, spot: Spot) -> ast.stmt | None:
+        """Return the statement that is being evaluated, if `spot` is all of it."""
+        statement = self.statement
+        if isinstance(statement, ast.Expr) and statement.value is spot.node:
+            return statement
+        return None
 
-    def note_binding(self, name: str, value: Value, scope: Scope, statement: ast.stmt) -> None:
-        """Remember where a batch, or a member of it, first gets a name: it is moved there."""
-        if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
-            return  # a comprehension's target: nothing can be written behind it
-        if isinstance(value, Tensor):
-            site = value.site
-            if site is not None and site.kind == "batch" and "bind" not in site.detail:
-                site.detail["bind"] = (name, Spot(scope.path, statement))
-                site.detail["bound_in"] = scope.node
-                self.snapshot(site, scope)
-        elif isinstance(value, (Seq, Dict, Obj)):
-            if isinstance(value, Obj):
-                if value.family or value.cls is None or value.cls.lookup("to") is None:
-                    return
-                members = list(value.attrs.values())
-            else:
-                members = list(value.members())
-            for member in members:
-                if (
-                    isinstance(member, Tensor)
-                    and member.site is not None
-                    and member.site.kind == "batch"
-                    and "container" not in member.site.detail
-                ):
-                    member.site.detail["container"] = (name, Spot(scope.path, statement), value)
-                    member.site.detail["held_in"] = scope.node
-                    member.site.detail["had_name"] = "bind" in member.site.detail
-                    self.snapshot(member.site, scope)
+    # -- sites ------------------------------------------------------------------------------
 
-    def unpack(self, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
-        """Return one value for each target of an unpacking; `() = x` has none."""
-        count = len(targets)
-        if not count:
-            return []
-        if isinstance(value, Either):
-            parts = [self.unpack(option, targets, scope) for option in value.options]
-            return [self.any_of(column) for column in zip(*parts, strict=True)]
-        starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
-        if isinstance(value, Seq) and value.items is not None:
-            items = value.items
-            if starred is None and len(items) == count:
-                return list(items)
-            if starred is not None and len(items) >= count - 1:
-                tail = count - starred - 1
-                middle = items[starred : len(items) - tail]
-                end = items[len(items) - tail :] if tail else []
-                return [*items[:starred], Seq("list", list(middle)), *end]
-        if isinstance(value, Either):
-            rows = [self.unpack(option, targets, scope) for option in value.options]
-            return [reduce(self.join, column) for column in zip(*rows, strict=True)]
-        whole = classes.members(value) if isinstance(value, Obj) else None
-        if whole is not None:
-            return self.unpack(whole, targets, scope)
-        if isinstance(value, Tensor) and value.packed:
-            return [self.part(value, i) for i in range(count)]
-        if isinstance(value, Tensor):
-            return [value] * count
-        element = self.iterate(value, Spot(scope.path, targets[0]), scope)
-        return [element] * count
+    def site(self, kind: str, spot: Spot, node: Node | None, scope: Scope, name: str = "") -> Site:
+        """Record an expression that decides or demands a place."""
+        made = Site(
+            kind, spot, node, scope, name,
+            constructing=self.constructing > 0, hosted=self.hosted > 0, order=len(self.sites),
+        )  # fmt: skip
+        made.detail["symbolic"] = self.symbolic > 0
+        made.detail["guarded"] = self.guarded > 0
+        self.sites.append(made)
+        return made
 
-    def set_attribute(
-        self, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
-    ) -> None:
-        """Store a value in an attribute: a module registers modules and parameters."""
-        if isinstance(owner, Obj):
-            if owner.node is not None and owner.family == "module":
-                value = self.module_attribute(owner, attr, value, scope, statement)
-            setter = owner.cls.lookup(attr) if owner.cls is not None else None
-            if isinstance(setter, Func) and setter.static == "setter":
-                self.call_func(
-                    Func(setter.node, setter.scope, owner, setter.cls),
-                    [(value, Spot(scope.path, statement))],
-                    {},
-                    Spot(scope.path, statement),
-                )
-                return
-            spot = Spot(scope.path, statement)
-            if operators.called(self, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
-                return
-            if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
-                for name, member in value.items.items():
-                    self.trail.put(owner.attrs, name, member)
-                return
-            if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
-                held = self.site("kept", Spot(scope.path, statement), value.node, scope, attr)
-                held.detail["object"] = value
-                self.snapshot(held, scope)
-            if owner.family == "dataset":
-                for tensor, where in self.tensors_in(value, Spot(scope.path, statement)):
-                    self.keep_on_host(tensor, where)
-            if owner.family == "namespace":
-                self.overruled(owner, attr, value)
-            old = owner.attrs.get(attr)
-            if type(value) is Ext or type(old) is Ext:
-                if owner.cls is not None and scope.func is not None:
-                    if getattr(scope.func.node, "name", "") != "__init__":
-                        self.set_later.add((owner.cls.node, attr))
-            kept = value if old is None or len(self.stack) <= 1 else self.replace(old, value)
-            self.trail.put(owner.attrs, attr, kept)
-        elif isinstance(owner, Func):
-            self.trail.put(self.function_attributes.setdefault(owner.node, {}), attr, value)
-        elif isinstance(owner, Klass):
-            self.trail.put(owner.names, attr, value)
-            self.class_devices = self.class_devices or isinstance(value, Device)
-        elif isinstance(owner, Namespace):
-            self.trail.note(owner.scope, attr)
-            owner.scope.names[attr] = value
-        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
-            self.graph.flow(value.node, owner.node)
-        elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
-            spot = Spot(scope.path, statement)
-            given = Spot(scope.path, getattr(statement, "value", statement))
-            self.graph.meet(owner.node, spot, value.node, given, spot, self.function())
-        elif isinstance(owner, Tensor) and attr == "requires_grad":
-            self.trained(owner)
+    def snapshot(self, site: Site, scope: Scope) -> None:
+        """Remember by which expressions the code at a site could name a device."""
+        site.devices, site.tensors, site.unknown = [], [], []
+        level: Scope | None = scope
+        inner: list[Names] = []
+        while level is not None:
+            if not (level.cls is not None and level.node is level.cls.node):
+                self._names_of(level, site, inner)
+                inner.append(level.names)
+            level = level.outer
 
-    def replace(self, old: Value, new: Value) -> Value:
-        """A store wins over what was there, unless it stores nothing."""
-        if isinstance(new, Const) and new.value is None and not isinstance(old, Const):
-            return old
-        return new
-
-    def module_attribute(
-        self, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
-    ) -> Value:
-        """Register what is stored in a module, and note tensors that are not registered."""
-        assert owner.node is not None
-        spot = Spot(scope.path, statement)
-        if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-            self.join_in(owner, value)
-        elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
-            self.graph.batch(value.node, owner.node)
-            owner.stateful = True
-            return parameter_of(owner)
-        elif isinstance(value, Tensor):
-            if value.node.find() is owner.node.find():
-                return value
-            return self.plain_tensor(owner, attr, value, scope, spot)
-        elif isinstance(value, (Seq, Dict)):
-            members = list(value.members())
-            if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
-                not members and self.constructing
-            ):
-                site = self.site("plain-container", spot, owner.node, scope, attr)
-                site.detail.update(value=value, owner=owner, literal=value.spot)
-            self.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
-        elif isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
-            self.held.append(value.node)
-        return value
-
-    def join_in(self, owner: Obj, child: Obj) -> None:
-        """Register a part; a new part of a module that has moved already has to move by itself."""
-        if not owner.moves or self.constructing or child.moves:
-            self.register(owner, child)
-
-    def plain_tensor(
-        self, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
-    ) -> Tensor:
-        """A tensor stored in a module without registering it: it does not move with the module."""
-        if owner.cls is not None and _moves_along(owner.cls, attr):
-            assert owner.node is not None
-            self.graph.batch(value.node, owner.node)
-            return Tensor(owner.node, scalar=value.scalar)
-        root = value.node.find()
-        if not self.constructing or root.pin is Place.FOLLOWS or not root.sure:
-            return value
-        if value.leaf and value.site is not None:
-            self.held.append(value.node)
-            return value  # the optimizer has this one: it has to be made where it is needed
-        node = self.graph.node(spot)
-        node.sure = value.node.find().sure
-        site = self.site("plain-tensor", spot, node, scope, attr)
-        site.detail.update(owner=owner, value=value)
-        if value.leaf:
-            site.detail["trained"] = True
-        self.graph.batch(value.node, node)
-        return Tensor(node, scalar=value.scalar, site=site)
-
-    def register(self, owner: Obj, child: Obj) -> None:
-        """Make `child` a part of the module `owner`: they move together."""
-        if child is owner or owner.node is None or child.node is None:
+    def _names_of(self, level: Scope, site: Site, inner: list[Names]) -> None:
+        outermost = level.outer is None
+        names: Iterable[tuple[str, Value]] = level.names.devices.items()
+        if self.class_devices:
+            names = (*names, *level.names.classes.items())
+        for name, value in names:
+            if inner and any(name in hiding for hiding in inner):
+                continue
+            if isinstance(value, (Klass, Obj)):
+                own = value is level.self_value
+                for attr, member in _attributes(value):
+                    if isinstance(member, (Device, Rank, Const)):
+                        if not isinstance(member, Const) or isinstance(member.value, str):
+                            site.devices.append((f"{name}.{attr}", member, outermost))
+                    elif own and isinstance(member, Obj):
+                        known = member.attrs.get("device")  # `self.model.device`
+                        if isinstance(known, Device):
+                            site.devices.append((f"{name}.{attr}.device", known, outermost))
+            elif isinstance(value, Tensor):
+                site.devices.append((name, Device(value.node), outermost))
+            elif not (isinstance(value, Device) and value.partial):
+                site.devices.append((name, value, outermost))
+        if level.func is None:
             return
-        if self.lent(owner, child):
-            owner.borrows.append(child)
-            child.shared = True
-        else:
-            child.parent = owner
-        if child.node.find().pin is Place.HOST:
-            return  # it was told to stay; moving the whole takes it along
-        if child.moves and not owner.moves:
-            return  # it went ahead: whether its siblings follow is to be seen
-        for whole in owner.wholes():
-            whole.stateful = whole.stateful or child.stateful
-        if child.used and not (self.conditional or owner.used or child.moves):
-            # It computed by itself before: where it did so stays as it was.
-            self.rebase(child, self.graph.node())
-        assert child.node is not None
-        self.graph.same(owner.node, child.node)
-        owner.parts.append(child)
+        given = self._given.get(level.func.node)
+        if given is None:
+            given = self._given[level.func.node] = functions.parameters(level.func.node)
+        for name in given:
+            argument = level.names.get(name)
+            if isinstance(argument, Tensor) and argument.doubt is Doubt.OTHER:
+                continue  # it may have no device
+            if isinstance(argument, Tensor) and not argument.names_device:
+                if not any(name in hiding for hiding in inner):
+                    site.tensors.append((name, argument.node))
+            elif argument is UNKNOWN:
+                site.unknown.append(name)
+            elif isinstance(argument, Seq):
+                first = next(iter(argument.members()), None)
+                if isinstance(first, Tensor) and not any(name in hiding for hiding in inner):
+                    site.tensors.append((f"{name}[0]", first.node))
 
-    def lent(self, owner: Obj, child: Obj) -> bool:
-        """Tell whether a part was built by a caller of the function that builds the whole."""
-        if owner.site is None or child.site is None or child.site.constructing or owner.moves:
-            return False
-        if owner.site.constructing:
-            return False  # it is a part itself, of what its builder gets
-        builder, lender = owner.site.scope, child.site.scope
-        if builder.func is None or builder is lender:
-            return False
-        if lender.func is None or lender.func.node not in self.stack:
-            return lender.func is None
-        inner = builder.func.node
-        return inner not in self.stack or (
-            self.stack.index(lender.func.node) < self.stack.index(inner)
-        )
+    # -- what an observer may watch ---------------------------------------------------------
 
-    def set_item(
-        self, owner_node: ast.expr, index: ast.expr, value: Value, scope: Scope, stmt: ast.stmt
-    ) -> None:
-        """Store into a container or a tensor (which copies across devices)."""
-        owner = self.eval(owner_node, scope)
-        key = self.eval(index, scope)
-        if isinstance(owner, Obj) and owner.cls is not None:
-            if owner.cls.lookup("__setitem__") is None:
-                owner = classes.contents(owner) or owner
-        if isinstance(owner, Dict):
-            if isinstance(key, Const) and isinstance(key.value, (str, int)):
-                self.trail.put(owner.items, key.value, value)
-                return
-            self.trail.note(owner)
-            if isinstance(value, Tensor) and self.keyed_by(index, scope) is not None:
-                value = Tensor(self.graph.node())  # others keep theirs elsewhere
-            owner.element = self.join(owner.element, value)
-        elif isinstance(owner, Seq):
-            self.trail.note(owner)
-            if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
-                if -len(owner.items) <= key.value < len(owner.items):
-                    owner.items[key.value] = value
-                    return
-            elif owner.items is not None and value is ARRAY:  # any of them may be one now
-                owner.items = [self.join(item, value) for item in owner.items]
-            owner.element = self.join(owner.element, value)
-        elif isinstance(owner, Tensor):
-            if isinstance(key, Const) and isinstance(key.value, str):
-                if isinstance(value, Tensor) and owner.packed and owner.site is not None:
-                    parts = owner.site.detail.setdefault("parts", {})
-                    self.trail.put(parts, key.value, value)
-                return  # it is a mapping, of which nothing else is known
-            self.index_tensor(owner, owner_node, key, index, Spot(scope.path, stmt))
-            if isinstance(value, Tensor):
-                self.graph.store(value.node, owner.node)
-                if owner.packed and owner.site is not None and not isinstance(key, Const):
-                    owner.site.detail["others"] = value  # `for key in batch: batch[key] = ...`
-        elif owner is ARRAY and not (
-            isinstance(owner_node, ast.Name)
-            and scope.func is not None
-            and owner_node.id in parameters(scope.func.node)  # another caller's may be a tensor
-        ):
-            spot = Spot(scope.path, getattr(stmt, "value", stmt))
-            self.demand_host(value, spot, scope, "numpy")
-        elif isinstance(owner, Obj) and owner.family == "module" and isinstance(value, Obj):
-            if value.family == "module":
-                self.join_in(owner, value)
-                if isinstance(key, Const):
-                    self.trail.put(owner.attrs, str(key.value), value)
-        elif isinstance(owner, Obj) and owner.cls is not None:
-            self.method(owner, "__setitem__", scope, index, key, value)
+    def operate(
+        self,
+        operands: list[tuple[Tensor, Spot]],
+        spot: Spot,
+        elementwise: bool,
+        in_place: bool = False,
+    ) -> Tensor:
+        """Return the result of an operation, whose operands meet."""
+        return arithmetic.operate(self, operands, spot, elementwise, in_place)
 
-    # -- joining ----------------------------------------------------------------------------
-
-    def join_names(self, left: Names, right: Names) -> Names:
-        """Join the names at the end of two paths."""
-        joined = left.copy()
-        for name, value in right.items():
-            other = left.get(name)
-            if other is not value:
-                joined[name] = value if other is None else self.join(other, value)
-        return joined
+    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
+        """Return what is computed from a tensor alone."""
+        return attributes.derived(self, owner, spot)
 
     def join(self, left: Value | None, right: Value) -> Value:
         """Return a value that may be either."""
         return self.lattice.join(left, right)
 
-    def truth(self, value: Value) -> bool | None:
-        """Return what a test is known to be."""
-        if isinstance(value, Option):
-            return None
-        if isinstance(value, Const):
-            return bool(value.value)
-        if isinstance(value, (Obj, Func, Klass, Device)):
-            return True
-        return None
+    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
+        """Return an element that stands for all that iterating gives."""
+        return iteration.iterate(self, value, spot, scope)
 
-    def elements(self, value: Value) -> Iterator[Value]:
-        """Return the members of a container, each once."""
-        if isinstance(value, (Seq, Dict)):
-            yield from value.members()
-        elif isinstance(value, Iter):
-            yield value.element
+    def loop(
+        self,
+        target: ast.expr | None,
+        elements: list[Value],
+        body: Callable[[], bool],
+        scope: Scope,
+        node: ast.stmt,
+        again: Callable[[], list[Value]] | None = None,
+        exact: bool = False,
+    ) -> list[State]:
+        """Evaluate the rounds of a loop; return what holds where it was left by `break`."""
+        return loops.loop(self, target, elements, body, scope, node, again, exact)
 
+    def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
+        """Bind a target of an assignment."""
+        assignment.assign(self, target, value, scope, statement)
 
-def _moves_along(klass: Klass, attr: str) -> bool:
-    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
-    own = klass.lookup("_apply")
-    return isinstance(own, Func) and any(
-        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
-        for node in syntax.walk(own.node)
-    )
+    def bind_arguments(
+        self,
+        func: Func,
+        args: list[Arg],
+        kwargs: dict[str, Arg],
+        scope: Scope,
+    ) -> None:
+        """Bind a function's parameters to the arguments of a call."""
+        functions.bind_arguments(self, func, args, kwargs, scope)

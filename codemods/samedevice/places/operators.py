@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice.places import calls
 from samedevice.places.graph import Spot
 from samedevice.places.values import Func, Obj, Scope, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.expressions import Expressions
+    from samedevice.places.interpret import Interpreter
 
 #: The special method of an operator, without its underscores.
 _BINARY: dict[type[ast.AST], str] = {
@@ -29,7 +30,7 @@ _COMPARED: dict[type[ast.AST], tuple[str, str]] = {
 
 
 def binary(
-    run: Expressions, op: ast.operator, left: Value, right: Value, spot: Spot, scope: Scope,
+    run: Interpreter, op: ast.operator, left: Value, right: Value, spot: Spot, scope: Scope,
     *, in_place: bool = False,
 ) -> Value | None:  # fmt: skip
     """Return what `left op right` gives, if the class of one of them says so, or None."""
@@ -45,7 +46,7 @@ def binary(
 
 
 def unary(
-    run: Expressions, op: ast.unaryop, operand: Value, spot: Spot, scope: Scope
+    run: Interpreter, op: ast.unaryop, operand: Value, spot: Spot, scope: Scope
 ) -> Value | None:
     """Return what `-operand` and its like give, if its class says so, or None."""
     name = _UNARY.get(type(op))
@@ -53,7 +54,7 @@ def unary(
 
 
 def compared(
-    run: Expressions, op: ast.cmpop, left: Value, right: Value, spot: Spot, scope: Scope
+    run: Interpreter, op: ast.cmpop, left: Value, right: Value, spot: Spot, scope: Scope
 ) -> Value | None:
     """Return what a comparison gives, if the class of one of the values says so, or None."""
     if isinstance(op, (ast.In, ast.NotIn)):
@@ -66,11 +67,11 @@ def compared(
 
 
 def called(
-    run: Expressions, owner: Value, name: str, args: list[Value], spot: Spot, scope: Scope
+    run: Interpreter, owner: Value, name: str, args: list[Value], spot: Spot, scope: Scope
 ) -> Value | None:
     """Return what a special method of the project's gives, or None where there is none."""
     if not isinstance(owner, Obj) or owner.cls is None:
         return None
     if not isinstance(owner.cls.lookup(name), Func):
         return None
-    return run.method(owner, name, scope, spot.node, *args)
+    return calls.method(run, owner, name, scope, spot.node, *args)

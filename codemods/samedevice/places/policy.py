@@ -6,14 +6,10 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from samedevice.places import choices, contents
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.sites import SiteGroup, is_bare
-from samedevice.places.values import (
-    Device,
-    Ext,
-    Klass,
-    Site,
-)
+from samedevice.places.values import Device, Ext, Klass, Site
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
@@ -209,7 +205,7 @@ class Policy:
         processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
         for klass in processes:
             for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
-                if self.interpreter.modules_in(value):
+                if contents.modules_in(value):
                     spots.append(Spot(klass.scope.path, klass.node))
         for group in self.solution.all_groups("module") if processes else ():
             for site in group.sites:
@@ -344,7 +340,7 @@ class Policy:
 
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
-        return self.is_offered(path) and code in self.interpreter.indexes(path)
+        return self.is_offered(path) and code in choices.indexes(self.interpreter, path)
 
 
 def _is_chosen(device: object) -> bool:

@@ -8,9 +8,7 @@ import re
 from samedevice import syntax
 from samedevice.places.graph import Spot
 from samedevice.places.markers import Markers, markers
-from samedevice.places.values import (
-    Site,
-)
+from samedevice.places.values import Site
 from samedevice.project import Project
 from samedevice.syntax import Parents
 

@@ -8,18 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import syntax
-from samedevice.places.expressions import parameters
+from samedevice.places import functions
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.sites import SiteGroup
-from samedevice.places.values import (
-    Const,
-    Device,
-    Obj,
-    Option,
-    Scope,
-    Site,
-    Value,
-)
+from samedevice.places.values import Const, Device, Obj, Option, Scope, Site, Value
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
@@ -99,7 +91,7 @@ class InReach:
         """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple."""
         level: Scope | None = scope
         while level is not None:
-            if level.func is not None and name in parameters(level.func.node):
+            if level.func is not None and name in functions.parameters(level.func.node):
                 node = level.func.node
                 if node not in self._held:
                     text = self.project.sources[level.path].lines(node)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from samedevice.places.graph import Node, Spot
-from samedevice.places.values import (
-    Site,
-)
+from samedevice.places.values import Site
 
 
 @dataclass

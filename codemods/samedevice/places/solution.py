@@ -19,11 +19,7 @@ from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
 from samedevice.places.reach import ON_DEVICE, InReach
 from samedevice.places.sites import SiteGroup, perhaps_number
-from samedevice.places.values import (
-    Const,
-    Obj,
-    Scope,
-)
+from samedevice.places.values import Const, Obj, Scope
 from samedevice.project import Project
 
 #: Rules about what stays on the CPU and meets the device.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from samedevice.places import functions
 from samedevice.places.graph import Meet, Node, Spot
 from samedevice.places.values import (
     DEEP,
@@ -30,7 +31,7 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.calls import Calls
+    from samedevice.places.interpret import Interpreter
 
 #: The values of a call by position and name, and what the function is bound to ("self").
 Given = dict[int | str, Value]
@@ -91,7 +92,7 @@ def shape(value: Value, depth: int = 3) -> object:
     return type(value)
 
 
-def placeholder(run: Calls, value: Value, spot: Spot, depth: int = DEEP) -> Value:
+def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -> Value:
     """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
     match value:
         case Tensor():
@@ -133,7 +134,7 @@ def placeholder(run: Calls, value: Value, spot: Spot, depth: int = DEEP) -> Valu
     return value
 
 
-def again(run: Calls, record: Record, given: Given) -> Value:
+def again(run: Interpreter, record: Record, given: Given) -> Value:
     """Return what a function gives for other arguments, and have them meet what those met."""
     copy = _Copy(run, record, given)
     copy.relations()
@@ -157,7 +158,7 @@ def stores(
 class _Copy:
     """The nodes of one evaluation that depend on its arguments, made anew for others."""
 
-    def __init__(self, run: Calls, record: Record, given: Given) -> None:
+    def __init__(self, run: Interpreter, record: Record, given: Given) -> None:
         self._run, self._record = run, record
         self._new: dict[Node, Node] = {}  # the roots of then, and the nodes that stand for them
         for name, before in record.given.items():
@@ -290,7 +291,7 @@ class _Copy:
                     rank=value.rank,
                 )
             case Obj(family="module", node=node) if node is not None and node.find() in self._new:
-                return self._run.twin(value, self._at(node))
+                return functions.twin(value, self._at(node))
             case Seq() if depth:
                 items = value.items
                 if items is not None:

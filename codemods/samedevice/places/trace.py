@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.finding import Span
+from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.environment import State
 from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
@@ -113,12 +114,12 @@ class _Tracer(Interpreter):
         return True
 
     def eval(self, node: ast.expr, scope: Scope) -> Value:
-        method = self._eval.get(type(node))
-        if method is None:
+        evaluate = EVALUATORS.get(type(node))
+        if evaluate is None:
             return super().eval(node, scope)
         parts: list[Value] = []
         self._made_of.append(parts)
-        value = method(node, scope)
+        value = evaluate(self, node, scope)
         self._made_of.pop()
         outer = self._made_of[-1]
         if _is_placed(value):

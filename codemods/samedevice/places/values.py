@@ -46,6 +46,9 @@ class Array(Value):
     __slots__ = ()
 
 
+#: One argument of a call: its value and where it is written.
+Arg = tuple[Value, Spot]
+
 #: How deep containers in containers are joined and copied; one may hold itself.
 DEEP = 6
 

@@ -115,7 +115,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
     while node is not None:
         parent = parents.get(node)
         if isinstance(parent, ast.Call) and node in parent.args:
-            if solution.interpreter.dotted(parent.func).startswith("torch.cuda."):
+            if syntax.dotted(parent.func).startswith("torch.cuda."):
                 return True
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             if tests_devices(parent.test):
@@ -191,7 +191,7 @@ def _choice(solution: Solution, spot: Spot, *, index: bool = False) -> Fix | Non
 
 def _makes_device(solution: Solution, call: ast.Call) -> bool:
     """Tell whether a call is `torch.device(...)` of one argument."""
-    name = solution.interpreter.dotted(call.func)
+    name = syntax.dotted(call.func)
     return len(call.args) == 1 and name.rpartition(".")[2] == "device"
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
@@ -41,7 +42,7 @@ def _written(solution: Solution, node: Node) -> Spot | None:
     outer = parents.get(spot.node)
     if isinstance(outer, ast.arguments):
         return None  # a parameter's default serves every caller
-    if isinstance(outer, ast.Call) and solution.interpreter.dotted(outer.func).endswith("device"):
+    if isinstance(outer, ast.Call) and syntax.dotted(outer.func).endswith("device"):
         spot = Spot(spot.path, outer)
     return spot
 

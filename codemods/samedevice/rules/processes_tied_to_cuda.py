@@ -39,6 +39,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
+from samedevice.places.devices import index_literal
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Device, Rank, Site, Value
@@ -220,7 +221,7 @@ class _Tied:
             if not isinstance(device, Device):
                 return False
             if device.rank is None:  # a program of one process calls it with 0
-                if self.solution.interpreter.index_literal(device):
+                if index_literal(device):
                     continue
                 return False
             if group.kind != "indexed" and device.rank.device is not device:

@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg
 from samedevice.places.graph import Spot
-from samedevice.places.values import Obj, Scope, Value
+from samedevice.places.values import Arg, Obj, Scope, Value
+from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 __all__ = [
-    "Attributes", "Call", "Methods", "Model", "attributes", "attributes_of", "handler", "methods",
-    "methods_of", "model",
+    "Attributes", "Call", "Kind", "Methods", "Model", "attributes", "attributes_of", "handler",
+    "kind", "methods",
+    "methods_of", "model", "of_kind",
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call: its arguments, each with where it is written, and where it stands itself."""
 
@@ -37,14 +38,17 @@ class Call:
     scope: Scope
 
 
-Model = Callable[["Library", Call], Value]
+Model = Callable[["Interpreter", Call], Value]
+#: What a call of anything does of which a fact of some kind is known: by its name and the fact.
+Kind = Callable[["Interpreter", str, Fact, Call], Value]
 #: What calls of an object's methods do; calling the object itself is its method `__call__`.
-Methods = Callable[["Library", Obj, str, Call], Value]
+Methods = Callable[["Interpreter", Obj, str, Call], Value]
 
 #: What attributes of an object are; None for a method, or for what is not known.
-Attributes = Callable[["Library", Obj, str], "Value | None"]
+Attributes = Callable[["Interpreter", Obj, str], "Value | None"]
 
 _MODELS: dict[str, Model] = {}
+_KINDS: dict[str, Kind] = {}
 _METHODS: dict[str, Methods] = {}
 _ATTRIBUTES: dict[str, Attributes] = {}
 _INHERITED: set[str] = set()
@@ -55,6 +59,16 @@ def model(*names: str) -> Callable[[Model], Model]:
 
     def register(function: Model) -> Model:
         _MODELS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def kind(*names: str) -> Callable[[Kind], Kind]:
+    """Register what calls do of which facts of these kinds are known (`torchfacts`)."""
+
+    def register(function: Kind) -> Kind:
+        _KINDS.update(dict.fromkeys(names, function))
         return function
 
     return register
@@ -102,6 +116,12 @@ def handler(name: str) -> Model | None:
     """Return the model of a function or class, by its dotted name."""
     _load()
     return _MODELS.get(name)
+
+
+def of_kind(name: str) -> Kind:
+    """Return what calls do of which a fact of this kind is known; each kind has one."""
+    _load()
+    return _KINDS[name]
 
 
 @cache

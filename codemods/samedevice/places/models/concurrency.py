@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg, outcome
-from samedevice.places.models import Call, methods, model
-from samedevice.places.values import (
-    NONE,
-    SCALAR,
-    UNKNOWN,
-    Iter,
-    Obj,
-    Seq,
-    Value,
-)
+from samedevice.places import calls, expressions
+from samedevice.places.models import Call, builtin_types, methods, model
+from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Iter, Obj, Seq, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 def _future(result: Value) -> Obj:
@@ -26,32 +18,32 @@ def _future(result: Value) -> Obj:
     return made
 
 
-def _called(run: Library, call: Call, args: list[Arg]) -> Value:
+def _called(run: Interpreter, call: Call, args: list[Arg]) -> Value:
     """Return what a function gives that is the first of these arguments, before its own."""
     if not args:
         return UNKNOWN
-    return run.apply(args[0][0], args[1:], call.kwargs, call.spot, call.scope)
+    return calls.apply(run, args[0][0], args[1:], call.kwargs, call.spot, call.scope)
 
 
-def _mapped(run: Library, call: Call) -> Value:
+def _mapped(run: Interpreter, call: Call) -> Value:
     """Return what a function gives for the members of the iterables behind it."""
     if not call.args:
         return UNKNOWN
     members = [(run.iterate(v, where, call.scope), where) for v, where in call.args[1:]]
-    return run.apply(call.args[0][0], members, {}, call.spot, call.scope)
+    return calls.apply(run, call.args[0][0], members, {}, call.spot, call.scope)
 
 
 @model(
     "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor",
     "multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool",
 )  # fmt: skip
-def pool(run: Library, call: Call) -> Value:
+def pool(run: Interpreter, call: Call) -> Value:
     """A pool of threads; its functions are evaluated where they are handed in."""
     return Obj("pool")
 
 
 @methods("pool")
-def pool_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def pool_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """`submit` gives a future, `map` what the function gives for each member."""
     match name:
         case "__enter__":
@@ -70,49 +62,51 @@ def pool_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
             row = run.iterate(*call.args[1], call.scope)
             given = row.items if isinstance(row, Seq) and row.items is not None else [UNKNOWN]
             args = [(value, call.args[1][1]) for value in given]
-            return Seq("list", None, run.apply(call.args[0][0], args, {}, call.spot, call.scope))
+            return Seq(
+                "list", None, calls.apply(run, call.args[0][0], args, {}, call.spot, call.scope)
+            )
     return NONE
 
 
-def _applied(run: Library, call: Call) -> Value:
+def _applied(run: Interpreter, call: Call) -> Value:
     """Return what `apply(function, args, kwds)` gives."""
     if not call.args:
         return UNKNOWN
     given = call.args[1][0] if len(call.args) > 1 else NONE
     members = given.items if isinstance(given, Seq) and given.items is not None else []
     args = [(value, call.args[1][1]) for value in members]
-    return run.apply(call.args[0][0], args, {}, call.spot, call.scope)
+    return calls.apply(run, call.args[0][0], args, {}, call.spot, call.scope)
 
 
 @methods("future")
-def future_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def future_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """`result()` is what the function gave; a callback is called with the future."""
     match name:
         case "result" | "get" | "wait":
-            return outcome(owner)
+            return expressions.outcome(owner)
         case "set_result" if call.args:
             run.trail.put(owner.attrs, "result", call.args[0][0])
         case "add_done_callback" if call.args:
-            run.apply(call.args[0][0], [(owner, call.spot)], {}, call.spot, call.scope)
+            calls.apply(run, call.args[0][0], [(owner, call.spot)], {}, call.spot, call.scope)
         case "done" | "cancelled" | "cancel" | "running" | "ready" | "successful":
             return SCALAR
     return NONE
 
 
 @model("concurrent.futures.Future", "asyncio.Future")
-def future(run: Library, call: Call) -> Value:
+def future(run: Interpreter, call: Call) -> Value:
     """A future that somebody gives a result later."""
     return Obj("future")
 
 
 @model("concurrent.futures.as_completed", "asyncio.as_completed")
-def as_completed(run: Library, call: Call) -> Value:
+def as_completed(run: Interpreter, call: Call) -> Value:
     """The futures, in another order."""
     return Iter(run.iterate(*call.args[0], call.scope)) if call.args else UNKNOWN
 
 
 @model("concurrent.futures.wait", "asyncio.wait")
-def waited(run: Library, call: Call) -> Value:
+def waited(run: Interpreter, call: Call) -> Value:
     """The futures that are done, and those that are not."""
     if not call.args:
         return UNKNOWN
@@ -124,7 +118,7 @@ def waited(run: Library, call: Call) -> Value:
     "queue.Queue", "queue.LifoQueue", "queue.PriorityQueue", "queue.SimpleQueue", "asyncio.Queue",
     "asyncio.LifoQueue", "asyncio.PriorityQueue",
 )  # fmt: skip
-def queue(run: Library, call: Call) -> Value:
+def queue(run: Interpreter, call: Call) -> Value:
     """A queue within one process; what is put in comes out."""
     made = Obj("queue")
     made.attrs["members"] = Seq("list", [], spot=call.spot)
@@ -132,7 +126,7 @@ def queue(run: Library, call: Call) -> Value:
 
 
 @methods("queue")
-def queue_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def queue_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """`put` and `get`."""
     members = owner.attrs["members"]
     assert isinstance(members, Seq)
@@ -140,7 +134,7 @@ def queue_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
         case "put" | "put_nowait":
             item = call.args[0] if call.args else call.kwargs.get("item")
             if item is not None:
-                run.append(members, item[0])
+                builtin_types.append(run, members, item[0])
             return NONE
         case "get" | "get_nowait":
             return run.iterate(members, call.spot, call.scope)
@@ -150,51 +144,51 @@ def queue_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
 
 
 @model("asyncio.run", "asyncio.wait_for", "asyncio.shield")
-def awaited(run: Library, call: Call) -> Value:
+def awaited(run: Interpreter, call: Call) -> Value:
     """What a coroutine gives."""
-    return outcome(call.args[0][0]) if call.args else UNKNOWN
+    return expressions.outcome(call.args[0][0]) if call.args else UNKNOWN
 
 
 @model("asyncio.create_task", "asyncio.ensure_future", "asyncio.run_coroutine_threadsafe")
-def task(run: Library, call: Call) -> Value:
+def task(run: Interpreter, call: Call) -> Value:
     """A task, whose result is what the coroutine gives."""
-    return _future(outcome(call.args[0][0])) if call.args else UNKNOWN
+    return _future(expressions.outcome(call.args[0][0])) if call.args else UNKNOWN
 
 
 @model("asyncio.gather")
-def gathered(run: Library, call: Call) -> Value:
+def gathered(run: Interpreter, call: Call) -> Value:
     """The results of several coroutines, in order."""
-    return Seq("list", [outcome(value) for value, _ in call.args])
+    return Seq("list", [expressions.outcome(value) for value, _ in call.args])
 
 
 @model("asyncio.to_thread")
-def to_thread(run: Library, call: Call) -> Value:
+def to_thread(run: Interpreter, call: Call) -> Value:
     """What a function gives in a thread."""
     return _called(run, call, call.args)
 
 
 @model("asyncio.get_event_loop", "asyncio.get_running_loop", "asyncio.new_event_loop")
-def loop(run: Library, call: Call) -> Value:
+def loop(run: Interpreter, call: Call) -> Value:
     """An event loop."""
     return Obj("eventloop")
 
 
 @model("asyncio.TaskGroup", "asyncio.Runner")
-def group(run: Library, call: Call) -> Value:
+def group(run: Interpreter, call: Call) -> Value:
     """What runs tasks as an event loop does."""
     return Obj("eventloop")
 
 
 @methods("eventloop")
-def loop_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def loop_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Run coroutines, make tasks of them, or call functions in threads."""
     match name:
         case "__enter__":
             return owner
         case "run_until_complete" | "run":
-            return outcome(call.args[0][0]) if call.args else UNKNOWN
+            return expressions.outcome(call.args[0][0]) if call.args else UNKNOWN
         case "create_task":
-            return _future(outcome(call.args[0][0])) if call.args else UNKNOWN
+            return _future(expressions.outcome(call.args[0][0])) if call.args else UNKNOWN
         case "create_future":
             return Obj("future")
         case "run_in_executor":

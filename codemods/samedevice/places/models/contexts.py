@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from samedevice.places import calls, exits
 from samedevice.places.models import Call, methods, model
-from samedevice.places.values import (
-    NONE,
-    Obj,
-    Value,
-)
+from samedevice.places.values import NONE, Obj, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("contextlib.suppress")
-def suppress(run: Library, call: Call) -> Value:
+def suppress(run: Interpreter, call: Call) -> Value:
     """What swallows errors of its body: control goes on behind it."""
     return Obj("suppressing")
 
 
 @model("contextlib.nullcontext", "contextlib.closing", "contextlib.aclosing")
-def entered(run: Library, call: Call) -> Value:
+def entered(run: Interpreter, call: Call) -> Value:
     """What gives what it was made of."""
     made = Obj("entered")
     given = call.args[0] if call.args else call.kwargs.get("enter_result")
@@ -31,28 +28,28 @@ def entered(run: Library, call: Call) -> Value:
 
 
 @methods("entered")
-def entered_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def entered_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Enter and leave."""
     return owner.attrs["value"] if name in ("__enter__", "__aenter__") else NONE
 
 
 @model("contextlib.ExitStack", "contextlib.AsyncExitStack")
-def stack(run: Library, call: Call) -> Value:
+def stack(run: Interpreter, call: Call) -> Value:
     """Several managers that are left together."""
     return Obj("exitstack")
 
 
 @methods("exitstack")
-def stack_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def stack_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Enter another manager, or note a function to be called at the end."""
     match name:
         case "__enter__" | "pop_all":
             return owner
         case "enter_context" | "enter_async_context" if call.args:
             asynchronous = name == "enter_async_context"
-            return run.entered(*call.args[0], call.scope, asynchronous=asynchronous)
+            return exits.enter(run, *call.args[0], call.scope, asynchronous=asynchronous)
         case "callback" | "push_async_callback" if call.args:
-            run.apply(call.args[0][0], call.args[1:], call.kwargs, call.spot, call.scope)
+            calls.apply(run, call.args[0][0], call.args[1:], call.kwargs, call.spot, call.scope)
         case "push" if call.args:
             return call.args[0][0]
     return NONE

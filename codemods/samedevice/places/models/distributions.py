@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg
+from samedevice.places import contents
 from samedevice.places.graph import Spot
-from samedevice.places.models import Call, attributes, methods, model
-from samedevice.places.values import UNKNOWN, Doubt, Obj, Tensor, Value
+from samedevice.places.models import Call, attributes, kind, methods, model
+from samedevice.places.values import UNKNOWN, Arg, Doubt, Obj, Tensor, Value
+from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 #: Attributes that are tensors. Source: the properties and `arg_constraints` of torch.distributions.
 TENSORS = frozenset((
@@ -31,14 +32,14 @@ def parameters(given: Arg) -> list[tuple[Tensor, Spot]]:
 
 
 @model("torch.distributions.kl_divergence", "torch.distributions.kl.kl_divergence")
-def divergence(run: Library, call: Call) -> Value:
+def divergence(run: Interpreter, call: Call) -> Value:
     """The parameters of both distributions meet."""
     operands = [p for given in (*call.args, *call.kwargs.values()) for p in parameters(given)]
     return run.operate(operands, call.spot, True) if operands else UNKNOWN
 
 
 @attributes("distribution")
-def distribution_attribute(run: Library, owner: Obj, attr: str) -> Value | None:
+def distribution_attribute(run: Interpreter, owner: Obj, attr: str) -> Value | None:
     """A parameter or moment is where the distribution is."""
     if attr in PARTS:
         return owner
@@ -46,13 +47,27 @@ def distribution_attribute(run: Library, owner: Obj, attr: str) -> Value | None:
 
 
 @methods("distribution")
-def distribution_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def distribution_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Samples are where the parameters are, and so must be what a probability is asked of."""
     if owner.node is None:
         return UNKNOWN
     if name == "expand":
         return owner
-    operands = [p for v, w in (*call.args, *call.kwargs.values()) for p in run.tensors_in(v, w)]
+    operands = [
+        p for v, w in (*call.args, *call.kwargs.values()) for p in contents.tensors_in(v, w)
+    ]
     if operands:
         return run.operate([(Tensor(owner.node), call.spot), *operands], call.spot, True)
     return Tensor(owner.node)
+
+
+@kind("distribution")
+def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A distribution: its parameters must agree, and its samples are where they are."""
+    given = [*call.args, *call.kwargs.values()]
+    operands = [p for v, w in given for p in contents.tensors_in(v, w)]
+    operands += [p for each in given for p in parameters(each)]
+    made = Obj("distribution", name, fact=fact)
+    if operands:
+        made.node = run.operate(operands, call.spot, True).node
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice.places import arithmetic, attributes, calls, narrowing, subscripts
 from samedevice.places.models import Call, methods, model
 from samedevice.places.values import (
     SCALAR,
@@ -20,7 +21,7 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 #: The family of a function that chooses its body by the kind of its first argument.
 DISPATCHED = "dispatched"
@@ -36,7 +37,7 @@ _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 @model("functools.reduce")
-def reduce(run: Library, call: Call) -> Value:
+def reduce(run: Interpreter, call: Call) -> Value:
     """A function of what came before and the next member, again and again."""
     if len(call.args) < 2:
         return UNKNOWN
@@ -54,12 +55,12 @@ def reduce(run: Library, call: Call) -> Value:
             result = member
         else:
             pair = [(result, call.spot), (member, where)]
-            result = run.apply(function, pair, {}, call.spot, call.scope)
+            result = calls.apply(run, function, pair, {}, call.spot, call.scope)
     return result if result is not None else UNKNOWN
 
 
 @model("functools.singledispatch")
-def dispatched(run: Library, call: Call) -> Value:
+def dispatched(run: Interpreter, call: Call) -> Value:
     """A function that has another body for each kind of its first argument."""
     made = Obj(DISPATCHED)
     made.args = [call.args[0][0] if call.args else UNKNOWN]
@@ -67,13 +68,13 @@ def dispatched(run: Library, call: Call) -> Value:
 
 
 @methods(DISPATCHED)
-def dispatched_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def dispatched_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """`register` adds a body, by its annotation or for the class that it is given."""
     if name == "__call__":
         bodies = _bodies(run, owner, call)
         joined: Value | None = None
         for body in bodies:
-            result = run.apply(body, call.args, call.kwargs, call.spot, call.scope)
+            result = calls.apply(run, body, call.args, call.kwargs, call.spot, call.scope)
             joined = run.join(joined, result)
         return joined if joined is not None else UNKNOWN
     if name != "register" or not call.args:
@@ -90,14 +91,14 @@ def dispatched_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
     return call.args[1][0]
 
 
-def _bodies(run: Library, owner: Obj, call: Call) -> list[Value]:
+def _bodies(run: Interpreter, owner: Obj, call: Call) -> list[Value]:
     """Return the bodies that a call may choose: the one for the kind, if that is known."""
     default, *registered = owner.args
     pairs = [pair.items for pair in registered if isinstance(pair, Seq) and pair.items]
     value = call.args[0][0] if call.args else UNKNOWN
     perhaps: list[Value] = []
     for kind, body in reversed(pairs):
-        known = run.is_instance(value, kind)
+        known = narrowing.is_instance(value, kind)
         if isinstance(value, Obj) and isinstance(kind, Klass) and value.cls is not None:
             known = Const(kind in value.cls.mro())
         if isinstance(known, Const):
@@ -109,43 +110,43 @@ def _bodies(run: Library, owner: Obj, call: Call) -> list[Value]:
 
 
 @model(*(f"operator.{name}" for name in _BINARY))
-def binary(run: Library, call: Call) -> Value:
+def binary(run: Interpreter, call: Call) -> Value:
     """An operator of two values, as a function."""
     if len(call.args) != 2:
         return UNKNOWN
     (left, left_spot), (right, right_spot) = call.args
-    return run.binary(left, left_spot, right, right_spot, call.spot, False)
+    return arithmetic.binary(run, left, left_spot, right, right_spot, call.spot, False)
 
 
 @model(*(f"operator.{name}" for name in _COMPARED))
-def compared(run: Library, call: Call) -> Value:
+def compared(run: Interpreter, call: Call) -> Value:
     """A comparison, as a function."""
     result = binary(run, call)
     return result if result is not UNKNOWN else SCALAR
 
 
 @model("operator.getitem")
-def item(run: Library, call: Call) -> Value:
+def item(run: Interpreter, call: Call) -> Value:
     """A subscript, as a function."""
     if len(call.args) != 2:
         return UNKNOWN
-    return run.subscript(call.args[0][0], call.args[1][0], call.spot, call.scope)
+    return subscripts.subscript(run, call.args[0][0], call.args[1][0], call.spot, call.scope)
 
 
 @model("operator.itemgetter")
-def item_getter(run: Library, call: Call) -> Value:
+def item_getter(run: Interpreter, call: Call) -> Value:
     """What gets items of what it is called with."""
     return _getter("items", call)
 
 
 @model("operator.attrgetter")
-def attribute_getter(run: Library, call: Call) -> Value:
+def attribute_getter(run: Interpreter, call: Call) -> Value:
     """What gets attributes of what it is called with."""
     return _getter("attributes", call)
 
 
 @model("operator.methodcaller")
-def method_caller(run: Library, call: Call) -> Value:
+def method_caller(run: Interpreter, call: Call) -> Value:
     """What calls a method of what it is called with."""
     return _getter("method", call)
 
@@ -158,7 +159,7 @@ def _getter(what: str, call: Call) -> Obj:
 
 
 @methods("getter")
-def got(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def got(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """One item or attribute, or a tuple of several; or what the method gives."""
     if name != "__call__" or not call.args:
         return UNKNOWN
@@ -167,25 +168,25 @@ def got(run: Library, owner: Obj, name: str, call: Call) -> Value:
         method = _attribute(run, value, owner.args[0] if owner.args else UNKNOWN, call)
         given = [(argument, call.spot) for argument in owner.args[1:]]
         named = {key: (argument, call.spot) for key, argument in owner.kwargs.items()}
-        return run.apply(method, given, named, call.spot, call.scope)
+        return calls.apply(run, method, given, named, call.spot, call.scope)
     if owner.name == "items":
-        found = [run.subscript(value, key, call.spot, call.scope) for key in owner.args]
+        found = [subscripts.subscript(run, value, key, call.spot, call.scope) for key in owner.args]
     else:
         found = [_attribute(run, value, key, call) for key in owner.args]
     return found[0] if len(found) == 1 else Seq("tuple", found)
 
 
-def _attribute(run: Library, value: Value, name: Value, call: Call) -> Value:
+def _attribute(run: Interpreter, value: Value, name: Value, call: Call) -> Value:
     """Return an attribute by a dotted name."""
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return UNKNOWN
     for part in name.value.split("."):
-        value = run.attribute(value, part, call.spot, call.scope)
+        value = attributes.attribute(run, value, part, call.spot, call.scope)
     return value
 
 
 @model("weakref.ref", "weakref.ReferenceType", "weakref.WeakMethod")
-def reference(run: Library, call: Call) -> Value:
+def reference(run: Interpreter, call: Call) -> Value:
     """What gives an object that it does not keep."""
     made = Obj("reference")
     made.args = [call.args[0][0] if call.args else UNKNOWN]
@@ -193,12 +194,12 @@ def reference(run: Library, call: Call) -> Value:
 
 
 @methods("reference")
-def referenced(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def referenced(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Calling it gives the object."""
     return owner.args[0] if name == "__call__" else UNKNOWN
 
 
 @model("weakref.proxy")
-def proxy(run: Library, call: Call) -> Value:
+def proxy(run: Interpreter, call: Call) -> Value:
     """Stands for an object in all ways."""
     return call.args[0][0] if call.args else UNKNOWN

@@ -5,16 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg
-from samedevice.places.models import Call, methods, model
+from samedevice.places import calls, contents
+from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
-from samedevice.places.values import NONE, SCALAR, UNKNOWN, Dict, Func, Iter, Obj, Seq, Value
+from samedevice.places.values import (
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Dict,
+    Func,
+    Iter,
+    Obj,
+    Seq,
+    Tensor,
+    Value,
+)
+from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
-def begin(run: Library, owner: Obj, given: Arg, defaults: Value) -> None:
+def begin(run: Interpreter, owner: Obj, given: Arg, defaults: Value) -> None:
     """Give an optimizer its groups: `params`, which are where they were, and the settings."""
     value, where = given
     member = run.iterate(value, where, run.files[where.path])
@@ -32,7 +45,7 @@ def begin(run: Library, owner: Obj, given: Arg, defaults: Value) -> None:
 
 
 @model("torch.optim.swa_utils.AveragedModel")
-def averaged(run: Library, call: Call) -> Value:
+def averaged(run: Interpreter, call: Call) -> Value:
     """A copy of a model, where the model is when it is made, unless a device is named."""
     given = call.args[0] if call.args else call.kwargs.get("model")
     device = call.args[1] if len(call.args) > 1 else call.kwargs.get("device")
@@ -40,12 +53,12 @@ def averaged(run: Library, call: Call) -> Value:
     if isinstance(made, Obj) and made.family == "module":
         run.trail.put(made.attrs, "module", made)
         if device is not None and device[0] is not NONE:
-            run.move_module(made, "to", [device], {}, call.spot, call.scope)
+            module_methods.move_module(run, made, "to", [device], {}, call.spot, call.scope)
     return made
 
 
 @methods("optimizer", inherited=True)
-def optimizer_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def optimizer_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """What is loaded is copied; a closure is called."""
     if name == "__init__":
         given = call.args[0] if call.args else call.kwargs.get("params")
@@ -53,7 +66,32 @@ def optimizer_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
         if given is not None:
             begin(run, owner, given, others[0] if others is not None else NONE)
     elif name == "load_state_dict":
-        run.put_into_module(call.args)
+        module_methods.put_into_module(call.args)
     elif name == "step" and call.args and isinstance(call.args[0][0], Func):
-        return run.apply(call.args[0][0], [], {}, call.spot, call.scope)
+        return calls.apply(run, call.args[0][0], [], {}, call.spot, call.scope)
     return NONE
+
+
+@kind("optimizer", "scheduler", "sampler", "collate")
+def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Construct an optimizer: what it optimizes is trained."""
+    made = Obj("optimizer", name, fact=fact)
+    made.args = [v for v, _ in call.args]
+    if call.args and fact.kind == "optimizer":
+        begin(run, made, call.args[0], NONE)
+    owners: list[Obj] = []
+    for value, where in call.args[:1]:
+        for tensor, _ in contents.tensors_in(value, where):
+            trained(tensor)
+            if tensor.owner is not None:
+                owners.append(tensor.owner)
+    if owners and fact.kind == "optimizer":
+        run.site("optimizer", call.spot, None, call.scope, name).detail["modules"] = owners
+    return made
+
+
+def trained(tensor: Tensor) -> None:
+    """Note a tensor that is optimized: another tensor cannot take its place."""
+    tensor.leaf = True
+    if tensor.site is not None:
+        tensor.site.detail["trained"] = True

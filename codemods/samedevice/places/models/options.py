@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg
 from samedevice.places.models import Call, model
 from samedevice.places.values import (
     NONE,
     SCALAR,
     UNKNOWN,
+    Arg,
     Const,
     Flag,
     Obj,
@@ -21,11 +21,11 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("types.SimpleNamespace", "argparse.Namespace")
-def settings(run: Library, call: Call) -> Value:
+def settings(run: Interpreter, call: Call) -> Value:
     """Settings by name."""
     made = Obj("namespace")
     for name, (value, where) in call.kwargs.items():
@@ -35,7 +35,7 @@ def settings(run: Library, call: Call) -> Value:
 
 
 @model("argparse.ArgumentParser")
-def parser(run: Library, call: Call) -> Value:
+def parser(run: Interpreter, call: Call) -> Value:
     """A command line's options become attributes."""
     return Obj("parser", "argparse")
 

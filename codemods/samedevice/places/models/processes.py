@@ -4,68 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import RANKS
+from samedevice.places import calls, contents, devices
 from samedevice.places.models import Call, model
 from samedevice.places.models.options import negative
-from samedevice.places.values import (
-    NONE,
-    SCALAR,
-    Const,
-    Obj,
-    Rank,
-    Seq,
-    Value,
-)
+from samedevice.places.values import NONE, SCALAR, Const, Obj, Rank, Seq, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("os.getenv", "os.environ.get")
-def variable(run: Library, call: Call) -> Value:
+def variable(run: Interpreter, call: Call) -> Value:
     """A variable of the environment: the number of the process, perhaps."""
-    if call.args and isinstance(call.args[0][0], Const) and call.args[0][0].value in RANKS:
+    if call.args and isinstance(call.args[0][0], Const) and call.args[0][0].value in devices.RANKS:
         default = call.args[1] if len(call.args) > 1 else call.kwargs.get("default")
         return Rank(absent=negative(default))
     return SCALAR
 
 
 @model("torch.distributed.get_rank", "torch.distributed.get_node_local_rank")
-def rank(run: Library, call: Call) -> Value:
+def rank(run: Interpreter, call: Call) -> Value:
     """The number of this process."""
     return Rank()
 
 
 @model("torch.multiprocessing.Process", "multiprocessing.Process")
-def process(run: Library, call: Call) -> Value:
+def process(run: Interpreter, call: Call) -> Value:
     """A process runs its target; note one that is handed a module or builds one."""
     before = len(run.sites)
     started = thread(run, call)
     given = call.kwargs.get("args", (NONE, call.spot))[0]
-    if run.modules_in(given) or any(s.kind == "module" for s in run.sites[before:]):
+    if contents.modules_in(given) or any(s.kind == "module" for s in run.sites[before:]):
         run.forks.append(call.spot)
     return started
 
 
 @model("threading.Thread")
-def thread(run: Library, call: Call) -> Value:
+def thread(run: Interpreter, call: Call) -> Value:
     """A thread runs its target with the arguments it is given."""
     target, given = call.kwargs.get("target"), call.kwargs.get("args")
     if target is not None:
         values = given[0] if given is not None else Seq("tuple", [])
         passed = list(values.items or []) if isinstance(values, Seq) else []
-        run.apply(target[0], [(v, call.spot) for v in passed], {}, call.spot, call.scope)
+        calls.apply(run, target[0], [(v, call.spot) for v in passed], {}, call.spot, call.scope)
     return Obj("process")
 
 
 @model("torch.multiprocessing.spawn")
-def spawned(run: Library, call: Call) -> Value:
+def spawned(run: Interpreter, call: Call) -> Value:
     """Each spawned process runs the function with its rank before the arguments."""
     given = call.kwargs.get("args") or (call.args[1] if len(call.args) > 1 else None)
     if call.args:
         values = given[0] if given is not None else Seq("tuple", [])
         passed = list(values.items or []) if isinstance(values, Seq) else []
-        run.apply(
-            call.args[0][0], [(v, call.spot) for v in (Rank(), *passed)], {}, call.spot, call.scope
+        calls.apply(
+            run,
+            call.args[0][0],
+            [(v, call.spot) for v in (Rank(), *passed)],
+            {},
+            call.spot,
+            call.scope,
         )
     return NONE

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from samedevice.places import contents
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, model
 from samedevice.places.values import UNKNOWN, Seq, Tensor, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("torch.nn.utils.rnn.pad_packed_sequence")
-def padded(run: Library, call: Call) -> Value:
+def padded(run: Interpreter, call: Call) -> Value:
     """The sequences where they were, and their lengths.
 
     Source: `pad_packed_sequence` makes the lengths of `batch_sizes`, which is always on the CPU.
     """
     given = call.args[0] if call.args else call.kwargs.get("sequence")
-    tensors = run.tensors_in(*given) if given is not None else []
+    tensors = contents.tensors_in(*given) if given is not None else []
     lengths = Tensor(run.graph.node(call.spot))
     run.graph.pin(lengths.node, Place.HOST, call.spot, "lengths")
     sequences = Tensor(tensors[0][0].node) if tensors else UNKNOWN

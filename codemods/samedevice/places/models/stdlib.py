@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from samedevice.places import classes
+from samedevice.places import calls, classes, functions
 from samedevice.places.models import Call, model
 from samedevice.places.values import (
     SCALAR,
@@ -22,17 +22,17 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("copy.deepcopy", "copy.copy")
-def copied(run: Library, call: Call) -> Value:
+def copied(run: Interpreter, call: Call) -> Value:
     """A copy lives where its original does when it is made."""
     if not call.args:
         return UNKNOWN
     value = call.args[0][0]
     if isinstance(value, Obj) and value.family == "module" and value.node is not None:
-        made = run.twin(value, run.graph.node(call.spot))
+        made = functions.twin(value, run.graph.node(call.spot))
         made.copied_from = value
         value.copies.append(made)
         made.site = run.site("copy", call.spot, made.node, call.scope, value.name)
@@ -48,7 +48,7 @@ def copied(run: Library, call: Call) -> Value:
 
 
 @model("importlib.import_module")
-def imported(run: Library, call: Call) -> Value:
+def imported(run: Interpreter, call: Call) -> Value:
     """What the resolver for XLA is read off; any other import by a text stays unknown."""
     given = call.args[0][0] if len(call.args) == 1 else None
     is_xla = isinstance(given, Const) and given.value == "torch_xla"
@@ -56,7 +56,7 @@ def imported(run: Library, call: Call) -> Value:
 
 
 @model("functools.partial")
-def partial(run: Library, call: Call) -> Value:
+def partial(run: Interpreter, call: Call) -> Value:
     """Partial application: the arguments come first in each call."""
     if not call.args or not (len(call.args) > 1 or call.kwargs):
         return call.args[0][0] if call.args else UNKNOWN
@@ -64,7 +64,7 @@ def partial(run: Library, call: Call) -> Value:
 
 
 @model("itertools.chain")
-def chained(run: Library, call: Call) -> Value:
+def chained(run: Interpreter, call: Call) -> Value:
     """The members of several iterables, one after the other."""
     element: Value | None = None
     for value, where in call.args:
@@ -73,14 +73,14 @@ def chained(run: Library, call: Call) -> Value:
 
 
 @model("collections.deque")
-def deque(run: Library, call: Call) -> Value:
+def deque(run: Interpreter, call: Call) -> Value:
     """A deque is judged as a list."""
     element = run.iterate(call.args[0][0], call.args[0][1], call.scope) if call.args else None
     return Seq("list", None, element) if element is not None else Seq("list", [], spot=call.spot)
 
 
 @model("collections.OrderedDict")
-def ordered(run: Library, call: Call) -> Value:
+def ordered(run: Interpreter, call: Call) -> Value:
     """An ordered dictionary is judged as a dictionary."""
     made = Dict({k: v for k, (v, _) in call.kwargs.items()}, spot=call.spot)
     if call.args and isinstance(call.args[0][0], Seq):
@@ -98,22 +98,22 @@ def ordered(run: Library, call: Call) -> Value:
 
 
 @model("collections.defaultdict")
-def with_default(run: Library, call: Call) -> Value:
+def with_default(run: Interpreter, call: Call) -> Value:
     """A dictionary with a default: its members are what the factory makes."""
     made = Dict(spot=call.spot)
     if call.args:
-        made.element = run.apply(call.args[0][0], [], {}, call.spot, call.scope)
+        made.element = calls.apply(run, call.args[0][0], [], {}, call.spot, call.scope)
     return made
 
 
 @model("random.randrange", "random.randint", "random.random", "random.uniform")
-def number(run: Library, call: Call) -> Value:
+def number(run: Interpreter, call: Call) -> Value:
     """A number."""
     return SCALAR
 
 
 @model("random.sample")
-def sample(run: Library, call: Call) -> Value:
+def sample(run: Interpreter, call: Call) -> Value:
     """Some members of a sequence (a replay buffer, say)."""
     return (
         Seq("list", None, run.iterate(call.args[0][0], call.args[0][1], call.scope))
@@ -123,13 +123,13 @@ def sample(run: Library, call: Call) -> Value:
 
 
 @model("random.choice")
-def choice(run: Library, call: Call) -> Value:
+def choice(run: Interpreter, call: Call) -> Value:
     """A member of a sequence."""
     return run.iterate(call.args[0][0], call.args[0][1], call.scope) if call.args else UNKNOWN
 
 
 @model("collections.namedtuple")
-def named_tuple(run: Library, call: Call) -> Value:
+def named_tuple(run: Interpreter, call: Call) -> Value:
     """A named tuple's class, as far as its fields are written out."""
     fields: list[str] = []
     if len(call.args) > 1:
@@ -153,7 +153,7 @@ def named_tuple(run: Library, call: Call) -> Value:
 
 
 @model("typing.NamedTuple")
-def typed_tuple(run: Library, call: Call) -> Value:
+def typed_tuple(run: Interpreter, call: Call) -> Value:
     """A named tuple's class, of pairs of names and types."""
     given = call.args[1][0] if len(call.args) > 1 else None
     names = [
@@ -167,7 +167,7 @@ def typed_tuple(run: Library, call: Call) -> Value:
 
 
 @model("dataclasses.field", "attr.ib", "attr.field", "attrs.field")
-def field(run: Library, call: Call) -> Value:
+def field(run: Interpreter, call: Call) -> Value:
     """A field of a dataclass: what it is by default, and whether its constructor takes it."""
     made = Obj(classes.FIELD)
     made.kwargs = {name: value for name, (value, _) in call.kwargs.items()}
@@ -175,9 +175,9 @@ def field(run: Library, call: Call) -> Value:
 
 
 @model("dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace")
-def replaced(run: Library, call: Call) -> Value:
+def replaced(run: Interpreter, call: Call) -> Value:
     """A copy of an instance with some of its fields replaced."""
     owner = call.args[0][0] if call.args else UNKNOWN
     if not isinstance(owner, Obj) or owner.cls is None or owner.node is not None:
         return UNKNOWN
-    return classes.replaced(run, owner, call.kwargs, call.spot)  # type: ignore[arg-type]
+    return classes.replaced(run, owner, call.kwargs, call.spot)

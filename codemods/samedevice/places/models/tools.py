@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from samedevice.places import calls, contents
 from samedevice.places.models import Call, model
-from samedevice.places.values import (
-    SCALAR,
-    Obj,
-    Value,
-)
+from samedevice.places.values import SCALAR, Obj, Value
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 @model("pytorch_model_summary.summary")
-def summary(run: Library, call: Call) -> Value:
+def summary(run: Interpreter, call: Call) -> Value:
     """Runs the model on the inputs that it is given."""
     if call.args and isinstance(call.args[0][0], Obj):
-        run.apply(call.args[0][0], call.args[1:], {}, call.spot, call.scope)
+        calls.apply(run, call.args[0][0], call.args[1:], {}, call.spot, call.scope)
     return SCALAR
 
 
 @model("thop.profile")
-def profile(run: Library, call: Call) -> Value:
+def profile(run: Interpreter, call: Call) -> Value:
     """Runs the model on a tuple of inputs."""
     given = call.kwargs.get("inputs") or (call.args[1] if len(call.args) > 1 else None)
     if given is not None and call.args and isinstance(call.args[0][0], Obj):
-        inputs = run.tensors_in(*given)
-        run.apply(
-            call.args[0][0], [(value, where) for value, where in inputs], {}, call.spot, call.scope
+        inputs = contents.tensors_in(*given)
+        calls.apply(
+            run,
+            call.args[0][0],
+            [(value, where) for value, where in inputs],
+            {},
+            call.spot,
+            call.scope,
         )
     return SCALAR
 
 
 @model("torch.cuda.nvtx.range_push", "torch.cuda.nvtx.range_pop", "torch.cuda.nvtx.mark")
-def marker(run: Library, call: Call) -> Value:
+def marker(run: Interpreter, call: Call) -> Value:
     """Marks for NVIDIA's profiler."""
     run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range_push")
     return SCALAR

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places.expressions import Arg
+from samedevice.places import assignment, calls, contents, functions, narrowing
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, methods, model
-from samedevice.places.narrowing import TENSORS
 from samedevice.places.values import (
     DEEP,
     SCALAR,
     UNKNOWN,
+    Arg,
     Const,
     Dict,
     Ext,
@@ -23,7 +23,7 @@ from samedevice.places.values import (
 )
 
 if TYPE_CHECKING:
-    from samedevice.places.library import Library
+    from samedevice.places.interpret import Interpreter
 
 
 def _argument(call: Call, index: int, name: str) -> Arg | None:
@@ -41,26 +41,26 @@ def _spread(given: Arg | None) -> list[Arg]:
 
 
 @model("torch.func.vmap", "torch.vmap", "torch._functorch.apis.vmap")
-def vmap(run: Library, call: Call) -> Value:
+def vmap(run: Interpreter, call: Call) -> Value:
     """The same function for each row: where its results are does not change."""
     given = _argument(call, 0, "func")
     return given[0] if given is not None else UNKNOWN
 
 
 @model("torch.func.grad")
-def gradient(run: Library, call: Call) -> Value:
+def gradient(run: Interpreter, call: Call) -> Value:
     """A function that gives gradients, which are where what is asked for is."""
     return _transformed("grad", call)
 
 
 @model("torch.func.grad_and_value")
-def gradient_and_value(run: Library, call: Call) -> Value:
+def gradient_and_value(run: Interpreter, call: Call) -> Value:
     """A function that gives gradients, and what the function gives."""
     return _transformed("grad_and_value", call)
 
 
 @model("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian")
-def jacobian(run: Library, call: Call) -> Value:
+def jacobian(run: Interpreter, call: Call) -> Value:
     """A function that gives derivatives, which are where the function's results are."""
     return _transformed("jacobian", call)
 
@@ -75,11 +75,11 @@ def _transformed(name: str, call: Call) -> Value:
 
 
 @methods("transformed")
-def transformed_method(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def transformed_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """Calling it calls the function once."""
     if name != "__call__":
         return UNKNOWN
-    result = run.apply(owner.args[0], call.args, call.kwargs, call.spot, call.scope)
+    result = calls.apply(run, owner.args[0], call.args, call.kwargs, call.spot, call.scope)
     if owner.name == "jacobian":
         return result
     asked = _asked(owner, call)
@@ -105,11 +105,11 @@ def _numbered(number: Value, call: Call) -> Value:
 
 
 @model("torch.func.vjp")
-def vjp(run: Library, call: Call) -> Value:
+def vjp(run: Interpreter, call: Call) -> Value:
     """What a function gives, and a function of what flows back."""
     if not call.args:
         return UNKNOWN
-    result = run.apply(call.args[0][0], call.args[1:], {}, call.spot, call.scope)
+    result = calls.apply(run, call.args[0][0], call.args[1:], {}, call.spot, call.scope)
     back = Obj("pullback")
     back.args = [value for value, _ in call.args[1:]]
     back.kwargs = {"of": result}
@@ -117,10 +117,10 @@ def vjp(run: Library, call: Call) -> Value:
 
 
 @methods("pullback")
-def pulled_back(run: Library, owner: Obj, name: str, call: Call) -> Value:
+def pulled_back(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     """A gradient for each argument, where that is; what flows back meets the result."""
-    results = run.tensors_in(owner.kwargs["of"], call.spot)
-    flowing = [pair for value, where in call.args for pair in run.tensors_in(value, where)]
+    results = contents.tensors_in(owner.kwargs["of"], call.spot)
+    flowing = [pair for value, where in call.args for pair in contents.tensors_in(value, where)]
     if name == "__call__" and results and flowing:
         run.operate([*results, *flowing], call.spot, False)
     found = [Tensor(value.node) if isinstance(value, Tensor) else value for value in owner.args]
@@ -128,7 +128,7 @@ def pulled_back(run: Library, owner: Obj, name: str, call: Call) -> Value:
 
 
 @model("torch.func.jvp")
-def jvp(run: Library, call: Call) -> Value:
+def jvp(run: Interpreter, call: Call) -> Value:
     """What a function gives, and how it changes along the tangents."""
     if not call.args:
         return UNKNOWN
@@ -136,14 +136,14 @@ def jvp(run: Library, call: Call) -> Value:
     for (primal, where), (tangent, other) in zip(primals, _spread(tangents), strict=False):
         if isinstance(primal, Tensor) and isinstance(tangent, Tensor):
             run.operate([(primal, where), (tangent, other)], call.spot, True)
-    result = run.apply(call.args[0][0], primals, {}, call.spot, call.scope)
+    result = calls.apply(run, call.args[0][0], primals, {}, call.spot, call.scope)
     return Seq("tuple", [result, result])
 
 
 @model(
     "torch.func.functional_call", "torch.nn.utils.stateless.functional_call",
 )  # fmt: skip
-def functional_call(run: Library, call: Call) -> Value:
+def functional_call(run: Interpreter, call: Call) -> Value:
     """Call a module as if its parameters were these: it is where they are then."""
     if len(call.args) < 2:
         return UNKNOWN
@@ -157,13 +157,13 @@ def functional_call(run: Library, call: Call) -> Value:
         node = _state(run, call)
         if node is not None and node.find() is not module.node.find():
             module.used = True
-            module = run.twin(module, node)
-    return run.apply(module, _spread(given), named, call.spot, call.scope)
+            module = functions.twin(module, node)
+    return calls.apply(run, module, _spread(given), named, call.spot, call.scope)
 
 
-def _state(run: Library, call: Call) -> Node | None:
+def _state(run: Interpreter, call: Call) -> Node | None:
     """Return where the parameters are that a functional call is given; they agree."""
-    found = [pair for pair in run.tensors_in(*call.args[1]) if not pair[0].packed]
+    found = [pair for pair in contents.tensors_in(*call.args[1]) if not pair[0].packed]
     if not found:
         return None
     (first, first_spot), *others = found
@@ -173,7 +173,7 @@ def _state(run: Library, call: Call) -> Node | None:
 
 
 @model("torch.func.stack_module_state")
-def stacked_state(run: Library, call: Call) -> Value:
+def stacked_state(run: Interpreter, call: Call) -> Value:
     """The parameters and the buffers of several modules: where these are, as leaves."""
     if not call.args:
         return UNKNOWN
@@ -187,50 +187,50 @@ def stacked_state(run: Library, call: Call) -> Value:
 
 
 @model("torch.utils.checkpoint.checkpoint")
-def checkpoint(run: Library, call: Call) -> Value:
+def checkpoint(run: Interpreter, call: Call) -> Value:
     """Call a function; it is called again on the way back."""
     if not call.args:
         return UNKNOWN
     own = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug")
     kwargs = {name: given for name, given in call.kwargs.items() if name not in own}
-    return run.apply(call.args[0][0], call.args[1:], kwargs, call.spot, call.scope)
+    return calls.apply(run, call.args[0][0], call.args[1:], kwargs, call.spot, call.scope)
 
 
 @model("torch.jit.trace")
-def trace(run: Library, call: Call) -> Value:
+def trace(run: Interpreter, call: Call) -> Value:
     """Call a module or function with an example; what comes out is called as it is."""
     if not call.args:
         return UNKNOWN
     given = _argument(call, 1, "example_inputs")
     if given is not None:
-        run.apply(call.args[0][0], _spread(given), {}, call.spot, call.scope)
+        calls.apply(run, call.args[0][0], _spread(given), {}, call.spot, call.scope)
     return call.args[0][0]
 
 
 @model("torch.optim.lr_scheduler.LambdaLR", "torch.optim.lr_scheduler.MultiplicativeLR")
-def by_function(run: Library, call: Call) -> Value:
+def by_function(run: Interpreter, call: Call) -> Value:
     """A scheduler that calls a function, or one for each group, with the epoch's number."""
     given = _argument(call, 1, "lr_lambda")
     if given is not None:
         value, where = given
         functions = value.members() if isinstance(value, Seq) else [value]
         for function in list(functions):
-            run.apply(function, [(SCALAR, where)], {}, call.spot, call.scope)
+            calls.apply(run, function, [(SCALAR, where)], {}, call.spot, call.scope)
     made = Obj("scheduler", "torch.optim.lr_scheduler.LambdaLR")
     made.args = [value for value, _ in call.args]
     return made
 
 
 @model("torch.nn.utils.parametrize.register_parametrization")
-def parametrized(run: Library, call: Call) -> Value:
+def parametrized(run: Interpreter, call: Call) -> Value:
     """A module that makes a parameter of another one of what that was; it becomes a part of it."""
     if len(call.args) < 3:
         return UNKNOWN
     owner, part = call.args[0][0], call.args[2][0]
     if isinstance(owner, Obj) and owner.node is not None:
-        run.apply(part, [(Tensor(owner.node), call.args[0][1])], {}, call.spot, call.scope)
+        calls.apply(run, part, [(Tensor(owner.node), call.args[0][1])], {}, call.spot, call.scope)
         if isinstance(part, Obj) and part.family == "module":
-            run.join_in(owner, part)
+            assignment.join_in(run, owner, part)
     return owner
 
 
@@ -238,7 +238,7 @@ _TREES = ("torch.utils._pytree", "torch.utils.pytree", "optree")
 
 
 @model(*(f"{tree}.tree_map" for tree in _TREES))
-def tree_map(run: Library, call: Call) -> Value:
+def tree_map(run: Interpreter, call: Call) -> Value:
     """A function of each leaf of a structure; the same structure of what it gives."""
     if len(call.args) < 2:
         return UNKNOWN
@@ -246,18 +246,18 @@ def tree_map(run: Library, call: Call) -> Value:
 
 
 @model("torch.utils._pytree.tree_map_only")
-def tree_map_only(run: Library, call: Call) -> Value:
+def tree_map_only(run: Interpreter, call: Call) -> Value:
     """A function of each leaf of one kind; the others stay what they are."""
     if len(call.args) < 3:
         return UNKNOWN
     kind = call.args[0][0]
-    if not (isinstance(kind, Ext) and kind.name in TENSORS):
+    if not (isinstance(kind, Ext) and kind.name in narrowing.TENSORS):
         return UNKNOWN
     return _mapped(run, call, call.args[1][0], *call.args[2], tensors=True)
 
 
 def _mapped(
-    run: Library, call: Call, function: Value, value: Value, where: Spot, depth: int = DEEP,
+    run: Interpreter, call: Call, function: Value, value: Value, where: Spot, depth: int = DEEP,
     tensors: bool = False,
 ) -> Value:  # fmt: skip
     def inner(member: Value) -> Value:
@@ -277,4 +277,4 @@ def _mapped(
             return Iter(inner(value.element))
     if tensors and not isinstance(value, Tensor):
         return value
-    return run.apply(function, [(value, call.spot)], {}, call.spot, call.scope)
+    return calls.apply(run, function, [(value, call.spot)], {}, call.spot, call.scope)

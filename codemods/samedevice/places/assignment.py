@@ -1,0 +1,402 @@
+"""What statements bind: names, attributes, members."""
+
+from __future__ import annotations
+
+import ast
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from samedevice import syntax
+from samedevice.places import (
+    calls,
+    choices,
+    classes,
+    contents,
+    expressions,
+    functions,
+    iteration,
+    libraries,
+    operators,
+    subscripts,
+)
+from samedevice.places.graph import Place, Spot
+from samedevice.places.lattice import counted
+from samedevice.places.models import datasets, module_methods, optimizers, serialization
+from samedevice.places.values import (
+    ARRAY,
+    SCALAR,
+    Const,
+    Device,
+    Dict,
+    Either,
+    Ext,
+    Func,
+    Klass,
+    Names,
+    Namespace,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def bind(run: Interpreter, name: str, value: Value, scope: Scope) -> None:
+    """Bind a name in its scope."""
+    if scope.writes and name in scope.writes:
+        outer = scope.outer
+        while outer is not None and outer.outer is not None and name not in outer.names:
+            outer = outer.outer
+        outer = outer or scope.globals
+        run.trail.note(outer, name)
+        outer.names[name] = value
+    else:
+        scope.names[name] = value
+        scope.tests.pop(name, None)
+
+
+def assign(
+    run: Interpreter, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Bind a target of any form."""
+    match target:
+        case ast.Name(id=name):
+            value = reloaded(run, name, value, scope)
+            note_binding(run, name, value, scope, statement)
+            bind(run, name, value, scope)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            for part, member in zip(targets, unpack(run, value, targets, scope), strict=True):
+                run.assign(part, member, scope, statement)
+        case ast.Starred(value=inner):
+            run.assign(inner, value, scope, statement)
+        case ast.Attribute(value=owner, attr=attr):
+            set_attribute(run, run.eval(owner, scope), attr, value, scope, statement)
+        case ast.Subscript(value=owner, slice=index):
+            set_item(run, owner, index, value, scope, statement)
+            choices.hides(run, owner, index, scope, statement)
+
+
+def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
+    """Return what a name holds: a model again, where a file is loaded in a model's stead.
+
+    What was a number is one again.
+    """
+    if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
+        return value
+    old = expressions.name(run, ast.Name(name, ast.Load()), scope)
+    if counted(old, value):
+        return SCALAR
+    if not isinstance(old, Obj) or old.family != "module" or old.node is None:
+        return value
+    value.site.detail["into_module"] = True
+    run.graph.same(value.node, old.node)  # it was saved where the model is
+    return serialization.copied(old)
+
+
+def note_binding(
+    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Remember where a batch, or a member of it, first gets a name: it is moved there."""
+    if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
+        return  # a comprehension's target: nothing can be written behind it
+    if isinstance(value, Tensor):
+        site = value.site
+        if site is not None and site.kind == "batch" and "bind" not in site.detail:
+            site.detail["bind"] = (name, Spot(scope.path, statement))
+            site.detail["bound_in"] = scope.node
+            run.snapshot(site, scope)
+    elif isinstance(value, (Seq, Dict, Obj)):
+        if isinstance(value, Obj):
+            if value.family or value.cls is None or value.cls.lookup("to") is None:
+                return
+            members = list(value.attrs.values())
+        else:
+            members = list(value.members())
+        for member in members:
+            if (
+                isinstance(member, Tensor)
+                and member.site is not None
+                and member.site.kind == "batch"
+                and "container" not in member.site.detail
+            ):
+                member.site.detail["container"] = (name, Spot(scope.path, statement), value)
+                member.site.detail["held_in"] = scope.node
+                member.site.detail["had_name"] = "bind" in member.site.detail
+                run.snapshot(member.site, scope)
+
+
+def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
+    """Return one value for each target of an unpacking; `() = x` has none."""
+    count = len(targets)
+    if not count:
+        return []
+    if isinstance(value, Either):
+        parts = [unpack(run, option, targets, scope) for option in value.options]
+        return [iteration.any_of(run, column) for column in zip(*parts, strict=True)]
+    starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if isinstance(value, Seq) and value.items is not None:
+        items = value.items
+        if starred is None and len(items) == count:
+            return list(items)
+        if starred is not None and len(items) >= count - 1:
+            tail = count - starred - 1
+            middle = items[starred : len(items) - tail]
+            end = items[len(items) - tail :] if tail else []
+            return [*items[:starred], Seq("list", list(middle)), *end]
+    if isinstance(value, Either):
+        rows = [unpack(run, option, targets, scope) for option in value.options]
+        return [reduce(run.join, column) for column in zip(*rows, strict=True)]
+    whole = classes.members(value) if isinstance(value, Obj) else None
+    if whole is not None:
+        return unpack(run, whole, targets, scope)
+    if isinstance(value, Tensor) and value.packed:
+        return [subscripts.part(run, value, i) for i in range(count)]
+    if isinstance(value, Tensor):
+        return [value] * count
+    element = run.iterate(value, Spot(scope.path, targets[0]), scope)
+    return [element] * count
+
+
+def set_attribute(
+    run: Interpreter, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Store a value in an attribute: a module registers modules and parameters."""
+    if isinstance(owner, Obj):
+        if owner.node is not None and owner.family == "module":
+            value = module_attribute(run, owner, attr, value, scope, statement)
+        setter = owner.cls.lookup(attr) if owner.cls is not None else None
+        if isinstance(setter, Func) and setter.static == "setter":
+            functions.call_func(
+                run,
+                Func(setter.node, setter.scope, owner, setter.cls),
+                [(value, Spot(scope.path, statement))],
+                {},
+                Spot(scope.path, statement),
+            )
+            return
+        spot = Spot(scope.path, statement)
+        if operators.called(run, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
+            return
+        if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
+            for name, member in value.items.items():
+                run.trail.put(owner.attrs, name, member)
+            return
+        if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
+            held = run.site("kept", Spot(scope.path, statement), value.node, scope, attr)
+            held.detail["object"] = value
+            run.snapshot(held, scope)
+        if owner.family == "dataset":
+            for tensor, where in contents.tensors_in(value, Spot(scope.path, statement)):
+                datasets.keep_on_host(tensor, where)
+        if owner.family == "namespace":
+            choices.overruled(owner, attr, value)
+        old = owner.attrs.get(attr)
+        if type(value) is Ext or type(old) is Ext:
+            if owner.cls is not None and scope.func is not None:
+                if getattr(scope.func.node, "name", "") != "__init__":
+                    run.set_later.add((owner.cls.node, attr))
+        kept = value if old is None or len(run.stack) <= 1 else after_store(old, value)
+        run.trail.put(owner.attrs, attr, kept)
+    elif isinstance(owner, Func):
+        run.trail.put(run.function_attributes.setdefault(owner.node, {}), attr, value)
+    elif isinstance(owner, Klass):
+        run.trail.put(owner.names, attr, value)
+        run.class_devices = run.class_devices or isinstance(value, Device)
+    elif isinstance(owner, Namespace):
+        run.trail.note(owner.scope, attr)
+        owner.scope.names[attr] = value
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
+        run.graph.flow(value.node, owner.node)
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
+        spot = Spot(scope.path, statement)
+        given = Spot(scope.path, getattr(statement, "value", statement))
+        run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
+    elif isinstance(owner, Tensor) and attr == "requires_grad":
+        optimizers.trained(owner)
+
+
+def after_store(old: Value, new: Value) -> Value:
+    """A store wins over what was there, unless it stores nothing."""
+    if isinstance(new, Const) and new.value is None and not isinstance(old, Const):
+        return old
+    return new
+
+
+def module_attribute(
+    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> Value:
+    """Register what is stored in a module, and note tensors that are not registered."""
+    assert owner.node is not None
+    spot = Spot(scope.path, statement)
+    if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+        join_in(run, owner, value)
+    elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
+        run.graph.batch(value.node, owner.node)
+        owner.stateful = True
+        return parameter_of(owner)
+    elif isinstance(value, Tensor):
+        if value.node.find() is owner.node.find():
+            return value
+        return plain_tensor(run, owner, attr, value, scope, spot)
+    elif isinstance(value, (Seq, Dict)):
+        members = list(value.members())
+        if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
+            not members and run.constructing
+        ):
+            site = run.site("plain-container", spot, owner.node, scope, attr)
+            site.detail.update(value=value, owner=owner, literal=value.spot)
+        run.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
+    elif isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
+        run.held.append(value.node)
+    return value
+
+
+def join_in(run: Interpreter, owner: Obj, child: Obj) -> None:
+    """Register a part; a new part of a module that has moved already has to move by itself."""
+    if not owner.moves or run.constructing or child.moves:
+        register(run, owner, child)
+
+
+def plain_tensor(
+    run: Interpreter, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
+) -> Tensor:
+    """A tensor stored in a module without registering it: it does not move with the module."""
+    if owner.cls is not None and _moves_along(owner.cls, attr):
+        assert owner.node is not None
+        run.graph.batch(value.node, owner.node)
+        return Tensor(owner.node, scalar=value.scalar)
+    root = value.node.find()
+    if not run.constructing or root.pin is Place.FOLLOWS or not root.sure:
+        return value
+    if value.leaf and value.site is not None:
+        run.held.append(value.node)
+        return value  # the optimizer has this one: it has to be made where it is needed
+    node = run.graph.node(spot)
+    node.sure = value.node.find().sure
+    site = run.site("plain-tensor", spot, node, scope, attr)
+    site.detail.update(owner=owner, value=value)
+    if value.leaf:
+        site.detail["trained"] = True
+    run.graph.batch(value.node, node)
+    return Tensor(node, scalar=value.scalar, site=site)
+
+
+def register(run: Interpreter, owner: Obj, child: Obj) -> None:
+    """Make `child` a part of the module `owner`: they move together."""
+    if child is owner or owner.node is None or child.node is None:
+        return
+    if lent(run, owner, child):
+        owner.borrows.append(child)
+        child.shared = True
+    else:
+        child.parent = owner
+    if child.node.find().pin is Place.HOST:
+        return  # it was told to stay; moving the whole takes it along
+    if child.moves and not owner.moves:
+        return  # it went ahead: whether its siblings follow is to be seen
+    for whole in owner.wholes():
+        whole.stateful = whole.stateful or child.stateful
+    if child.used and not (run.conditional or owner.used or child.moves):
+        # It computed by itself before: where it did so stays as it was.
+        module_methods.rebase(run, child, run.graph.node())
+    assert child.node is not None
+    run.graph.same(owner.node, child.node)
+    owner.parts.append(child)
+
+
+def lent(run: Interpreter, owner: Obj, child: Obj) -> bool:
+    """Tell whether a part was built by a caller of the function that builds the whole."""
+    if owner.site is None or child.site is None or child.site.constructing or owner.moves:
+        return False
+    if owner.site.constructing:
+        return False  # it is a part itself, of what its builder gets
+    builder, lender = owner.site.scope, child.site.scope
+    if builder.func is None or builder is lender:
+        return False
+    if lender.func is None or lender.func.node not in run.stack:
+        return lender.func is None
+    inner = builder.func.node
+    return inner not in run.stack or (run.stack.index(lender.func.node) < run.stack.index(inner))
+
+
+def set_item(
+    run: Interpreter,
+    owner_node: ast.expr,
+    index: ast.expr,
+    value: Value,
+    scope: Scope,
+    stmt: ast.stmt,
+) -> None:
+    """Store into a container or a tensor (which copies across devices)."""
+    owner = run.eval(owner_node, scope)
+    key = run.eval(index, scope)
+    if isinstance(owner, Obj) and owner.cls is not None:
+        if owner.cls.lookup("__setitem__") is None:
+            owner = classes.contents(owner) or owner
+    if isinstance(owner, Dict):
+        if isinstance(key, Const) and isinstance(key.value, (str, int)):
+            run.trail.put(owner.items, key.value, value)
+            return
+        run.trail.note(owner)
+        if isinstance(value, Tensor) and subscripts.keyed_by(run, index, scope) is not None:
+            value = Tensor(run.graph.node())  # others keep theirs elsewhere
+        owner.element = run.join(owner.element, value)
+    elif isinstance(owner, Seq):
+        run.trail.note(owner)
+        if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
+            if -len(owner.items) <= key.value < len(owner.items):
+                owner.items[key.value] = value
+                return
+        elif owner.items is not None and value is ARRAY:  # any of them may be one now
+            owner.items = [run.join(item, value) for item in owner.items]
+        owner.element = run.join(owner.element, value)
+    elif isinstance(owner, Tensor):
+        if isinstance(key, Const) and isinstance(key.value, str):
+            if isinstance(value, Tensor) and owner.packed and owner.site is not None:
+                parts = owner.site.detail.setdefault("parts", {})
+                run.trail.put(parts, key.value, value)
+            return  # it is a mapping, of which nothing else is known
+        subscripts.index_tensor(run, owner, owner_node, key, index, Spot(scope.path, stmt))
+        if isinstance(value, Tensor):
+            run.graph.store(value.node, owner.node)
+            if owner.packed and owner.site is not None and not isinstance(key, Const):
+                owner.site.detail["others"] = value  # `for key in batch: batch[key] = ...`
+    elif owner is ARRAY and not (
+        isinstance(owner_node, ast.Name)
+        and scope.func is not None
+        and owner_node.id
+        in functions.parameters(scope.func.node)  # another caller's may be a tensor
+    ):
+        spot = Spot(scope.path, getattr(stmt, "value", stmt))
+        libraries.demand_host(run, value, spot, scope, "numpy")
+    elif isinstance(owner, Obj) and owner.family == "module" and isinstance(value, Obj):
+        if value.family == "module":
+            join_in(run, owner, value)
+            if isinstance(key, Const):
+                run.trail.put(owner.attrs, str(key.value), value)
+    elif isinstance(owner, Obj) and owner.cls is not None:
+        calls.method(run, owner, "__setitem__", scope, index, key, value)
+
+
+def join_names(run: Interpreter, left: Names, right: Names) -> Names:
+    """Join the names at the end of two paths."""
+    joined = left.copy()
+    for name, value in right.items():
+        other = left.get(name)
+        if other is not value:
+            joined[name] = value if other is None else run.join(other, value)
+    return joined
+
+
+def _moves_along(klass: Klass, attr: str) -> bool:
+    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
+    own = klass.lookup("_apply")
+    return isinstance(own, Func) and any(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for node in syntax.walk(own.node)
+    )

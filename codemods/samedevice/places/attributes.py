@@ -1,0 +1,239 @@
+"""What an attribute of a value is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.places import classes, functions, iteration, libraries, operators, subscripts
+from samedevice.places.dispatch import evaluates
+from samedevice.places.graph import Spot
+from samedevice.places.models import images, tensor_methods
+from samedevice.places.values import (
+    ARRAY,
+    NOTHING,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Dict,
+    Doubt,
+    Either,
+    Ext,
+    Flag,
+    Func,
+    Iter,
+    Klass,
+    Method,
+    Namespace,
+    Obj,
+    Scope,
+    Seq,
+    Super,
+    Tensor,
+    Value,
+    parameter_of,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+#: Methods of modules that are containers, as lists and mappings have them.
+_OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
+#: Where torchvision's datasets keep all their images and labels.
+_DATASET_TENSORS = frozenset(
+    ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
+)
+
+
+@evaluates(ast.Attribute)
+def _attribute_expression(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
+    match node:
+        case ast.Attribute(
+            value=ast.Call(func=func, args=[ast.Constant(value=str(text))], keywords=[]),
+            attr="type",
+        ):
+            callee = run.eval(func, scope)
+            if isinstance(callee, Ext) and callee.name == "torch.device":
+                return Const(text.partition(":")[0])  # it is only asked what it is called
+    owner = run.eval(node.value, scope)
+    return attribute(run, owner, node.attr, Spot(scope.path, node), scope)
+
+
+def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scope) -> Value:
+    """Return `owner.attr`."""
+    match owner:
+        case Tensor():
+            return tensor_attribute(run, owner, attr, spot)
+        case Ext(name=name):
+            return Ext(f"{name}.{attr}")
+        case Either(options=options):
+            found_options: list[Value] = []
+            for option in options:
+                found_option = attribute(run, option, attr, spot, scope)
+                if isinstance(found_option, Either):
+                    found_options.extend(found_option.options)
+                else:
+                    found_options.append(found_option)
+            if not any(isinstance(v, (Tensor, Device, Seq, Dict)) for v in found_options):
+                return Either(found_options)
+            joined: Value | None = None
+            for found_option in found_options:
+                joined = run.join(joined, found_option)
+            return joined if joined is not None else UNKNOWN
+        case Namespace(scope=names, path=path):
+            found = names.names.get(attr)
+            if found is not None:
+                return found
+            inner = run.project.resolve(path, attr, 1)
+            return Namespace(inner, run.file(inner)) if inner is not None else UNKNOWN
+        case Obj():
+            return object_attribute(run, owner, attr, spot, scope)
+        case Klass():
+            found = owner.lookup(attr)
+            if found is None and owner.meta is not None:
+                found = owner.meta.lookup(attr)
+                if isinstance(found, Func):
+                    return bound(run, found, owner, owner.meta, spot)
+            if found is None:
+                return Method(owner, attr, spot)
+            if isinstance(found, Func) and found.static == "classmethod":
+                return Func(found.node, found.scope, owner, found.cls, found.static)
+            return found
+        case Super(cls=cls, obj=obj):
+            for base in _behind(cls, obj):
+                found = base.names.get(attr)
+                if isinstance(found, Func):
+                    if isinstance(obj, Klass):
+                        return Func(found.node, found.scope, obj, found.cls, found.static)
+                    return bound(run, found, obj, base, spot)
+            return Method(owner, attr, spot)
+        case Func() if attr in run.function_attributes.get(owner.node, ()):
+            return run.function_attributes[owner.node][attr]
+        case Device():
+            if attr == "type":
+                return Device(owner.node, owner.spot, text=True, resolved=owner.resolved)
+            return SCALAR if attr == "index" else Method(owner, attr, spot)
+        case Const(value=str() | int() | float()) if attr == "value" and type(owner) is Const:
+            return owner  # of an enum's member, which is kept as its value
+        case Seq() | Dict() | Func() | Iter() | Const():
+            return Method(owner, attr, spot)
+    if owner is ARRAY:
+        return Method(owner, attr, spot)
+    return owner if owner in (SCALAR, NOTHING) else UNKNOWN
+
+
+def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> Value:
+    """Return an attribute of a tensor."""
+    root = owner.node.find()
+    kind = torchfacts.tensor_attribute(attr)
+    if attr == "device":
+        return Device(owner.node, spot, resolved=True)
+    if attr == "is_cuda":
+        root.sure = True
+        asked = Flag(True)
+        asked.of_value = True
+        return asked
+    if attr == "batch_sizes":
+        return Tensor(run.graph.node(spot))  # of a packed sequence: always on the host
+    if attr in ("values", "indices") and root.sure:
+        return Tensor(owner.node)  # of `max`, `topk` or `sort`
+    of_module = attr in tensor_methods.PARTS or torchfacts.module_method(attr) is not None
+    if torchfacts.tensor_method(attr) is not None or of_module and not root.sure:
+        return Method(owner, attr, spot)
+    if kind == "self":
+        same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+        same.owner = owner.owner
+        if attr == "grad":
+            same.doubt = Doubt.ABSENT  # before the first backward pass
+        return same
+    if kind is not None:
+        return SCALAR
+    if owner.packed:
+        return subscripts.part(run, owner, attr)
+    return run.derived(owner, spot)  # no tensor has it, so this may be anything
+
+
+def derived(run: Interpreter, owner: Tensor, spot: Spot) -> Tensor:
+    """Return what comes out of something that may be no tensor: it is where that is."""
+    node = run.graph.node(spot)
+    node.sure = False
+    run.graph.flow(owner.node, node)
+    return Tensor(node)
+
+
+def object_attribute(run: Interpreter, owner: Obj, attr: str, spot: Spot, scope: Scope) -> Value:
+    """Return an attribute of an instance."""
+    found = owner.attrs.get(attr)
+    if found is not None:
+        return found
+    if owner.cls is not None:
+        value = owner.cls.lookup(attr)
+        if isinstance(value, Func):
+            return bound(run, value, owner, owner.cls, spot)
+        if isinstance(value, Obj) and value.family == "field":
+            return value.kwargs.get("default", UNKNOWN)
+        if value is not None:
+            got = operators.called(run, value, "__get__", [owner, owner.cls], spot, scope)
+            return value if got is None else got
+        getter = owner.cls.lookup("__getattr__")
+        if isinstance(getter, Func) and owner.family != "module":
+            return functions.call_func(
+                run,
+                Func(getter.node, getter.scope, owner, getter.cls),
+                [(Const(attr), spot)],
+                {},
+                spot,
+            )
+    computed = classes.by_pattern(owner, attr)
+    if computed is not None:
+        return computed
+    if attr == "__dict__" and owner.family != "module":
+        return Dict(owner.attrs)
+    if owner.family == "module":
+        if attr == "_modules":
+            parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
+            return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
+        if attr in ("weight", "bias", "data") and owner.cls is None and owner.node is not None:
+            return parameter_of(owner)
+        if torchfacts.module_method(attr) is None and owner.cls is None:
+            if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
+                return Method(owner, attr, spot)
+            if owner.node is not None and not attr.startswith("_"):
+                if attr in ("in_features", "out_features", "hidden_size", "num_layers",
+                            "config", "training", "kernel_size", "stride"):  # fmt: skip
+                    return SCALAR
+                return iteration.any_module(owner, spot)
+        if attr == "device" and owner.cls is None and owner.node is not None:
+            return Device(owner.node, spot, resolved=True)
+    if owner.family == "namespace":
+        return SCALAR
+    if owner.family == "hostobject" and attr in ("values", "iloc", "loc", "T", "shape"):
+        return ARRAY
+    if owner.family == "dataset" and attr in _DATASET_TENSORS:
+        return images.host_tensor(run, spot, scope, attr)
+    held = libraries.library_attribute(run, owner, attr)
+    return held if held is not None else Method(owner, attr, spot)
+
+
+def bound(run: Interpreter, member: Func, owner: Value, klass: Klass, spot: Spot) -> Value:
+    """Return what a function of a class is, as an attribute of an instance."""
+    if member.static == "staticmethod":
+        return member
+    if member.static == "classmethod":
+        kind = owner.cls if isinstance(owner, Obj) and owner.cls is not None else klass
+        return Func(member.node, member.scope, kind, member.cls)
+    if member.static == "setter" and member.getter is not None:
+        member = member.getter
+    found = Func(member.node, member.scope, owner, member.cls, member.static)
+    if member.static in ("property", "cached_property"):
+        return functions.call_func(run, found, [], {}, spot)
+    return found
+
+
+def _behind(klass: Klass, owner: Value) -> list[Klass]:
+    """Return where `super()` looks, in a method of a class that is called for an owner."""
+    own = owner.cls if isinstance(owner, Obj) else owner
+    order = own.mro() if isinstance(own, Klass) else []
+    return order[order.index(klass) + 1 :] if klass in order else klass.mro()[1:]

@@ -1,0 +1,194 @@
+"""Statements of which one path is taken: `if` and `match`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from samedevice import syntax
+from samedevice.places import (
+    assignment,
+    attributes,
+    choices,
+    conditions,
+    demands,
+    instances,
+    narrowing,
+    subscripts,
+)
+from samedevice.places.dispatch import executes
+from samedevice.places.environment import State
+from samedevice.places.graph import Spot
+from samedevice.places.values import Device, Flag, Klass, Scope, Value
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> None:
+    """Mark the names of devices that one branch binds and the other does not."""
+    last = other[-1] if other else None
+    if isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return
+    bound = {n.id for part in other for n in syntax.walk(part) if isinstance(n, ast.Name)}
+    for name, value in scope.names.items():
+        if isinstance(value, Device) and name not in before and name not in bound:
+            marked = Device(
+                value.node,
+                value.spot,
+                text=value.text,
+                resolved=value.resolved,
+                rank=value.rank,
+            )
+            marked.partial = True
+            scope.names[name] = marked
+
+
+@executes(ast.If)
+def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
+    test = run.eval(node.test, scope)
+    known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
+    if known is None and not isinstance(test, Flag) and choices.chosen_unknown(run, node, scope):
+        run.guarded += 1
+        run.block(node.body, scope)
+        run.guarded -= 1
+        return False
+    if isinstance(test, Flag):
+        return device_branch(run, node, test, scope)
+    if known is not None:
+        narrowing.narrow(run, node.test, scope, known)
+        return run.block(node.body if known else node.orelse, scope)
+    return paths(
+        run,
+        scope,
+        [
+            lambda: _arm(run, node.test, True, node.body, scope),
+            lambda: _arm(run, node.test, False, node.orelse, scope),
+        ],
+    )
+
+
+def _arm(
+    run: Interpreter, test: ast.expr, positive: bool, body: list[ast.stmt], scope: Scope
+) -> bool:
+    narrowing.narrow(run, test, scope, positive)
+    return run.block(body, scope)
+
+
+def device_branch(run: Interpreter, node: ast.If, test: Flag, scope: Scope) -> bool:
+    """Evaluate a branch that is taken where the accelerator is used, and no other."""
+    if test.choice:
+        run.offers.append(Spot(scope.path, node))
+    taken = node.body if test.positive else node.orelse
+    branch = run.site("branch", Spot(scope.path, node), None, scope)
+    branch.detail["positive"] = test.positive
+    branch.detail["of_value"] = test.of_value
+    branch.detail["choice"] = test.choice
+    other = node.orelse if test.positive else node.body
+    names = set(scope.names)
+    run.guarded += 1
+    ended = run.block(taken, scope)
+    run.guarded -= 1
+    bound_there_only(names, other, scope)
+    if demands.leaves(other) and not test.of_value:
+        if not demands.is_demand(node) or demands.says_why(node, scope.node):
+            run.guarded += 1  # to the end of this block: nobody comes there without
+    return ended
+
+
+def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:
+    """Evaluate one of several bodies; tell whether control goes on behind none of them."""
+    fork = run.trail.fork(scope)
+    run.conditional += 1
+    live: list[State] = []
+    for body in bodies:
+        ended = body()
+        state = run.trail.leave(scope, fork)
+        if not ended:
+            live.append(state)
+    run.conditional -= 1
+    if live:
+        run.trail.resume(scope, live)
+    run.trail.close()
+    return not live
+
+
+@executes(ast.Match)
+def _match_statement(run: Interpreter, node: ast.Match, scope: Scope) -> bool:
+    subject = run.eval(node.subject, scope)
+    spot = Spot(scope.path, node.subject)
+    bodies: list[Callable[[], bool]] = [
+        lambda c=case: _case(run, c, subject, spot, scope)  # type: ignore[misc]
+        for case in node.cases
+    ]
+    last = node.cases[-1]
+    if last.guard is not None or not _is_irrefutable(last.pattern):
+        bodies.append(lambda: False)
+    return paths(run, scope, bodies)
+
+
+def _case(run: Interpreter, case: ast.match_case, subject: Value, spot: Spot, scope: Scope) -> bool:
+    bind_pattern(run, case.pattern, subject, spot, scope)
+    if case.guard is not None:
+        run.eval(case.guard, scope)
+        narrowing.narrow(run, case.guard, scope, True)
+    return run.block(case.body, scope)
+
+
+def bind_pattern(
+    run: Interpreter, pattern: ast.pattern, value: Value, spot: Spot, scope: Scope
+) -> None:
+    """Bind the names of a pattern to the parts of the value that it matches."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if inner is not None:
+                bind_pattern(run, inner, value, spot, scope)
+            if name is not None:
+                assignment.bind(run, name, value, scope)
+        case ast.MatchOr(patterns=patterns):
+            for inner in patterns:
+                bind_pattern(run, inner, value, spot, scope)
+        case ast.MatchStar(name=name) if name is not None:
+            assignment.bind(run, name, value, scope)
+        case ast.MatchSequence(patterns=patterns):
+            for inner, part in zip(patterns, _parts(run, patterns, value, scope), strict=True):
+                bind_pattern(run, inner, part, spot, scope)
+        case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
+            for key, inner in zip(keys, patterns, strict=True):
+                part = subscripts.subscript(run, value, run.eval(key, scope), spot, scope)
+                bind_pattern(run, inner, part, spot, scope)
+            if rest is not None:
+                assignment.bind(run, rest, value, scope)
+        case ast.MatchClass(cls=named, patterns=patterns, kwd_attrs=attrs):
+            klass = run.eval(named, scope)
+            fields = instances.fields_of(klass) if isinstance(klass, Klass) else []
+            inners = [*patterns, *pattern.kwd_patterns]
+            for attr, inner in zip([*fields[: len(patterns)], *attrs], inners, strict=False):
+                part = attributes.attribute(run, value, attr, spot, scope)
+                bind_pattern(run, inner, part, spot, scope)
+
+
+def _parts(
+    run: Interpreter, patterns: list[ast.pattern], value: Value, scope: Scope
+) -> list[Value]:
+    """Return the parts of a value that a sequence of patterns matches."""
+    targets: list[ast.expr] = [
+        ast.Starred(ast.Name("_", ast.Store()), ast.Store())
+        if isinstance(pattern, ast.MatchStar)
+        else ast.Name("_", ast.Store())
+        for pattern in patterns
+    ]
+    return assignment.unpack(run, value, targets, scope)
+
+
+def _is_irrefutable(pattern: ast.pattern) -> bool:
+    """Tell whether a pattern matches whatever there is."""
+    match pattern:
+        case ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchAs(pattern=inner) if inner is not None:
+            return _is_irrefutable(inner)
+        case ast.MatchOr(patterns=patterns):
+            return any(map(_is_irrefutable, patterns))
+    return False

@@ -1,0 +1,219 @@
+"""What decides between values: `and`, `or`, `not`, `a if b else c`, and what a test gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from samedevice.places import narrowing, operators
+from samedevice.places.dispatch import evaluates
+from samedevice.places.graph import Place, Spot
+from samedevice.places.values import (
+    ARRAY,
+    DEVICE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Either,
+    Flag,
+    Func,
+    Klass,
+    Obj,
+    Option,
+    Scalar,
+    Scope,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+#: The number of GPUs asks whether there are any.
+COUNTED = re.compile(r"(\w+\.)*device_count\(\) (> 0|>= 1|!= 0)")
+
+
+@evaluates(ast.BoolOp)
+def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
+    match node:
+        case (
+            ast.BoolOp(op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _])
+            | ast.BoolOp(op=ast.And(), values=[test, moved])
+        ):
+            chosen = _and_or(run, node, test, moved, scope)
+            if chosen is not None:
+                return chosen
+    values = [run.eval(part, scope) for part in node.values]
+    flags = [v for v in values if isinstance(v, Flag)]
+    if len({flag.positive for flag in flags}) > 1:
+        return SCALAR  # there is an accelerator, but it is not to be used
+    if flags and isinstance(node.op, ast.And):
+        choice = len(flags) < len(values) or any(flag.choice for flag in flags)
+        return Flag(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
+    if flags and all(isinstance(v, Flag) or truth(v) is False for v in values):
+        return flags[0]
+    if isinstance(node.op, ast.Or):
+        first = values[0]
+        if isinstance(first, Const) and not first.value:
+            return values[-1]
+    joined: Value | None = None
+    for value in values:
+        joined = run.join(joined, value)
+    return joined if joined is not None else UNKNOWN
+
+
+def _and_or(
+    run: Interpreter, node: ast.BoolOp, test: ast.expr, moved: ast.expr, scope: Scope
+) -> Value | None:
+    """Return the value of `use_cuda and x.cuda() or x`, as old as Python 2.4."""
+    if not isinstance(moved, ast.Call):
+        return None
+    flag = run.eval(test, scope)
+    if not (isinstance(flag, Flag) and flag.positive):
+        return None
+    run.guarded += 1
+    value = run.eval(moved, scope)
+    run.guarded -= 1
+    if not isinstance(value, (Tensor, Obj, Either)):
+        return None
+    site = run.site("choice", Spot(scope.path, node), None, scope)
+    site.detail.update(positive=True, choice=flag.choice)
+    return value
+
+
+@evaluates(ast.UnaryOp)
+def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = run.eval(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        if isinstance(value, Flag):
+            return Flag(not value.positive, asks=value.asks, choice=value.choice)
+        known = truth(value)
+        return SCALAR if known is None else Const(not known)
+    own = operators.unary(run, node.op, value, Spot(scope.path, node), scope)
+    if own is not None:
+        return own
+    if isinstance(value, Tensor):
+        return Tensor(value.node, scalar=value.scalar)
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
+        return Const(-value.value) if isinstance(node.op, ast.USub) else value
+    return value if value is ARRAY or isinstance(value, Scalar) else UNKNOWN
+
+
+def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
+    """Tell whether a test asks a constant under a name: users flip those, both ways count."""
+    match test:
+        case ast.UnaryOp(operand=inner):
+            return is_switch(inner, value, scope)
+        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
+            return isinstance(value, Const) and _is_global(name, scope)
+        case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+            owner = scope.self_value
+            own = isinstance(owner, Obj) and attr in owner.attrs
+            told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
+            return isinstance(value, Const) and not told  # its maker says what it is
+    return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
+
+
+def _is_global(name: str, scope: Scope) -> bool:
+    """Tell whether a name is a file's own: what a caller passes is what it is."""
+    level: Scope | None = scope
+    while level is not None and name not in level.names:
+        level = level.outer
+    return level is not None and level.outer is None and not name.startswith("__")
+
+
+@evaluates(ast.IfExp)
+def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
+    test = run.eval(node.test, scope)
+    if isinstance(test, Flag):
+        taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
+        branch = run.site("choice", Spot(scope.path, node), None, scope)
+        branch.detail.update(positive=test.positive, choice=test.choice)
+        run.guarded += 1
+        value = run.eval(taken, scope)
+        run.guarded -= 1
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            # `True if torch.cuda.is_available() else False`
+            return Flag(value.value, asks=test.asks, choice=test.choice)
+        if isinstance(value, Const) and isinstance(value.value, str):
+            match = DEVICE.fullmatch(value.value)
+            followed = _where_it_is(run, node, True, scope) if match else None
+            if followed is not None:
+                return followed
+            if match:
+                made = run.graph.node(Spot(scope.path, node))
+                run.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
+                run.site("resolver", Spot(scope.path, node), made, scope)
+                return Device(made, Spot(scope.path, node), text=True, resolved=True)
+        if isinstance(value, Device):
+            followed = _where_it_is(run, node, value.text, scope)
+            if followed is not None:
+                return followed
+            value = Device(value.node, value.spot, text=value.text, resolved=True, rank=value.rank)
+        return value
+    known = None if is_switch(node.test, test, scope) else truth(test)
+    if known is True:
+        return run.eval(node.body, scope)
+    if known is False:
+        return run.eval(node.orelse, scope)
+    left = _arm_of(run, node.test, True, node.body, scope)
+    right = _arm_of(run, node.test, False, node.orelse, scope)
+    device = _either_device(run, left, right, Spot(scope.path, node))
+    return device if device is not None else run.join(left, right)
+
+
+def _arm_of(run: Interpreter, test: ast.expr, positive: bool, arm: ast.expr, scope: Scope) -> Value:
+    """Return the value of one arm, where the names that the test asks about are narrowed."""
+    match test:
+        case ast.Call(args=[ast.Name(id=name), *_]) | ast.Compare(left=ast.Name(id=name)):
+            held = scope.names.get(name)
+        case _:
+            held = None
+    if not isinstance(held, Tensor):
+        return run.eval(arm, scope)
+    narrowing.narrow(run, test, scope, positive)
+    value = run.eval(arm, scope)
+    scope.names[name] = held
+    return value
+
+
+def _where_it_is(run: Interpreter, node: ast.IfExp, text: bool, scope: Scope) -> Device | None:
+    """Return the device that `"cuda" if x.is_cuda else "cpu"` means: where `x` is."""
+    if not (isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda"):
+        return None
+    owner = run.eval(node.test.value, scope)
+    if not isinstance(owner, Tensor):
+        return None
+    found = Device(owner.node, Spot(scope.path, node), text=text, resolved=True)
+    site = run.site("where", Spot(scope.path, node), owner.node, scope, "is_cuda")
+    site.detail.update({"of": node.test.value, "device": found})
+    return found
+
+
+def _either_device(run: Interpreter, left: Value, right: Value, spot: Spot) -> Device | None:
+    """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
+    texts = [v.value for v in (left, right) if isinstance(v, Const)]
+    if len(texts) == 2 and all(isinstance(t, str) for t in texts):
+        if any(t == "cpu" for t in texts) and any(DEVICE.fullmatch(t) for t in texts):
+            node = run.graph.node(spot)
+            run.graph.pin(node, Place.CENTRAL, spot)
+            return Device(node, spot, text=True, resolved=True)
+    return None
+
+
+def truth(value: Value) -> bool | None:
+    """Return what a test is known to be."""
+    if isinstance(value, Option):
+        return None
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, (Obj, Func, Klass, Device)):
+        return True
+    return None
+
+
+def is_count(node: ast.expr) -> bool:
+    """Tell whether an expression may be `torch.cuda.device_count()`."""
+    return isinstance(node, ast.Call) and not node.args

@@ -1,0 +1,158 @@
+"""What an evaluation of a project knows: its state, which the functions of this room share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from samedevice.places.environment import Exits, Loop, State, Trail
+from samedevice.places.focus import Definitions, Focus, Unit
+from samedevice.places.graph import Graph, Node, Spot
+from samedevice.places.lattice import Lattice
+from samedevice.places.lines import Lines
+from samedevice.places.summaries import Record
+from samedevice.places.values import (
+    Arg,
+    Const,
+    Device,
+    Func,
+    FunctionNode,
+    Klass,
+    Obj,
+    Scope,
+    Site,
+    Value,
+)
+from samedevice.project import Project
+
+#: Nodes that may be made anew for calls of what was evaluated before.
+_COPIES = 30_000
+
+
+def _tell_nobody(files: int) -> None:
+    pass
+
+
+@dataclass(eq=False)
+class Context:
+    """What is known so far, and where in the program the evaluation is."""
+
+    project: Project
+    program: frozenset[str] | None = None
+    focus: Focus | None = None
+
+    # What comes out.
+    graph: Graph = field(default_factory=Graph, init=False)
+    sites: list[Site] = field(default_factory=list, init=False)
+    files: dict[str, Scope] = field(default_factory=dict, init=False)
+    modules: list[Obj] = field(default_factory=list, init=False)
+    classes: list[Klass] = field(default_factory=list, init=False)
+    functions: list[Func] = field(default_factory=list, init=False)
+    scopes: dict[FunctionNode, Scope] = field(default_factory=dict, init=False)
+    all_scopes: dict[ast.AST, list[Scope]] = field(default_factory=dict, init=False)
+    #: For each function, what was passed to it: the value, where it is written, and by whom.
+    arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = field(
+        default_factory=dict, init=False
+    )
+    #: How often each function was evaluated.
+    contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
+    evaluated: set[ast.AST] = field(default_factory=set, init=False)
+    #: Heavy arithmetic, and the file whose code had it done.
+    seeds: list[tuple[Node, Spot, Scope, str]] = field(default_factory=list, init=False)
+    host_work: set[ast.AST] = field(default_factory=set, init=False)
+    #: The nodes that each unit made.
+    work: dict[Unit, int] = field(default_factory=dict, init=False)
+    #: What evaluated each function.
+    reached: dict[FunctionNode, set[Unit]] = field(default_factory=dict, init=False)
+
+    # Devices.
+    consumed: dict[ast.AST, Device] = field(default_factory=dict, init=False)
+    #: Expressions of devices that are used as such.
+    meant: set[ast.AST] = field(default_factory=set, init=False)
+    cpu_devices: list[Device] = field(default_factory=list, init=False)
+    named_literals: set[ast.AST] = field(default_factory=set, init=False)
+    stored_literals: set[ast.AST] = field(default_factory=set, init=False)
+    #: Constants that stand for an argument: the call that left it out, and the parameter.
+    left_out: dict[Const, tuple[Spot, str]] = field(default_factory=dict, init=False)
+    #: Where the user's choice of a device is known.
+    offers: list[Spot] = field(default_factory=list, init=False)
+    #: Modules that go to the CPU and back.
+    wandering: list[Spot] = field(default_factory=list, init=False)
+    #: Processes that compute with a module.
+    forks: list[Spot] = field(default_factory=list, init=False)
+    #: Calls that hand a module to a library not known here.
+    foreign: list[Spot] = field(default_factory=list, init=False)
+    #: What a module holds in something that is no part of it: it does not move along.
+    held: list[Node] = field(default_factory=list, init=False)
+    #: Modules with hooks, which see what it computes where it will be.
+    awaiting: list[Obj] = field(default_factory=list, init=False)
+    default_device: bool = field(default=False, init=False)
+    #: Files that tell a default device, or import those.
+    defaults: set[str] = field(default_factory=set, init=False)
+    #: Whether a class has a device among its names.
+    class_devices: bool = field(default=False, init=False)
+    #: The devices that `with torch.device(...)` makes the default here.
+    inside: list[Arg] = field(default_factory=list, init=False)
+
+    # Where the evaluation is.
+    unit: Unit = field(default=("", ""), init=False)
+    running: list[str] = field(default_factory=list, init=False)
+    stack: list[ast.AST] = field(default_factory=list, init=False)
+    statement: ast.stmt | None = field(default=None, init=False)
+    hosted: int = field(default=0, init=False)
+    constructing: int = field(default=0, init=False)
+    guarded: int = field(default=0, init=False)
+    symbolic: int = field(default=0, init=False)
+    conditional: int = field(default=0, init=False)
+    workers: bool = field(default=False, init=False)
+    loops: list[Loop] = field(default_factory=list, init=False)
+    exits: list[Exits] = field(default_factory=list, init=False)
+    #: Of each `try` whose body runs: what it raised.
+    raising: list[list[Value]] = field(default_factory=list, init=False)
+    #: Of each `try`: where it began, what it was left with.
+    caught: list[tuple[int, list[State]]] = field(default_factory=list, init=False)
+    returns: list[list[Value]] = field(default_factory=list, init=False)
+    yields: list[list[Value]] = field(default_factory=list, init=False)
+    #: To the generators whose bodies run because of it.
+    sending: dict[ast.AST, Value] = field(default_factory=dict, init=False)
+
+    # What is remembered.
+    #: Models, by how the file is named that they are saved in.
+    saved: dict[str, Value] = field(default_factory=dict, init=False)
+    stored: dict[ast.stmt, list[str]] = field(default_factory=dict, init=False)
+    function_attributes: dict[FunctionNode, dict[str, Value]] = field(
+        default_factory=dict, init=False
+    )
+    #: Classes, and those of their attributes that are set to a library's class later on.
+    set_later: set[tuple[ast.AST, str]] = field(default_factory=set, init=False)
+    noted: set[ast.AST] = field(default_factory=set, init=False)
+    read_in: dict[ast.stmt, set[str]] = field(default_factory=dict, init=False)
+    declared: set[int] = field(default_factory=set, init=False)
+    results: dict[object, list[Record]] = field(default_factory=dict, init=False)
+    templates: dict[object, dict[object, Record]] = field(default_factory=dict, init=False)
+    evaluations: int = field(default=0, init=False)
+    copies: int = field(default=_COPIES, init=False)
+    signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = field(
+        default_factory=dict, init=False
+    )
+    words_of: dict[str, set[str]] = field(default_factory=dict, init=False)
+    indexes_of: dict[frozenset[str], set[str]] = field(default_factory=dict, init=False)
+    _given: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict, init=False)
+    _definitions: dict[str, Definitions] = field(default_factory=dict, init=False)
+    _lines: dict[str, Lines] = field(default_factory=dict, init=False)
+    _placed: int = field(default=0, init=False)
+    _counted: int = field(default=0, init=False)
+    _told: int = field(default=0, init=False)
+    _to_do: int = field(default=0, init=False)
+    #: Is told how many files more are done.
+    step: Callable[[int], None] = field(default_factory=lambda: _tell_nobody, init=False)
+
+    def __post_init__(self) -> None:
+        self.lattice = Lattice(self.graph)
+        self.trail = Trail(lambda left, right: self.join(left, right))
+        self.class_devices = self.focus is not None and self.focus.rest.class_devices
+
+    def join(self, left: Value | None, right: Value) -> Value:
+        """Return a value that may be either."""
+        return self.lattice.join(left, right)

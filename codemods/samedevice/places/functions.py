@@ -1,0 +1,415 @@
+"""Calls of the project's functions: evaluated, or by a template of an earlier evaluation."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from samedevice import syntax
+from samedevice.places import classes, instances
+from samedevice.places.environment import Exits, State
+from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.summaries import Given, Record, again, placeholder, shape, stores
+from samedevice.places.values import (
+    ARRAY,
+    DEEP,
+    DEVICE,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Dict,
+    Func,
+    FunctionNode,
+    Iter,
+    Klass,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+#: Evaluations of one function before its results stand for the others; short ones may have more.
+_CONTEXTS = 12
+_LINES = 200
+#: Methods that are evaluated whatever words are in them: others may depend on what they do.
+ALWAYS = ("__init__", "backward")
+#: Shapes of arguments that one function has templates for; the most alike serves the others.
+_VARIANTS = 16
+#: Nested calls that are followed; `interpret._FRAMES` has room for them.
+_DEPTH = 100
+
+
+def call_func(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+) -> Value:
+    """Evaluate a function of the project with these arguments."""
+    node = func.node
+    if isinstance(func.bound, Obj) and not run.constructing:
+        func.bound.used = True
+    if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
+        return nearest(run, func, args, kwargs)
+    known = run.results.setdefault(_code(func), [])
+    seen = len(known)
+    run.evaluations += 1
+    limit = max(_CONTEXTS, _LINES // _height(node))
+    if seen >= limit or (seen and run.evaluations > 2000 + 20 * len(run.declared)):
+        return by_template(run, func, args, kwargs, spot)
+    run.contexts[node] = run.contexts.get(node, 0) + 1
+    note_arguments(run, node, args, kwargs)
+    record = evaluate(run, func, args, kwargs, spot)
+    known.append(record)
+    return record.result
+
+
+def note_arguments(
+    run: Interpreter, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
+) -> None:
+    """Remember what was handed in by this call, and that it did."""
+    run.reached.setdefault(node, set()).add(run.unit)
+    for value, where in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            run.arguments.setdefault(node, []).append((value.node, where, run.function()))
+
+
+def evaluate(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+) -> Record:
+    """Evaluate the body of a function."""
+    node = func.node
+    run.evaluated.add(node)
+    scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
+    scope.func = func
+    scope.call = spot
+    scope.self_value = func.bound if func.bound is not None else func.scope.self_value
+    if func.bound is None and func.cls is None and func.scope.func is not None:
+        scope.self_value = func.scope.self_value
+    run.scopes[node] = scope
+    run.all_scopes.setdefault(node, []).append(scope)
+    run.bind_arguments(func, args, kwargs, scope)
+    nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
+    hosted = _is_host_code(func)
+    run.hosted += hosted
+    run.stack.append(node)
+    constructing = run.constructing
+    if func.cls is not None and func.cls.family == "module" and instances.name(node) != "__init__":
+        # A method that runs while the module is built still builds it; a call of another
+        # module's forward does not.
+        if instances.name(node) == "forward":
+            run.constructing = 0
+    if isinstance(node, ast.Lambda):
+        result = run.eval(node.body, scope)
+    else:
+        results, yields = body(run, node.body, scope)
+        result = NONE
+        if yields:
+            element: Value | None = None
+            for value in yields:
+                element = run.join(element, value)
+            result = Iter(element if element is not None else UNKNOWN)
+            result.result = reduce(run.join, results) if results else NONE
+            result.call = node, lambda: call_func(run, func, args, kwargs, spot)
+        elif results:
+            joined: Value | None = None
+            for value in results:
+                joined = run.join(joined, value)
+            result = joined if joined is not None else NONE
+    run.constructing = constructing
+    run.stack.pop()
+    run.hosted -= hosted
+    return Record(
+        _given(func, args, kwargs), result, (nodes, len(run.graph.nodes)),
+        (meets, len(run.graph.meetings)),
+    )  # fmt: skip
+
+
+def body(run: Interpreter, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
+    """Evaluate a function's body; return what it returns and what it yields."""
+    run.returns.append([])
+    run.yields.append([])
+    run.exits.append(Exits(run.trail.mark(), run.trail.forks))
+    loops, run.loops = run.loops, []
+    caught, run.caught = run.caught, []
+    ended = run.block(body, scope)
+    run.loops, run.caught = loops, caught
+    exits = run.exits.pop()
+    if exits.states:
+        if not ended:
+            exits.states.append(State(scope.names, {}))
+        run.trail.merge(exits.states)
+    return run.returns.pop(), run.yields.pop()
+
+
+def sent(run: Interpreter, generator: Iter, value: Value) -> Value:
+    """Return what `generator.send(value)` gives: the body is evaluated with what it receives.
+
+    What was sent before may be received as well.
+    """
+    if generator.call is None or generator.call[0] in run.sending:
+        return generator.element
+    node, again = generator.call
+    generator.received = run.sending[node] = run.join(generator.received, value)
+    found = again()
+    del run.sending[node]
+    return found.element if isinstance(found, Iter) else generator.element
+
+
+def _is_host_code(func: Func) -> bool:
+    if func.cls is None or func.cls.family != "dataset":
+        return False
+    return instances.name(func.node) in ("__getitem__", "__iter__", "__getitems__")
+
+
+def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+    """Return what a function that is being evaluated gives, by what it gave so far."""
+    known = run.results.get(_code(func))
+    if not known:
+        return UNKNOWN
+    given = _given(func, args, kwargs)
+    shapes = {name: shape(value) for name, value in given.items()}
+    return again(run, max(reversed(known), key=lambda each: each.likeness(shapes)), given)
+
+
+def by_template(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+) -> Value:
+    """Return what a function gives for these arguments, by one evaluation for their shape."""
+    note_arguments(run, func.node, args, kwargs)
+    given = _given(func, args, kwargs)
+    record = _template(run, func, args, kwargs, spot, given)
+    result = record.result
+    if isinstance(result, Obj) and result.family == "module":
+        if all(result is not before for before in record.given.values()):
+            return twin(result, run.graph.node(spot))
+    return again(run, record, given)
+
+
+def _template(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, given: Given
+) -> Record:
+    """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
+    variants = run.templates.setdefault(_code(func), {})
+    known = run.results.get(_code(func))
+    shapes = {name: shape(value) for name, value in given.items()}
+    key = tuple(shapes.items())
+    if key in variants:
+        return variants[key]
+    if known and (len(variants) >= _VARIANTS or run.evaluations > 2000 + 20 * len(run.declared)):
+        return max(known, key=lambda each: each.likeness(shapes))
+    free = [(placeholder(run, value, where), where) for value, where in args]
+    named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
+    if isinstance(func.bound, Obj):
+        bound = placeholder(run, func.bound, spot)
+        func = Func(func.node, func.scope, bound, func.cls, func.static)
+    scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
+    run.scopes, run.all_scopes = dict(run.scopes), {}
+    run.trail.forks += 1
+    record = evaluate(run, func, free, named, spot)
+    set_by_it = stores(run.trail.written(mark), record.given)
+    run.trail.undo(mark)
+    run.trail.close()
+    run.scopes, run.all_scopes = scopes
+    record = replace(record, sites=tuple(run.sites[sites:]), stores=set_by_it)
+    del run.sites[sites:]
+    variants[key] = record
+    return record
+
+
+def twin(module: Obj, node: Node, depth: int = DEEP) -> Obj:
+    """Return another module that was built in the same way, with its parts, all at `node`."""
+    made = Obj("module", module.name, module.cls, module.fact, node)
+    made.stateful, made.plain = module.stateful, module.plain
+    made.args, made.kwargs = module.args, module.kwargs
+    for attr, value in module.attrs.items():
+        if isinstance(value, Obj) and value.family == "module" and value.parent is module:
+            if depth:
+                part = made.attrs[attr] = twin(value, node, depth - 1)
+                part.parent = made
+        elif isinstance(value, Tensor) and module.node is not None:
+            same = value.node.find() is module.node.find()
+            made.attrs[attr] = parameter_of(made) if same else value
+        else:
+            made.attrs[attr] = value
+    return made
+
+
+def bind_arguments(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], scope: Scope
+) -> None:
+    """Bind a call's arguments to the function's parameters."""
+    spec = func.node.args
+    names, defaults = _signature(run, func.node)
+    values = [value for value, _ in args]
+    if func.bound is not None:
+        values.insert(0, func.bound)
+    left = dict(kwargs)
+    spread = left.pop("**", None)  # of a mapping whose keys are not known
+    if spread is not None:
+        bound = func.bound is not None
+        for name in names[len(values) :] if not bound else names[max(len(values), 1) :]:
+            left.setdefault(name, spread)
+    for index, name in enumerate(names):
+        if index < len(values):
+            scope.names[name] = values[index]
+        elif name in left:
+            scope.names[name] = left.pop(name)[0]
+        else:
+            scope.names[name] = default_value(run, name, defaults[index], func, scope)
+    if spec.vararg is not None:
+        scope.names[spec.vararg.arg] = Seq("tuple", values[len(names) :])
+    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+        if argument.arg in left:
+            scope.names[argument.arg] = left.pop(argument.arg)[0]
+        else:
+            scope.names[argument.arg] = default_value(run, argument.arg, default, func, scope)
+    if spec.kwarg is not None:
+        scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
+
+
+def _signature(run: Interpreter, node: FunctionNode) -> tuple[list[str], list[ast.expr | None]]:
+    """Return the names of a function's positional parameters, and their defaults."""
+    known = run.signatures.get(node)
+    if known is None:
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        without = len(names) - len(node.args.defaults)
+        known = run.signatures[node] = names, [None] * without + [*node.args.defaults]
+    return known
+
+
+def default_value(
+    run: Interpreter, name: str, default: ast.expr | None, func: Func, scope: Scope
+) -> Value:
+    """Return a parameter's default, and note a device that was chosen at import."""
+    if default is None:  # a decorator gives it
+        spec = func.node.args
+        given = (each for each in (*spec.posonlyargs, *spec.args) if each.arg == name)
+        return _of_settings(run, next(given, None), func.scope) or UNKNOWN
+    value = run.eval(default, func.scope)
+    if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
+        made = run.site("default", Spot(func.scope.path, default), value.node, scope, name)
+        made.detail["call"] = scope.call
+    if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+        if scope.call is not None and isinstance(scope.call.node, ast.Call):
+            run.left_out[value] = scope.call, name
+    return value
+
+
+def call_symbolic(run: Interpreter, func: Func) -> Value:
+    """Evaluate a function whose callers are not known."""
+    spec = func.node.args
+    arguments = [*spec.posonlyargs, *spec.args]
+    positional = arguments[1:] if func.bound is not None else arguments
+    _, defaults = _signature(run, func.node)
+    if func.bound is not None:
+        defaults = defaults[1:]
+    path = func.scope.path
+    # What flows backward through an autograd function is a tensor.
+    sure = func.cls is not None and func.cls.family == "function"
+    sure = sure and instances.name(func.node) == "backward"
+    args = [
+        (
+            _of_settings(run, argument, func.scope)
+            or parameter(run, argument, default, path, sure),
+            Spot(path, argument),
+        )
+        for argument, default in zip(positional, defaults, strict=True)
+    ]
+    kwargs = {
+        argument.arg: (parameter(run, argument, default, path, False), Spot(path, argument))
+        for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    }
+    return call_func(run, func, args, kwargs, Spot(path, func.node))
+
+
+def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:
+    """Return an instance for a parameter that is one of a class whose fields have defaults.
+
+    A library's decorator makes it of the command line. Of the defaults only an accelerator is
+    believed: it is written out for all who choose none. Who has "cpu" there may mean it.
+    """
+    if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
+        return None
+    klass = run.eval(argument.annotation, scope)
+    if not isinstance(klass, Klass) or klass.family or klass.bases:
+        return None
+    declared = classes.fields(klass)
+    if not declared or isinstance(klass.lookup("__init__"), Func):
+        return None
+    given = [klass.names.get(field.name) for field in declared]
+    if any(value is None or _is_cpu(value) for value in given):
+        return None
+    made = instances.instantiate(run, klass, [], {}, Spot(scope.path, argument), scope)
+    if not isinstance(made, Obj):
+        return None
+    for name, value in made.attrs.items():
+        if isinstance(value, Const):
+            if not (isinstance(value.value, str) and DEVICE.fullmatch(value.value)):
+                made.attrs[name] = SCALAR
+    return made
+
+
+def parameter(
+    run: Interpreter, argument: ast.arg, default: ast.expr | None, path: str, sure: bool
+) -> Value:
+    """Return what stands for a parameter: a tensor, as far as its use shows it to be one."""
+    note = syntax.dotted(argument.annotation) if argument.annotation is not None else ""
+    last = note.rpartition(".")[2]
+    if last in ("int", "float", "str", "bool", "bytes", "Path"):
+        return SCALAR
+    if last in ("ndarray", "Image", "DataFrame"):
+        return ARRAY
+    if isinstance(default, ast.Constant) and default.value is not None:
+        if not isinstance(default.value, str) or not argument.arg.endswith("device"):
+            return SCALAR
+    spot = Spot(path, argument)
+    node = run.graph.node(spot)
+    node.sure = sure or last in ("Tensor", "FloatTensor", "LongTensor")
+    run.graph.pin(node, Place.FOLLOWS, spot)
+    if last == "device" or argument.arg == "device":
+        node.sure = True
+        return Device(node, spot, resolved=True)
+    if last == "Module":
+        made = Obj("module", node=node)
+        made.stateful = True
+        return made
+    return Tensor(node)
+
+
+def parameters(func: ast.AST) -> tuple[str, ...]:
+    """Return the names of a function's parameters, without those for the rest."""
+    if not isinstance(func, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return ()
+    args = func.args
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+
+
+def _given(func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Given:
+    """Return the values of a call by position and name, and what the function is bound to."""
+    given: Given = {index: value for index, (value, _) in enumerate(args)}
+    given.update((name, value) for name, (value, _) in kwargs.items())
+    if func.bound is not None:
+        given["self"] = func.bound
+    return given
+
+
+def _code(func: Func) -> object:
+    """Return what an evaluation stands for: that of a closure, with what it closes over."""
+    return func.node if func.scope.func is None else (func.node, func.scope)
+
+
+def _height(node: FunctionNode) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _is_cpu(value: Value) -> bool:
+    """Tell whether a value is the text that names the CPU."""
+    return isinstance(value, Const) and value.value == "cpu"

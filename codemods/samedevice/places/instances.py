@@ -1,0 +1,188 @@
+"""Instances of the project's classes: made by a call, or standing for those that nobody makes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.places import classes, functions
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import nn
+from samedevice.places.values import (
+    NONE,
+    UNKNOWN,
+    Arg,
+    Const,
+    Ext,
+    Func,
+    Klass,
+    Obj,
+    Scope,
+    Seq,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def uncalled_class(run: Interpreter, klass: Klass) -> None:
+    """Evaluate the methods of a class that nothing called."""
+    methods = [
+        value
+        for value in klass.names.values()
+        if isinstance(value, Func)
+        and value.node not in run.evaluated
+        and (name(value.node) in functions.ALWAYS or run.telling(value))
+    ]
+    if not methods:
+        return
+    host = klass.family == "dataset"
+    run.hosted += host
+    if klass.symbolic is None:
+        symbolic_instance(run, klass)
+    instance = klass.symbolic
+    for method in methods:
+        if method.node in run.evaluated:
+            continue
+        bound: Value | None = instance
+        if method.static == "staticmethod":
+            bound = None
+        elif method.static == "classmethod":
+            bound = klass
+        function = Func(method.node, method.scope, bound, klass, method.static)
+        if klass.family == "function" and name(method.node) in ("forward", "backward"):
+            if klass.context is None:
+                klass.context = Obj("context")
+            function = Func(method.node, method.scope, klass.context, klass)
+        functions.call_symbolic(run, function)
+    run.hosted -= host
+
+
+def symbolic_instance(run: Interpreter, klass: Klass) -> Obj:
+    """Return an instance of a class that nobody constructs."""
+    spot = Spot(klass.scope.path, klass.node)
+    made = new_object(run, klass, spot, klass.scope)
+    klass.symbolic = made
+    if made.node is not None:
+        run.graph.pin(made.node, Place.FOLLOWS, spot)
+    init = klass.lookup("__init__")
+    if isinstance(init, Func):
+        run.constructing += made.family == "module"
+        functions.call_symbolic(run, Func(init.node, init.scope, made, init.cls))
+        run.constructing -= made.family == "module"
+    return made
+
+
+def classify(klass: Klass) -> None:
+    """Find out what kind of class this is, from its bases."""
+    for base in klass.bases:
+        if isinstance(base, Klass):
+            klass.family = klass.family or base.family
+            klass.fact = klass.fact or base.fact
+        elif isinstance(base, Ext):
+            klass.family = klass.family or family_of(base.name)
+            fact = torchfacts.lookup(base.name)
+            if fact is not None and fact.kind == "module":
+                klass.fact = fact
+
+
+def family_of(name: str) -> str:
+    """Return the kind of a library's class, by its dotted name."""
+    head, _, last = name.rpartition(".")
+    if "lightning" in head.split(".")[0] and last in ("LightningModule", "LightningDataModule"):
+        return "owned"
+    if name in ("torch.autograd.Function", "torch.autograd.function.Function"):
+        return "function"
+    fact = torchfacts.lookup(name)
+    if fact is None:
+        return ""
+    return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(fact.kind, "")
+
+
+def new_object(run: Interpreter, klass: Klass, spot: Spot, scope: Scope) -> Obj:
+    """Return a new instance of a class of the project, before its `__init__` ran."""
+    made = Obj(klass.family, klass.node.name, klass, klass.fact)
+    if klass.family == "module":
+        made.node = run.graph.node(spot)
+        made.stateful = klass.fact is not None and klass.fact.state
+        run.modules.append(made)
+    if klass.symbolic is None:
+        klass.symbolic = made
+    return made
+
+
+def instantiate(
+    run: Interpreter,
+    klass: Klass,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Spot,
+    scope: Scope,
+) -> Value:
+    """Return a new instance of a class of the project."""
+    made = new_object(run, klass, spot, scope)
+    if klass.family == "module":
+        made.site = run.site("module", spot, made.node, scope, klass.node.name)
+        made.site.detail["object"] = made
+        nn.made_on_default(run, made, spot, scope)
+        run.snapshot(made.site, scope)
+    init = klass.lookup("__init__")
+    own = classes.made_by_new(run, klass, args, kwargs, spot)
+    if own is not None:
+        if not isinstance(own, Obj) or own.cls is None or klass not in own.cls.mro():
+            return own
+        made = own
+    if isinstance(init, Func):
+        constructing = run.constructing
+        run.constructing = constructing + 1 if klass.family == "module" else constructing
+        functions.call_func(run, Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
+        run.constructing = constructing
+    elif own is None and klass.kind in classes.CONTAINERS:
+        classes.fill_contents(run, made, args, kwargs, spot, scope)
+    elif own is None:
+        classes.fill(run, made, args, kwargs, spot, scope)
+        if klass.fact is not None and made.node is not None:
+            nn.module_arguments(run, made, args, kwargs)
+    if klass.family == "dataset" and not isinstance(init, Func):
+        made.args = [v for v, _ in args]
+    return made
+
+
+def fields_of(klass: Klass) -> list[str]:
+    """Return the fields of a dataclass or a named tuple, in the order of its constructor."""
+    given = klass.lookup("__match_args__")
+    if isinstance(given, Seq) and given.items is not None:
+        return [str(item.value) for item in given.items if isinstance(item, Const)]
+    return [field.name for field in classes.fields(klass) if field.positional]
+
+
+def class_method(
+    run: Interpreter, klass: Klass, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    scope: Scope,
+) -> Value:  # fmt: skip
+    """Call what a class inherits from a library."""
+    if klass.family == "function" and name == "apply":
+        forward = klass.lookup("forward")
+        if isinstance(forward, Func):
+            context = klass.context = Obj("context")
+            return functions.call_func(
+                run, Func(forward.node, forward.scope, context, klass), args, kwargs, spot
+            )
+    if klass.family == "module":
+        if name == "from_pretrained":
+            made = instantiate(run, klass, [], {}, spot, scope)
+            if isinstance(made, Obj):
+                made.stateful = True
+            return made
+        if args and isinstance(args[0][0], Obj) and name in ("__init__", "forward"):
+            if name == "__init__":
+                return NONE
+            return nn.call_module(run, args[0][0], args[1:], kwargs, spot, scope)
+    return UNKNOWN
+
+
+def name(node: ast.AST) -> str:
+    """Return the name of what a node defines, or ""."""
+    return getattr(node, "name", "")

@@ -1,0 +1,183 @@
+"""What iterating over a value gives, one element standing for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from samedevice.places import calls, classes
+from samedevice.places.graph import Spot
+from samedevice.places.values import (
+    ARRAY,
+    DEEP,
+    NOTHING,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Dict,
+    Either,
+    Func,
+    Iter,
+    Klass,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
+    """Return what iterating over a value yields."""
+    match value:
+        case Seq():
+            joined: Value | None = None
+            for member in value.members():
+                joined = run.join(joined, member)
+            return joined if joined is not None else NOTHING
+        case Iter():
+            return value.element
+        case Either(options=options):
+            return any_of(run, (run.iterate(option, spot, scope) for option in options))
+        case Dict():
+            return value.keys
+        case Tensor():
+            if value.packed or not value.node.find().sure:
+                return unknown_batch(run, value, spot, scope)
+            return Tensor(value.node)
+        case Obj(family="loader"):
+            return batch_of(run, value, spot, scope)
+        case Obj(family="dataset"):
+            return item_of(run, value, spot, scope)
+        case Obj(family="hostobject"):
+            return value
+        case Obj(family="module"):
+            held = [part for part in value.attrs.values() if isinstance(part, Obj)]
+            # One stands for all, but for what was added after the whole had been moved.
+            late = [part for part in held[1:] if value.moves and part.parent is None]
+            parts = [*held[:1], *(part for part in late if part not in value.borrows)]
+            return any_of(run, parts) if parts else any_module(value, spot)
+        case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
+            return run.iterate(classes.members(value) or UNKNOWN, spot, scope)
+        case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
+            found = calls.method(run, value, "__iter__", scope, spot.node)
+            if isinstance(found, (Iter, Seq)):
+                return run.iterate(found, spot, scope)
+            return calls.method(run, value, "__next__", scope, spot.node)
+        case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
+            return calls.method(run, value, "__getitem__", scope, spot.node, SCALAR)
+        case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
+            return run.iterate(classes.contents(value) or UNKNOWN, spot, scope)
+        case Klass(kind=classes.ENUM):
+            return any_of(run, (v for v in value.names.values() if not isinstance(v, Func)))
+        case Const(value=text) if isinstance(text, str):
+            return SCALAR
+    return value if value in (ARRAY, NOTHING) else UNKNOWN
+
+
+def any_of(run: Interpreter, values: Iterable[Value]) -> Value:
+    """Return what is one of some values."""
+    joined: Value | None = None
+    for value in values:
+        joined = run.join(joined, value)
+    return joined if joined is not None else NOTHING
+
+
+def any_module(owner: Obj, spot: Spot) -> Obj:
+    """Return some child of a container of modules."""
+    child = Obj("module", "", node=owner.node)
+    child.parent = owner
+    child.stateful = owner.stateful
+    return child
+
+
+def unknown_batch(run: Interpreter, value: Tensor, spot: Spot, scope: Scope) -> Value:
+    """Return an element of something that is iterated but not known: perhaps a batch."""
+    node = run.graph.node(spot)
+    node.sure = False
+    site = run.site("batch", spot, node, scope)
+    site.detail["perhaps"] = True
+    site.detail["part"] = value.node.find().pin is None  # of what some caller hands in
+    made = Tensor(node, site=site)
+    made.packed = True
+    run.graph.batch(value.node, node)
+    return made
+
+
+def batch_of(run: Interpreter, loader: Obj, spot: Spot, scope: Scope) -> Value:
+    """Return what a loader yields, each tensor of it with its own place."""
+    structure = loader.attrs.get("batch", UNKNOWN)
+    return fresh(run, structure, spot, scope, "batch")
+
+
+def item_of(run: Interpreter, dataset: Obj, spot: Spot, scope: Scope) -> Value:
+    """Return an item of a dataset, each tensor of it with its own place."""
+    if dataset.cls is not None and dataset.cls.lookup("__getitem__") is not None:
+        run.hosted += 1
+        item = calls.method(run, dataset, "__getitem__", scope, spot.node, SCALAR)
+        run.hosted -= 1
+    elif dataset.cls is not None and dataset.cls.lookup("__iter__") is not None:
+        run.hosted += 1
+        found = calls.method(run, dataset, "__iter__", scope, spot.node)
+        item = found.element if isinstance(found, Iter) else UNKNOWN
+        run.hosted -= 1
+    else:
+        item = dataset.attrs.get("item", UNKNOWN)
+    return fresh(run, item, spot, scope, "batch")
+
+
+def fresh(
+    run: Interpreter, value: Value, spot: Spot, scope: Scope, kind: str, depth: int = DEEP
+) -> Value:
+    """Copy a structure, giving each tensor in it a new node and a site of the given kind.
+
+    What is deeper in it than `depth` is not followed: it may hold itself.
+    """
+    if not depth:
+        return UNKNOWN
+    if isinstance(value, Tensor):
+        node = run.graph.node(spot)
+        node.sure = value.node.find().sure
+        run.graph.batch(value.node, node)
+        made = Tensor(node, site=run.site(kind, spot, node, scope))
+        made.packed, made.collated = value.packed, value.collated
+        if made.site is not None:
+            made.site.detail["pinned"] = value.pinned
+        return made
+    if isinstance(value, Obj) and value.family == "" and value.attrs:
+        copied = Obj(value.family, value.name, value.cls, value.fact)
+        copied.attrs = {
+            k: fresh(run, v, spot, scope, kind, depth - 1) for k, v in value.attrs.items()
+        }
+        return copied
+    if isinstance(value, Seq):
+        items = (
+            [fresh(run, v, spot, scope, kind, depth - 1) for v in value.items]
+            if value.items is not None
+            else None
+        )
+        element = (
+            fresh(run, value.element, spot, scope, kind, depth - 1)
+            if value.element is not None
+            else None
+        )
+        return Seq(value.kind, items, element)
+    if isinstance(value, Dict):
+        made_dict = Dict(
+            {k: fresh(run, v, spot, scope, kind, depth - 1) for k, v in value.items.items()}
+        )
+        if value.element is not None:
+            made_dict.element = fresh(run, value.element, spot, scope, kind, depth - 1)
+        return made_dict
+    return value
+
+
+def elements(value: Value) -> Iterator[Value]:
+    """Return the members of a container, each once."""
+    if isinstance(value, (Seq, Dict)):
+        yield from value.members()
+    elif isinstance(value, Iter):
+        yield value.element

@@ -1,0 +1,54 @@
+"""torch.device, torch.cuda and their like: which devices there are, and which is the default."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places import devices
+from samedevice.places.graph import Place
+from samedevice.places.models import Call, kind
+from samedevice.places.values import DEVICE, NONE, SCALAR, UNKNOWN, Const, Device, Flag, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+@kind("availability")
+def availability(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A question whether there is an accelerator."""
+    if name.endswith(("device_count", "get_device_capability", "get_device_name")):
+        return SCALAR
+    return Flag(True)
+
+
+@kind("device")
+def device(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.device(...)`, and the functions that set a default."""
+    last = name.rpartition(".")[2]
+    first = call.args[0] if call.args else next(iter(call.kwargs.values()), None)
+    if last in ("set_default_device", "set_default_tensor_type"):
+        named = devices.tensor_type(first[0]) if first is not None else ""
+        if named and ".cuda." not in named:
+            return NONE  # of the CPU: it says a dtype, and no device
+        run.tell_default()
+        run.site("default-device", call.spot, None, call.scope, last)
+        return NONE
+    index = call.args[1:2] or ([call.kwargs["index"]] if "index" in call.kwargs else [])
+    if last == "device" and first is not None and index:
+        if isinstance(first[0], Const) and DEVICE.fullmatch(str(first[0].value)):
+            if not isinstance(index[0][0], Const) and isinstance(call.spot.node, ast.expr):
+                return devices.indexed(run, call.spot.node, index[0][0], call.scope, text=False)
+    if last == "device" and first is not None:
+        value, where = first
+        found = devices.as_device(run, value, where, call.scope, sure=True)
+        if found is None:
+            return UNKNOWN
+        resolved = found.resolved or run.guarded > 0 or not isinstance(value, Const)
+        return Device(found.node, call.spot, text=False, resolved=resolved, rank=found.rank)
+    if last in ("current_accelerator", "current_device", "device", "xla_device"):
+        node = run.graph.node(call.spot)
+        run.graph.pin(node, Place.CENTRAL, call.spot)
+        return Device(node, call.spot, resolved=True)
+    return SCALAR

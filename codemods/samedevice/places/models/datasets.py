@@ -1,0 +1,188 @@
+"""Datasets and loaders: what they hold stays on the host, and batches look like their items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places import calls, conditions, contents
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import Call, kind
+from samedevice.places.values import (
+    ARRAY,
+    DEEP,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Dict,
+    Func,
+    Iter,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+)
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+@kind("dataset")
+def dataset(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A dataset: what it holds stays on the host, unless it was put on the device."""
+    made = Obj("dataset", name, fact=fact)
+    last = name.rpartition(".")[2]
+    if last in ("random_split", "Subset", "ConcatDataset"):
+        inner = call.args[0][0] if call.args else UNKNOWN
+        if isinstance(inner, Seq):
+            inner = run.iterate(inner, call.spot, call.scope)
+        if last == "random_split":
+            return Seq("list", None, inner)
+        return inner
+    if last == "TensorDataset":
+        members = [v for v, _ in call.args]
+        for value, where in call.args:
+            for tensor, _ in contents.tensors_in(value, where):
+                keep_on_host(tensor, call.spot)
+        made.attrs["item"] = Seq("tuple", list(members))
+        made.attrs["tensors"] = Seq("tuple", list(members))
+    elif name.startswith("torchvision."):
+        image = Tensor(run.graph.node(call.spot))
+        made.attrs["item"] = Seq("tuple", [image, SCALAR])
+    return made
+
+
+def keep_on_host(tensor: Tensor, spot: Spot) -> None:
+    """A dataset's content is read by workers: it stays on the host."""
+    root = tensor.node.find()
+    if root.pin is None and root.wants_host is None:
+        root.wants_host = spot
+
+
+@kind("loader")
+def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A loader: its batches have the structure of the dataset's items, stacked."""
+    made = Obj("loader", name, fact=fact)
+    given = call.kwargs.get("dataset") or (call.args[0] if call.args else None)
+    if given is None:
+        return made
+    dataset, where = given
+    item: Value = UNKNOWN
+    workers = call.kwargs.get("num_workers") or (call.args[5] if len(call.args) > 5 else None)
+    state, run.workers = (
+        run.workers,
+        run.workers or (workers is not None and conditions.truth(workers[0]) is not False),
+    )
+    before = len(run.sites)
+    if isinstance(dataset, Obj) and dataset.family == "dataset":
+        item = raw_item(run, dataset, where, call.scope)
+    elif isinstance(dataset, Seq):
+        for tensor, _ in contents.tensors_in(dataset, where):
+            keep_on_host(tensor, call.spot)
+        item = run.iterate(dataset, where, call.scope)
+    elif isinstance(dataset, Tensor):
+        item = dataset
+        if dataset.node.find().sure and not dataset.packed:
+            keep_on_host(dataset, call.spot)
+        else:
+            item = packed_unknown(run, call.spot)
+    elif isinstance(dataset, Obj) and dataset.cls is not None:
+        item = calls.method(run, dataset, "__getitem__", call.scope, call.spot.node, SCALAR)
+    collate = call.kwargs.get("collate_fn")
+    if collate is None and len(call.args) > 6:
+        collate = call.args[6]
+    if collate is not None and isinstance(collate[0], (Func, Obj)):
+        run.hosted += 1
+        batch = calls.apply(
+            run, collate[0], [(Seq("list", None, item), where)], {}, call.spot, call.scope
+        )
+        run.hosted -= 1
+    elif collate is not None and collate[0] is not NONE:
+        batch = packed_unknown(run, call.spot)
+    else:
+        batch = collated(run, item, call.spot)
+    run.workers = state
+    mixed_items(run, item, call.spot, before)
+    order = call.kwargs.get("generator")
+    if order is not None and isinstance(order[0], Obj) and order[0].node is not None:
+        order[0].node.find().wants_host = call.spot  # loaders shuffle on the host
+        if order[0].site is not None:
+            order[0].site.detail["loader"] = True
+    made.attrs["batch"] = batch
+    made.attrs["dataset"] = dataset
+    made.kwargs = {k: v for k, (v, _) in call.kwargs.items()}
+    pinned = call.kwargs.get("pin_memory")
+    if pinned is not None and conditions.truth(pinned[0]) is not False:
+        for tensor, _ in contents.tensors_in(batch, call.spot):
+            tensor.pinned = True
+    return made
+
+
+def mixed_items(run: Interpreter, item: Value, spot: Spot, before: int) -> None:
+    """Note the moves of a dataset that moves only some of its items."""
+    for tensor, _ in contents.tensors_in(item, spot):
+        pins = {source.find().pin for source in tensor.node.find().flows_from}
+        if Place.CENTRAL in pins and len(pins) > 1:
+            for site in run.sites[before:]:
+                if site.kind == "move":
+                    site.detail["some"] = True
+
+
+def raw_item(run: Interpreter, dataset: Obj, where: Spot, scope: Scope) -> Value:
+    """Return an item as the dataset makes it."""
+    if dataset.cls is None or dataset.cls.lookup("__getitem__") is None:
+        if "item" in dataset.attrs:
+            return dataset.attrs["item"]
+        if dataset.cls is None or dataset.cls.lookup("__iter__") is None:
+            return packed_unknown(run, where)
+    run.hosted += 1
+    if dataset.cls.lookup("__getitem__") is not None:
+        item = calls.method(run, dataset, "__getitem__", scope, where.node, SCALAR)
+    else:
+        found = calls.method(run, dataset, "__iter__", scope, where.node)
+        item = found.element if isinstance(found, Iter) else UNKNOWN
+    run.hosted -= 1
+    for tensor, _ in contents.tensors_in(item, where):
+        keep_on_host(tensor, where)
+    return item
+
+
+def packed_unknown(run: Interpreter, spot: Spot) -> Tensor:
+    """Return tensors in a structure that is not known."""
+    made = Tensor(run.graph.node(spot))
+    made.node.sure = False
+    made.packed = True
+    return made
+
+
+def collated(run: Interpreter, item: Value, spot: Spot, depth: int = DEEP) -> Value:
+    """Return what torch's default collation makes of an item: arrays and numbers stacked.
+
+    What is deeper in it than `depth` is not followed: it may hold itself.
+    """
+    if not depth:
+        return UNKNOWN
+    if isinstance(item, Seq):
+        items = item.items
+        if items is None:
+            element = item.element and collated(run, item.element, spot, depth - 1)
+            return Seq("list", None, element)
+        return Seq("list", [collated(run, v, spot, depth - 1) for v in items])
+    if isinstance(item, Dict):
+        made = Dict({k: collated(run, v, spot, depth - 1) for k, v in item.items.items()})
+        if item.element is not None:
+            made.element = collated(run, item.element, spot, depth - 1)
+        return made
+    if item is SCALAR or item is ARRAY:
+        stacked = Tensor(run.graph.node(spot))
+        stacked.collated = item is SCALAR
+        return stacked
+    if isinstance(item, Const):
+        if isinstance(item.value, str):
+            return Seq("list", None, SCALAR)
+        return Tensor(run.graph.node(spot))
+    if isinstance(item, Tensor):
+        return Tensor(item.node) if not item.packed else item
+    return packed_unknown(run, spot)

@@ -1,0 +1,144 @@
+"""Functions that make tensors and generators: torch.zeros, torch.tensor, torch.from_numpy, ..."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places import arithmetic, conditions, contents, devices, libraries
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import Call, kind
+from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Device, Obj, Scope, Tensor, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def created(
+    run: Interpreter, kind: str, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg],
+    spot: Spot, scope: Scope,
+) -> Tensor:  # fmt: skip
+    """Return a new tensor, on the device that the call names or else on the host."""
+    scalar = bool(
+        args
+        and name.endswith("tensor")
+        and isinstance(args[0][0], Const)
+        and not isinstance(args[0][0].value, str)
+    )
+    given = kwargs.get("device")
+    if given is None and fact.device and "device" in fact.params:
+        index = fact.params.index("device")
+        given = args[index] if len(args) > index else None
+    others = kwargs.get("**")  # under keys that are not known
+    if given is None and others is not None and fact.device:
+        if not isinstance(others[0], Device):
+            return Tensor(run.graph.node(spot), scalar=scalar)
+        given = others
+    if given is None and kind == "create" and run.inside:
+        given = run.inside[-1]
+    device = devices.as_device(run, *given, scope, sure=True) if given is not None else None
+    if device is not None:
+        result = Tensor(device.node, scalar=scalar)
+        placed = run.site("placed", spot, device.node, scope, name)
+        placed.detail.update(device=device, workers=run.workers)
+        if device.node.find().pin is None or device.node.find().pin is Place.HOST:
+            node = run.graph.node(spot)
+            run.graph.flow(device.node, node)
+            result = Tensor(node, scalar=scalar)
+            site = run.site("pinned", spot, node, scope, name)
+            site.detail["device"] = given
+            run.snapshot(site, scope)
+    else:
+        node = run.graph.node(spot)
+        site = run.site(kind, spot, node, scope, name)
+        site.detail.update(fact=fact, args=args, kwargs=kwargs)
+        if run.constructing and isinstance(scope.self_value, Obj):
+            site.detail["has_state"] = scope.self_value.stateful
+        run.snapshot(site, scope)
+        result = Tensor(node, scalar=scalar, site=site)
+        if run.default_device and kind != "share" or name.startswith("torch.cuda."):
+            site.detail["default"] = run.default_device
+            run.graph.pin(node, Place.CENTRAL, spot)
+    pinned = kwargs.get("pin_memory")
+    if pinned is not None and isinstance(pinned[1].node, ast.Constant):
+        if conditions.truth(pinned[0]):
+            run.site("cuda-only", pinned[1], None, scope, "pin_memory=")
+    generator = kwargs.get("generator")
+    if generator is not None and isinstance(generator[0], Obj):
+        made = generator[0]
+        if made.family == "generator" and made.node is not None:
+            draw = run.site("draw", spot, result.node, scope, name)
+            draw.detail["generator"] = made
+            run.graph.meet(
+                result.node, spot, made.node, generator[1], spot, run.function(), "generator"
+            )
+    wants_grad = kwargs.get("requires_grad")
+    if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
+        result.leaf = True
+        arithmetic.heavy(run, result.node, spot, scope)
+    return result
+
+
+@kind("create")
+def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A factory."""
+    parameters = libraries.named(fact, call.args, call.kwargs)
+    tensors = name == "torch.normal" and "size" not in parameters  # of means and deviations
+    if tensors or any(
+        isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())
+    ):
+        return like(run, name, fact, call)
+    made = created(run, "create", name, fact, call.args, call.kwargs, call.spot, call.scope)
+    if name == "torch.tensor" and call.args:
+        source = [t for t, _ in contents.tensors_in(*call.args[0])]
+        if source and source[0].node.find().sure and made.site is not None:
+            made.site.detail["copies"] = True
+    return made
+
+
+@kind("legacy")
+def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.FloatTensor(...)` and its kin."""
+    for value, where in call.args:
+        if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
+            if not run.default_device:
+                libraries.demand_host(run, value, where, call.scope, name)
+    return created(run, "legacy", name, fact, call.args, call.kwargs, call.spot, call.scope)
+
+
+@kind("share")
+def share(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A tensor over an array's memory, or a tensor that is one already."""
+    if call.args and isinstance(call.args[0][0], Tensor) and "device" not in call.kwargs:
+        if call.args[0][0].node.find().sure:
+            return call.args[0][0]
+    return created(run, "share", name, fact, call.args, call.kwargs, call.spot, call.scope)
+
+
+@kind("like")
+def like(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A creation that follows a tensor."""
+    if "device" in call.kwargs and call.kwargs["device"][0] is not NONE:
+        device = devices.as_device(run, *call.kwargs["device"], call.scope, sure=True)
+        if device is not None:
+            return Tensor(device.node)
+    tensors = [p for v, w in (*call.args, *call.kwargs.values()) for p in contents.tensors_in(v, w)]
+    if not tensors:
+        return UNKNOWN
+    if len(tensors) > 1:
+        return run.operate(tensors, call.spot, True)
+    return Tensor(tensors[0][0].node, scalar=tensors[0][0].scalar)
+
+
+@kind("generator")
+def generator(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.Generator(device)`."""
+    made = Obj("generator", name, fact=fact)
+    given = call.kwargs.get("device") or (call.args[0] if call.args else None)
+    device = devices.as_device(run, *given, call.scope, sure=True) if given is not None else None
+    made.node = device.node if device is not None else run.graph.node(call.spot)
+    made.site = run.site("generator", call.spot, made.node, call.scope, name)
+    made.site.detail["device"] = given if device is not None else None
+    run.snapshot(made.site, call.scope)
+    return made

@@ -1,0 +1,26 @@
+"""Frameworks that move what they are handed themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places import contents
+from samedevice.places.graph import Place
+from samedevice.places.models import Call, kind
+from samedevice.places.values import Obj, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+@kind("managed")
+def managed(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A framework that moves what it is handed itself."""
+    for value, _ in (*call.args, *call.kwargs.values()):
+        for part in contents.modules_in(value):
+            part.moves.append(call.spot)
+            part.used = False  # nobody but the framework computes with it
+            if part.node is not None:
+                run.graph.pin(part.node, Place.UNKNOWN, call.spot)
+    return Obj("owned", name, fact=fact)

@@ -1,0 +1,49 @@
+"""Image transforms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places.graph import Spot
+from samedevice.places.models import Call, kind
+from samedevice.places.values import UNKNOWN, Arg, Obj, Scope, Tensor, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+_SHARED = Fact("share")
+
+
+def transformed(run: Interpreter, fact: Fact, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+    """An image transform: a tensor stays where it is, an image becomes a host tensor."""
+    given = args[0][0] if args else UNKNOWN
+    if fact.free:
+        return Obj("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
+    if isinstance(given, Tensor):
+        return Tensor(given.node)
+    if fact.out == "follows0":
+        if given is UNKNOWN or isinstance(given, Obj) and given.family == "hostobject":
+            return given
+    return host_tensor(run, spot, scope, "transform")
+
+
+def host_tensor(run: Interpreter, spot: Spot, scope: Scope, name: str) -> Tensor:
+    """Return a tensor that a call makes on the host, where it can be moved from."""
+    node = run.graph.node(spot)
+    site = run.site("share", spot, node, scope, name)
+    site.detail.update(fact=_SHARED, args=[], kwargs={})
+    run.snapshot(site, scope)
+    return Tensor(node, site=site)
+
+
+@kind("transform")
+def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Construct an image transform."""
+    return Obj("transform", name, fact=fact)
+
+
+@kind("functional_transform")
+def apply(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Apply an image transform."""
+    return transformed(run, fact, call.args, call.spot, call.scope)

@@ -1,0 +1,232 @@
+"""Methods that every module has: `to`, `parameters`, `state_dict`, hooks, ..."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places import (
+    assignment,
+    calls,
+    classes,
+    conditions,
+    contents,
+    devices,
+    functions,
+    iteration,
+)
+from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.models import nn
+from samedevice.places.values import (
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Dict,
+    Either,
+    Func,
+    Iter,
+    Obj,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def module_method(
+    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    scope: Scope,
+) -> Value:  # fmt: skip
+    """Call a method that every module has."""
+    if owner.node is None:
+        return UNKNOWN
+    match name:
+        case "to" | "cuda" | "xpu" | "cpu" | "npu" | "mps" | "to_empty" | "type":
+            move_module(run, owner, name, args, kwargs, spot, scope)
+            return owner
+        case "eval" | "train" | "apply" | "half" | "float" | "double" | "bfloat16":
+            if name == "apply" and args and isinstance(args[0][0], Func):
+                calls.apply(
+                    run, args[0][0], [(iteration.any_module(owner, spot), spot)], {}, spot, scope
+                )
+            return owner
+        case "requires_grad_" | "share_memory":
+            return owner
+        case (
+            "register_forward_hook"
+            | "register_forward_pre_hook"
+            | "register_backward_hook"
+            | "register_full_backward_hook"
+        ) if args:
+            # The hook sees what goes in and comes out, which is where the module is then.
+            seen = Tensor(run.graph.node())
+            if not owner.awaited:
+                run.awaiting.append(owner)
+            owner.awaited.append(seen.node)
+            several = Seq("tuple", None, seen)
+            given: list[Value] = [owner, several]
+            if name != "register_forward_pre_hook":
+                given.append(seen if name == "register_forward_hook" else several)
+            if "with_kwargs" in kwargs and conditions.truth(kwargs["with_kwargs"][0]):
+                given.insert(2, Dict())
+            calls.apply(run, args[0][0], [(value, spot) for value in given], {}, spot, scope)
+            return UNKNOWN
+        case "parameters" | "buffers":
+            return Iter(parameter_of(owner), owner)
+        case "named_parameters" | "named_buffers":
+            return Iter(Seq("tuple", [SCALAR, parameter_of(owner)]), owner)
+        case "modules" | "children":
+            return Iter(iteration.any_module(owner, spot), owner)
+        case "named_modules" | "named_children":
+            return Iter(Seq("tuple", [SCALAR, iteration.any_module(owner, spot)]), owner)
+        case "state_dict":
+            entry = Tensor(owner.node)
+            entry.owner = owner
+            return Dict(element=entry)
+        case "load_state_dict":
+            put_into_module(args)
+            return NONE
+        case "register_buffer" | "register_parameter":
+            values = [v for v, _ in args] + [v for v, _ in kwargs.values()]
+            if len(values) > 1 and isinstance(values[0], Const):
+                owner.stateful = True
+                if isinstance(values[1], Tensor):
+                    run.graph.batch(values[1].node, owner.node)
+                    run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
+            return NONE
+        case "add_module" | "register_module":
+            for child in contents.modules_in(args[1][0]) if len(args) == 2 else ():
+                assignment.join_in(run, owner, child)
+            if len(args) == 2 and isinstance(args[1][0], Obj):
+                part, where = args[0]
+                computed = classes.pattern(where.node)
+                if isinstance(part, Const):
+                    computed = str(part.value)
+                if computed.strip("*"):
+                    run.trail.put(owner.attrs, computed, args[1][0])
+            return NONE
+        case "append" | "extend" | "insert" | "update":
+            nn.module_arguments(run, owner, args, kwargs, len(owner.attrs))
+            return NONE
+        case "zero_grad" | "__init__":
+            return NONE
+        case "values" | "items":
+            parts: list[Value] = []
+            parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Obj))
+            if name == "items":
+                parts = [Seq("tuple", [SCALAR, part]) for part in parts]
+            if parts and owner.cls is None:
+                return Seq("list", parts)
+            part = iteration.any_module(owner, spot)
+            return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
+        case "keys":
+            return Iter(SCALAR)
+        case "get_parameter" | "get_buffer":
+            return Tensor(owner.node)
+    if owner.cls is None or owner.fact is not None and owner.fact.state:
+        # Another method of a library's model (`generate`, `encode`): it computes like a call,
+        # and so does a part of one that a class of the project is made of.
+        return nn.call_module(run, owner, args, kwargs, spot, scope)
+    return UNKNOWN
+
+
+def put_into_module(args: list[Arg]) -> None:
+    """Note that a module or an optimizer copies what was loaded, wherever that is."""
+    if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
+        args[0][0].site.detail["into_module"] = True
+
+
+def move_module(
+    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    scope: Scope,
+) -> None:  # fmt: skip
+    """`module.to(device)`: all that it holds is there from now on."""
+    device = devices.moved_to(run, name, args, kwargs, spot, scope)
+    if device is None and name == "to" and args and args[0][0] is UNKNOWN:
+        owner.moves.append(spot)  # to somewhere, perhaps: nothing is known, nothing is missing
+    if device is None or owner.node is None:
+        return
+    site = run.site("module-move", spot, owner.node, scope, name)
+    site.detail.update(object=owner, device=device, type=devices.legacy_type(args))
+    if device.node.find().pin is Place.HOST:
+        if owner.copied_from is not None:
+            owner.node = run.graph.node(spot)
+            run.graph.pin(owner.node, Place.HOST, spot, "module")
+        elif not (owner.moves or owner.used):
+            run.graph.pin(owner.node, Place.HOST, spot, "module")
+        elif args and _handed_in(args[0][1], scope):
+            run.wandering.append(spot)
+        elif _surely(run, spot) and isinstance(run.parent_statement(spot), ast.Expr):
+            # From here on it is on the host; where it computed before stays as it was.
+            node = run.graph.node(spot)
+            run.graph.pin(node, Place.HOST, spot, "module")
+            rebase(run, owner, node)
+        return  # for saving or export, otherwise
+    first = not owner.moves
+    owner.moves.append(spot)
+    root = owner.node.find()
+    if _surely(run, spot) and owner.parent is None and not owner.shared and owner.site is not None:
+        # Where it computed before stays as it was, and so do copies of it.
+        run.graph.pin(root, Place.HOST, spot, "unmoved")
+        rebase(run, owner, device.node)
+        for copied in owner.copies:
+            if copied.site is not None and not copied.moves:
+                copied.site.node = run.graph.node(copied.site.spot)
+                rebase(run, copied, copied.site.node)
+        return
+    if root.pin is Place.HOST and root.name == "module" or first and owner.used:
+        rebase(run, owner, device.node)
+        return
+    run.graph.same(owner.node, device.node)
+    for child in owner.attrs.values():
+        if isinstance(child, Obj) and child.node is not None and child.parent is owner:
+            root = child.node.find()
+            if root.pin is Place.HOST and root.name == "module":
+                child.node = owner.node  # it moves along, wherever it was built
+
+
+def _surely(run: Interpreter, spot: Spot) -> bool:
+    """Tell whether a statement that moves a module runs whenever its program does."""
+    return not (run.conditional or run.symbolic)
+
+
+def _handed_in(spot: Spot, scope: Scope) -> bool:
+    """Tell whether a device is a parameter: `def move(device, *modules)` moves for others."""
+    level: Scope | None = scope
+    while level is not None and level.func is None:
+        level = level.outer
+    return (
+        level is not None
+        and level.func is not None
+        and isinstance(spot.node, ast.Name)
+        and spot.node.id in functions.parameters(level.func.node)
+    )
+
+
+def rebase(run: Interpreter, owner: Obj, node: Node) -> None:
+    """Put a module, its parameters and its parts somewhere else from now on."""
+    before = owner.node.find() if owner.node is not None else None
+    owner.node = node
+    arrive(run, owner)
+    held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
+    for part in (*owner.parts, *(part for value in held for part in contents.modules_in(value))):
+        if part.node is not node:
+            rebase(run, part, node)
+    for attr, child in list(owner.attrs.items()):
+        if isinstance(child, Tensor) and child.node.find() is before:
+            moved = child.copy()
+            moved.node = node
+            run.trail.put(owner.attrs, attr, moved)
+
+
+def arrive(run: Interpreter, owner: Obj) -> None:
+    """Say that what a module will compute is where it is by now."""
+    for node in owner.awaited:
+        run.graph.same(node, owner.node or node)
+    owner.awaited.clear()

@@ -1,0 +1,162 @@
+"""Modules of libraries: how they are made and called; `nn.Parameter`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.places import (
+    arithmetic,
+    assignment,
+    calls,
+    conditions,
+    contents,
+    devices,
+    libraries,
+)
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import Call, kind, operations
+from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Obj, Scope, Seq, Tensor, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+@kind("module")
+def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Construct a module of a library, or wrap one."""
+    if fact.out == "follows0" and call.args and not isinstance(call.args[0][0], Seq):
+        inner = call.args[0][0]
+        if "FullyShardedDataParallel" in name:
+            for part in contents.modules_in(inner):
+                part.moves.append(call.spot)  # it moves what it wraps
+        if isinstance(inner, Obj):
+            wrapped = Obj("module", name, fact=fact, node=inner.node)
+            wrapped.attrs["module"] = inner
+            wrapped.parent = inner
+            wrapped.stateful = inner.stateful
+            wrapped.cls = inner.cls
+            wrapped.attrs.update(inner.attrs)
+            inner.parts.append(wrapped)
+            inner.used = True
+            return wrapped
+        return inner
+    made = Obj("module", name, fact=fact, node=run.graph.node(call.spot))
+    made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
+    made.stateful = fact.state
+    spread = call.kwargs.get("device_map")
+    if spread is not None and spread[0] is not NONE and made.node is not None:
+        made.moves.append(call.spot)  # its library puts its layers where there is room
+        run.graph.pin(made.node, Place.UNKNOWN, call.spot)
+    made.site = run.site("module", call.spot, made.node, call.scope, name)
+    made.site.detail["object"] = made
+    made_on_default(run, made, call.spot, call.scope)
+    run.snapshot(made.site, call.scope)
+    run.modules.append(made)
+    module_arguments(run, made, call.args, call.kwargs)
+    given = call.kwargs.get("device")
+    made.site.detail["device"] = given
+    if given is not None and fact.device:
+        device = devices.as_device(run, *given, call.scope, sure=True)
+        if device is not None and device.node.find().pin is not Place.HOST:
+            made.moves.append(call.spot)
+            assert made.node is not None
+            run.graph.same(made.node, device.node)
+    elif given is not None:
+        made.moves.append(call.spot)  # it is told where to be; how it takes that is its own affair
+    return made
+
+
+def made_on_default(run: Interpreter, made: Obj, spot: Spot, scope: Scope) -> None:
+    """Put a new module where `set_default_device`, or `with torch.device(...)`, says."""
+    if made.node is None:
+        return
+    if run.default_device and not run.inside:
+        run.graph.pin(made.node, Place.CENTRAL, spot)
+    elif run.inside:
+        device = devices.as_device(run, *run.inside[-1], scope, sure=True)
+        root = device.node.find() if device is not None else None
+        if root is None or root.pin is Place.HOST:
+            return
+        made.moves.append(spot)
+        if root.pin is Place.FIXED:  # "meta": it is filled later, wherever that may be
+            run.graph.pin(made.node, Place.UNKNOWN, spot)
+        else:
+            run.graph.same(made.node, root)
+
+
+def module_arguments(
+    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], first: int = 0
+) -> None:
+    """Register what is handed to a module's constructor: modules, and tensors as buffers.
+
+    `first` is how many parts it has already.
+    """
+    for index, (value, _) in enumerate((*args, *kwargs.values()), first):
+        children = contents.modules_in(value)
+        for number, child in enumerate(children):
+            assignment.join_in(run, made, child)
+            made.attrs[str(index + number)] = child
+        if isinstance(value, Dict):
+            for key, member in value.items.items():
+                made.attrs[str(key)] = member
+        if children:
+            continue
+        if isinstance(value, Tensor) and made.node is not None and value.node.find().sure:
+            made.stateful = True
+            made.kwargs[str(index)] = value
+            run.graph.batch(value.node, made.node)
+
+
+def call_module(
+    run: Interpreter, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+) -> Value:
+    """Call a module of a library: its parameters and its inputs must agree."""
+    callee.used = True
+    name = callee.fact.out if callee.fact is not None else ""
+    operands: list[tuple[Tensor, Spot]] = []
+    forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
+    if forward is not None and (forward.free or forward.host):
+        return operations.operation(
+            run, f"{callee.name}.forward", forward, Call(args, kwargs, spot, scope)
+        )
+    for value, where in (*args, *kwargs.values()):
+        operands.extend(contents.tensors_in(value, where))
+    if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
+        result: Value = args[0][0] if args else UNKNOWN
+        for child in [v for v in callee.attrs.values() if isinstance(v, Obj)]:
+            result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
+                                scope)  # fmt: skip
+        return result
+    for tensor, _ in operands:
+        tensor.node.find().sure = True
+    if callee.stateful and callee.node is not None:
+        for value, where in args:
+            libraries.undecided(run, value, where, callee.node, scope)
+        module = Tensor(callee.node)
+        operands.insert(0, (module, Spot(spot.path, getattr(spot.node, "func", spot.node))))
+    if not operands:
+        return UNKNOWN
+    made = run.operate(operands, spot, False)
+    made.scalar = name == "loss" or (
+        callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
+    )
+    return made
+
+
+@kind("parameter")
+def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`nn.Parameter(x)` and `Variable(x)`."""
+    source = call.args[0] if call.args else call.kwargs.get("data")
+    if source is None or not isinstance(source[0], Tensor):
+        return Tensor(run.graph.node(call.spot))
+    inner = source[0]
+    made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
+    made.leaf = made.parameter = name.endswith("Parameter")
+    wants_grad = call.kwargs.get("requires_grad")
+    if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
+        made.leaf = True
+        arithmetic.heavy(run, made.node, call.spot, call.scope)
+    made.packed = inner.packed
+    return made

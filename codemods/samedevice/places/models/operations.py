@@ -1,0 +1,138 @@
+"""Functions whose tensors must agree, or be on the host, or that only ask something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice.places import arithmetic, contents, libraries
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import Call, factories, kind
+from samedevice.places.values import (
+    ARRAY,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    Obj,
+    Tensor,
+    Value,
+    always_tensor,
+    surely_tensor,
+)
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+#: Operations that are worth an accelerator by themselves.
+HEAVY = frozenset(
+    (
+        "mm",
+        "matmul",
+        "bmm",
+        "einsum",
+        "addmm",
+        "baddbmm",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "linear",
+        "dot",
+        "mv",
+        "tensordot",
+    )  # fmt: skip
+)
+
+
+@kind("op", "view", "pack", "random")
+def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """An operation whose tensor operands must agree."""
+    last = name.rpartition(".")[2]
+    elementwise = fact.scalars
+    operands: list[tuple[Tensor, Spot]] = []
+    for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
+        agree = fact.must_agree(parameter) and not (parameter == "value" and "fill" in last)
+        for value, where in given:
+            found = contents.tensors_in(value, where)
+            if agree:
+                operands.extend(found)
+                if not elementwise:
+                    for tensor, _ in found:
+                        tensor.node.find().sure = True
+            if fact.must_be_on_host(parameter):
+                libraries.demand_host(run, value, where, call.scope, name)
+    if not operands:
+        if any(v is ARRAY for v, _ in call.args):
+            return UNKNOWN
+        return libraries.returned(fact, None, call.spot)
+    if not elementwise:
+        for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
+            for value, where in given if fact.must_agree(parameter) else ():
+                libraries.undecided(run, value, where, operands[0][0].node, call.scope)
+    result = run.operate(operands, call.spot, elementwise)
+    if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
+        result.node.find().agrees = True  # the members of the list must agree
+    if "out" in call.kwargs and isinstance(call.kwargs["out"][0], Tensor):
+        run.graph.meet(
+            result.node,
+            call.spot,
+            call.kwargs["out"][0].node,
+            call.kwargs["out"][1],
+            call.spot,
+            run.function(),
+        )
+    if last in HEAVY and arithmetic.made_here([t for t, _ in operands], call.scope):
+        arithmetic.heavy(run, result.node, call.spot, call.scope)
+    if fact.out in ("scalar", "none"):
+        return SCALAR
+    given = call.args[1:] if fact.parameter(0) in ("input", "self") else call.args
+    return libraries.shaped(fact, result, name, given, call.kwargs)
+
+
+@kind("query", "pure", "saveimage", "context", "cudaquiet", "cudaonly")
+def query(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A function that gives no tensor, or needs no agreement."""
+    if name.endswith(("autocast", "GradScaler")):
+        run.site("amp", call.spot, None, call.scope, name)
+    elif fact.kind in ("cudaonly", "cudaquiet"):
+        quiet = "cuda-only" if fact.kind == "cudaonly" else "cuda-quiet"
+        run.site(quiet, call.spot, None, call.scope, name)
+        if name == "torch.cuda.current_device":
+            node = run.graph.node(call.spot)
+            run.graph.pin(node, Place.CENTRAL, call.spot)
+            return Device(node, call.spot, resolved=True)
+    if name == "torch.is_tensor" and call.args and surely_tensor(call.args[0][0]):
+        return Const(True)
+    tensors = [p for v, w in call.args for p in contents.tensors_in(v, w)]
+    if fact.out == "tensor" and tensors:
+        return Tensor(tensors[0][0].node, scalar=True)
+    return libraries.returned(fact, None, call.spot)
+
+
+@kind("to_numpy")
+def to_numpy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A function that reads a tensor of the host as an array."""
+    for value, where in call.args[:1]:
+        libraries.demand_host(run, value, where, call.scope, name)
+    return ARRAY
+
+
+@kind("passthrough")
+def passthrough(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A function that returns its first argument, wrapped."""
+    return call.args[0][0] if call.args else UNKNOWN
+
+
+@kind("host")
+def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """A function of another library: its tensors must be on the host."""
+    for value, where in (*call.args, *call.kwargs.values()):
+        libraries.demand_host(run, value, where, call.scope, name)
+    if fact.out == "hostobject":
+        return Obj("hostobject", name, fact=fact)
+    if fact.out == "hosttensor":
+        tensors = [value for value, _ in call.args if isinstance(value, Tensor)]
+        if tensors and all(map(always_tensor, tensors)):
+            made = factories.created(run, "share", name, fact, call.args, {}, call.spot, call.scope)
+            return Tensor(made.node, scalar=all(t.scalar for t in tensors), site=made.site)
+    return ARRAY if fact.out == "ndarray" else UNKNOWN

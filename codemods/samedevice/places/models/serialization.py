@@ -1,0 +1,69 @@
+"""torch.load and torch.save."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places import devices, functions
+from samedevice.places.graph import Place
+from samedevice.places.models import Call, kind, operations
+from samedevice.places.values import NONE, UNKNOWN, Obj, Tensor, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+@kind("save")
+def save(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.save`: a model that is written as a whole can be told where it is read again."""
+    if len(call.args) > 1:
+        file = ast.unparse(call.args[1][1].node)
+        known = run.saved.setdefault(file, call.args[0][0])
+        if not isinstance(call.args[0][0], Obj) or known is not call.args[0][0]:
+            run.saved[file] = UNKNOWN
+    return operations.query(run, name, fact, call)
+
+
+@kind("load")
+def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.load` and downloads: what is in the file is not known."""
+    given = call.kwargs.get("map_location")
+    if given is None and "map_location" in fact.params:
+        index = fact.params.index("map_location")
+        given = call.args[index] if len(call.args) > index else None
+    node = run.graph.node(call.spot)
+    node.sure = False
+    site = run.site("load", call.spot, node, call.scope, name)
+    site.detail.update(mapped=given, fact=fact)
+    run.snapshot(site, call.scope)
+    device = None
+    if given is not None and given[0] is not NONE:
+        device = devices.as_device(run, *given, call.scope, sure=False)
+    if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
+        model = run.saved.get(ast.unparse(call.args[0][1].node)) if call.args else None
+        if isinstance(model, Obj) and model.family == "module" and model.node is not None:
+            site.detail["into_module"] = True
+            run.graph.same(node, model.node)  # it was saved where the model is
+            return copied(model)
+    if given is not None and given[0] is not NONE:
+        if device is not None:
+            found = Tensor(run.graph.node(call.spot), site=site)
+            if device.node.find().pin is Place.HOST:
+                run.graph.pin(found.node, Place.HOST, call.spot, "loaded")
+            run.graph.batch(device.node, found.node)
+            found.node.sure = False
+            found.packed = True
+            return found
+    made = Tensor(node, site=site)
+    made.packed = True
+    return made
+
+
+def copied(model: Obj) -> Obj:
+    """Return a model that was read from a file, and is where the one that was saved is."""
+    assert model.node is not None
+    made = functions.twin(model, model.node)
+    made.used, made.moves = model.used, list(model.moves)
+    return made

@@ -1,0 +1,277 @@
+"""Methods of tensors: moves, and what facts say of the others."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice import syntax, torchfacts
+from samedevice.places import (
+    arithmetic,
+    assignment,
+    calls,
+    conditions,
+    contents,
+    devices,
+    libraries,
+    subscripts,
+)
+from samedevice.places.graph import Place, Spot
+from samedevice.places.models import (
+    Call,
+    datasets,
+    images,
+    kind,
+    module_methods,
+    operations,
+    optimizers,
+)
+from samedevice.places.values import (
+    ARRAY,
+    DEVICE,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Ext,
+    Iter,
+    Scope,
+    Seq,
+    Tensor,
+    Value,
+)
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+#: Methods by which modules give what they are made of, one by one.
+PARTS = frozenset(
+    ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",
+     "named_modules", "named_children"]
+)  # fmt: skip
+#: Methods of a tensor that take a function, to be called with its gradient or with itself.
+_TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
+
+
+@kind("move")
+def move(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.Tensor.to(x, device)`: the method, called with its receiver."""
+    if call.args and isinstance(call.args[0][0], Tensor):
+        last = name.rpartition(".")[2]
+        return move_tensor(
+            run,
+            call.args[0][0],
+            last,
+            call.args[1:],
+            call.kwargs,
+            call.args[0][1],
+            call.spot,
+            call.scope,
+        )
+    return UNKNOWN
+
+
+def tensor_method(
+    run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
+    callee: Spot, spot: Spot, scope: Scope,
+) -> Value:  # fmt: skip
+    """Call a method of a tensor."""
+    receiver = Spot(spot.path, getattr(callee.node, "value", callee.node))
+    fact = torchfacts.tensor_method(name)
+    if fact is None:
+        return call_parameter_method(run, owner, name, args, kwargs, receiver, spot, scope)
+    if name in ("size", "view", "unsqueeze", "numel", "backward", "requires_grad_", "cuda",
+                "long", "float", "contiguous", "detach", "dim"):  # fmt: skip
+        owner.node.find().sure = True
+    if name in _TENSOR_HOOKS and args:
+        # It sees the gradient, or the tensor itself: where the tensor is.
+        calls.apply(run, args[0][0], [(Tensor(owner.node), spot)], {}, spot, scope)
+        return UNKNOWN
+    match fact.kind:
+        case "move":
+            return move_tensor(run, owner, name, args, kwargs, receiver, spot, scope)
+        case "to_numpy":
+            forced = kwargs.get("force")
+            if forced is not None and conditions.truth(forced[0]) is not False:
+                return ARRAY  # it copies to the CPU itself
+            owner.node.find().read_there = True
+            site = run.site("host", receiver, owner.node, scope, "numpy")
+            site.detail.update(whole=True, tensor=owner, method=True)
+            return ARRAY
+        case "like":
+            if name == "type_as" and args and isinstance(args[0][0], Tensor):
+                return Tensor(args[0][0].node)
+            if "device" in kwargs:
+                device = devices.as_device(run, *kwargs["device"], scope, sure=True)
+                if device is not None:
+                    return Tensor(device.node)
+            return Tensor(owner.node)
+        case "query":
+            if name == "get_device":
+                device = Device(owner.node, spot, resolved=True)
+                site = run.site("where", spot, owner.node, scope, name)
+                site.detail.update({"of": receiver.node, "device": device})
+                return device
+            if name == "backward":
+                arithmetic.heavy(run, owner.node, spot, scope)
+                if "retain_variables" in kwargs:
+                    run.site("old-name", spot, None, scope, "retain_variables")
+                gradient = args[0] if args else kwargs.get("gradient")
+                if gradient is not None and isinstance(gradient[0], Tensor):
+                    run.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
+            return NONE if fact.out == "none" else SCALAR
+        case "cudaonly":
+            run.site("cuda-only", spot, None, scope, name)
+            return owner
+    operands = [(owner, receiver)]
+    for parameter, given in libraries.named(fact, args, kwargs).items():
+        for value, where in given:
+            found = contents.tensors_in(value, where)
+            if fact.must_agree(parameter) and not (parameter == "value" and "fill" in name):
+                operands.extend(found)
+            elif fact.must_be_on_host(parameter):
+                libraries.demand_host(run, value, where, scope, name)
+    elementwise = fact.scalars
+    result = run.operate(operands, spot, elementwise, in_place=name.endswith("_"))
+    if name in operations.HEAVY and arithmetic.made_here([t for t, _ in operands], scope):
+        arithmetic.heavy(run, result.node, spot, scope)
+    if name == "requires_grad_":
+        optimizers.trained(owner)
+        arithmetic.heavy(run, owner.node, spot, scope)
+        return owner
+    if fact.out in ("scalar", "none"):
+        return SCALAR
+    if fact.out == "self":
+        return owner
+    if name == "clone" and owner.owner is not None and not owner.owner.moves:
+        # Where a copy of a parameter is depends on whether the module moves before or after.
+        copied = run.site("clone", spot, run.graph.node(spot), scope, name)
+        copied.detail["module"] = owner.owner
+        run.snapshot(copied, scope)
+        assert copied.node is not None
+        return Tensor(copied.node, site=copied)
+    if len(operands) == 1:
+        result = Tensor(owner.node, scalar=owner.scalar)
+        result.owner = owner.owner
+        if owner.packed:
+            result.packed, result.site = True, owner.site
+    return libraries.shaped(fact, result, name, args, kwargs)
+
+
+def call_parameter_method(
+    run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
+    receiver: Spot, spot: Spot, scope: Scope,
+) -> Value:  # fmt: skip
+    """Call an unknown method of something that may be no tensor at all."""
+    if name in ("items",):
+        return Iter(Seq("tuple", [SCALAR, subscripts.part(run, owner, None)]))
+    if name in ("values", "get", "pop"):
+        return (
+            Iter(subscripts.part(run, owner, None))
+            if name == "values"
+            else subscripts.part(run, owner, None)
+        )
+    if name == "keys":
+        return Iter(SCALAR)
+    if name == "load_state_dict":
+        module_methods.put_into_module(args)
+        return NONE
+    made = run.derived(owner, spot) if not owner.packed else subscripts.part(run, owner, name)
+    if name in PARTS:
+        return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)
+    return made
+
+
+def move_tensor(
+    run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
+    receiver: Spot, spot: Spot, scope: Scope,
+) -> Value:  # fmt: skip
+    """`tensor.to(...)`: a new tensor where the argument says."""
+    if (
+        name == "type"
+        and args
+        and isinstance(args[0][0], Ext)
+        and (args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor"))
+    ):
+        return images.host_tensor(run, spot, scope, args[0][0].name)  # a type of the CPU's tensors
+    device = devices.moved_to(run, name, args, kwargs, spot, scope)
+    if device is None:
+        if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
+            return Tensor(run.graph.node(spot), scalar=owner.scalar)  # it may be a device
+        moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
+        moved.packed, moved.leaf = owner.packed, owner.leaf
+        return moved
+    site = run.site("move", spot, owner.node, scope, name)
+    site.detail.update(device=device, receiver=receiver, tensor=owner, workers=run.workers)
+    site.detail["type"] = devices.legacy_type(args)
+    if owner.site is not None:
+        owner.site.detail["moved"] = True
+    result = Tensor(device.node, scalar=owner.scalar)
+    result.parameter = owner.parameter
+    if device.node.find().pin is Place.HOST:
+        # What is kept on the host is kept here, not everywhere the same device is named.
+        result = Tensor(run.graph.node(spot), scalar=owner.scalar)
+        run.graph.flow(device.node, result.node)
+        given = kwargs.get("device") or (args[0] if args else None)
+        if given is not None and isinstance(given[0], Const) and given[0] in run.left_out:
+            kept = run.site("pinned", spot, result.node, scope, name)
+            kept.detail["device"] = given
+            run.snapshot(kept, scope)
+    if owner.packed:
+        result = Tensor(run.graph.node(spot))
+        run.graph.batch(device.node, result.node)
+        result.node.sure = owner.node.find().sure
+        result.site, result.packed = site, True
+        if perhaps_module(owner) and run.parent_statement(spot) is not None:
+            if isinstance(receiver.node, ast.Name):
+                assignment.bind(run, receiver.node.id, result, scope)
+    return result
+
+
+def perhaps_module(value: Tensor) -> bool:
+    """Tell whether a value is whatever a file or some other code gave: a module, perhaps."""
+    return value.packed and (value.site is None or value.site.kind in ("load", "move"))
+
+
+def moved_unknown(
+    run: Interpreter, func: ast.Attribute, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    scope: Scope,
+) -> Value:  # fmt: skip
+    """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
+    given = kwargs.get("device") or (args[0] if args else None)
+    if func.attr == "to":
+        match given:
+            case (Device(), _):
+                pass
+            case (Const(value=str() as text), _) if DEVICE.fullmatch(text):
+                pass  # no dtype has such a name
+            case _:
+                return UNKNOWN
+    elif func.attr != "cuda" or syntax.dotted(func).startswith("torch."):
+        return UNKNOWN
+    elif isinstance(func.value, ast.Call) and syntax.dotted(func.value.func).startswith("torch."):
+        return UNKNOWN  # a storage, say
+    owner = datasets.packed_unknown(run, Spot(spot.path, func.value))
+    receiver = Spot(spot.path, func.value)
+    return move_tensor(run, owner, func.attr, args, kwargs, receiver, spot, scope)
+
+
+def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -> None:
+    """Note a statement that moves a tensor and drops the result."""
+    call = statement.value
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+        return
+    if call.func.attr not in ("to", "cuda", "cpu") or not isinstance(value, Tensor):
+        return
+    for site in reversed(run.sites):
+        if site.spot.node is call and site.kind == "move":
+            moved = site.detail["tensor"]
+            if moved.node.find().sure and not perhaps_module(moved):
+                if moved.site is not None and not moved.leaf:
+                    moved.site.detail["dropped"] = True
+                found = run.site("dropped", Spot(scope.path, statement), moved.node, scope)
+                found.detail.update(move=site, leaf=moved.leaf)
+            return

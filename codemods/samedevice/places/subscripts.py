@@ -1,0 +1,271 @@
+"""What a subscript of a value is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from samedevice import syntax
+from samedevice.places import calls, classes, devices, functions, iteration
+from samedevice.places.dispatch import evaluates
+from samedevice.places.graph import Place, Spot
+from samedevice.places.values import (
+    ARRAY,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Dict,
+    Either,
+    Ext,
+    Func,
+    Klass,
+    Obj,
+    Rank,
+    Scope,
+    Seq,
+    Site,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+def _entry(run: Interpreter, owner: Tensor, key: str, spot: Spot) -> Tensor:
+    """Return an entry of what was taken for a tensor: it is some mapping of what is unknown."""
+    if owner.packed or owner.site is not None and owner.site.kind in ("batch", "load"):
+        return part(run, owner, key)
+    node = run.graph.node(spot)
+    node.sure = False
+    made = Tensor(node)
+    made.packed = True
+    return made
+
+
+def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
+    """Return a member of a tensor structure that is not known: it has a place of its own."""
+    site = value.site
+    if site is None or site.node is None:
+        return value
+    parts = site.detail.setdefault("parts", {})
+    if key not in parts and "others" in site.detail:
+        others = site.detail["others"]
+        assert isinstance(others, Tensor)
+        return others
+    if key not in parts:
+        node = run.graph.node(site.spot)
+        node.sure = False
+        made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
+        made.detail.update(symbolic=run.symbolic > 0, guarded=False, whole=site)
+        made.detail["perhaps"] = site.detail.get("perhaps")
+        run.sites.append(made)
+        for source in value.node.batch_from:
+            run.graph.batch(source, node)
+        whole = value.node.find()
+        if whole.pin is Place.HOST:
+            run.graph.pin(node, Place.HOST, whole.pin_spot, whole.name)
+        found = Tensor(node, site=made)
+        found.packed = True
+        parts[key] = found
+    found = parts[key]
+    assert isinstance(found, Tensor)
+    return found
+
+
+@evaluates(ast.Subscript)
+def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
+    owner = run.eval(node.value, scope)
+    key = run.eval(node.slice, scope)
+    spot = Spot(scope.path, node)
+    match owner:
+        case Tensor():
+            if first_item(run, node, key, owner, scope):
+                return SCALAR  # the number that `.item()` gives
+            if isinstance(key, Const) and isinstance(key.value, str):
+                return _entry(run, owner, key.value, spot)
+            return index_tensor(run, owner, node.value, key, node.slice, spot)
+        case Seq() if isinstance(node.slice, ast.Slice):
+            return sliced(run, owner, node.slice)
+        case Dict() if not isinstance(key, Const):
+            found = subscript(run, owner, key, spot, scope)
+            asking = keyed_by(run, node.slice, scope) if isinstance(found, Tensor) else None
+            return Tensor(asking.node) if asking is not None else found
+    if owner is ARRAY:
+        first_item(run, node, key, None, scope)
+    return subscript(run, owner, key, spot, scope)
+
+
+def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Scope) -> Value:
+    """Return `owner[key]`."""
+    match owner:
+        case Either(options=options):
+            return iteration.any_of(
+                run, (subscript(run, option, key, spot, scope) for option in options)
+            )
+        case Tensor() if owner.packed:
+            return part(run, owner, key.value if isinstance(key, Const) else None)
+        case Tensor():
+            return Tensor(owner.node)
+        case Seq(items=items):
+            if items is not None and isinstance(key, Const) and isinstance(key.value, int):
+                if -len(items) <= key.value < len(items):
+                    return items[key.value]
+            return run.iterate(owner, spot, scope)
+        case Dict():
+            if isinstance(key, Const) and key.value in owner.items:
+                return owner.items[key.value]
+            joined: Value | None = None
+            for member in owner.members():
+                joined = run.join(joined, member)
+            if isinstance(key, Const) and key.value in devices.RANKS:
+                return Rank()  # of a copy of the environment
+            return joined if joined is not None else UNKNOWN
+        case Obj(family="module"):
+            if isinstance(key, Const):
+                inner = owner.attrs.get(str(key.value))
+                if inner is not None:
+                    return inner
+            if owner.cls is not None and owner.cls.lookup("__getitem__") is not None:
+                return calls.method(run, owner, "__getitem__", scope, spot.node, key)
+            return run.iterate(owner, spot, scope)
+        case Klass():
+            return _item_of_class(run, owner, key, spot)
+        case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
+            return subscript(run, classes.members(owner) or UNKNOWN, key, spot, scope)
+        case Obj(family="dataset"):
+            return iteration.item_of(run, owner, spot, scope)
+        case Obj(family="namespace"):
+            if isinstance(key, Const):
+                return owner.attrs.get(str(key.value), SCALAR)
+            return SCALAR
+        case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
+            return calls.method(run, owner, "__getitem__", scope, spot.node, key)
+        case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
+            return subscript(run, classes.contents(owner) or UNKNOWN, key, spot, scope)
+    if owner is ARRAY:
+        return ARRAY
+    if isinstance(key, Const) and key.value in devices.RANKS:
+        return Rank()
+    if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
+        return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
+    return UNKNOWN
+
+
+def _item_of_class(run: Interpreter, klass: Klass, key: Value, spot: Spot) -> Value:
+    """Return the member of an enum by its name, or the class itself, of whatever it is."""
+    own = klass.lookup("__class_getitem__")
+    if isinstance(own, Func):
+        bound = Func(own.node, own.scope, klass, own.cls, "classmethod")
+        return functions.call_func(run, bound, [(key, spot)], {}, spot)
+    if isinstance(key, Const) and isinstance(key.value, str):
+        named = klass.lookup(key.value)
+        if named is not None:
+            return named
+    return klass
+
+
+def keyed_by(run: Interpreter, key: ast.expr, scope: Scope) -> Tensor | None:
+    """Return the tensor whose device is part of a key: a cache has a value for each device."""
+    for part in syntax.walk(key):
+        if isinstance(part, ast.Attribute) and part.attr == "device":
+            asking = run.eval(part.value, scope)
+            if isinstance(asking, Tensor):
+                return asking
+        elif isinstance(part, ast.Name) and part.id in scope.keys:
+            asking = run.eval(scope.keys[part.id], scope)
+            if isinstance(asking, Tensor):
+                return asking
+    return None
+
+
+def remember_key(name: str, value: ast.expr, scope: Scope) -> None:
+    """Note a name for a text that is made of a tensor's device, as keys of caches are."""
+    if not isinstance(value, (ast.BinOp, ast.JoinedStr, ast.Call)):
+        return
+    for part in syntax.walk(value):
+        if isinstance(part, ast.Attribute) and part.attr == "device":
+            scope.keys[name] = part.value
+            return
+        if isinstance(part, ast.Name) and part.id in scope.keys:
+            scope.keys[name] = scope.keys[part.id]
+            return
+    scope.keys.pop(name, None)
+
+
+def first_item(
+    run: Interpreter, node: ast.Subscript, key: Value, owner: Tensor | None, scope: Scope
+) -> bool:
+    """Note `loss.data[0]` and `loss.data.cpu().numpy()[0]`; `owner` is the tensor if known.
+
+    Tell whether it has no dimensions.
+    """
+    bare = undressed(node.value)
+    if bare is None or not isinstance(key, Const) or key.value != 0 or key.value is False:
+        return False
+    found = owner if owner is not None else run.eval(bare, scope)
+    if not isinstance(found, Tensor):
+        return False
+    site = run.site("first-item", Spot(scope.path, node), found.node, scope)
+    site.detail.update(scalar=found.scalar and not found.packed, bare=bare)
+    return found.scalar and not found.packed
+
+
+def sliced(run: Interpreter, owner: Seq, index: ast.Slice) -> Value:
+    """Return a slice of a sequence."""
+    bounds: list[int | None] = []
+    for part in (index.lower, index.upper, index.step):
+        match part:
+            case None:
+                bounds.append(None)
+            case ast.Constant(value=int() as number):
+                bounds.append(number)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+                bounds.append(-number)
+            case _:
+                return Seq(owner.kind, None, _any(run, owner))
+    if owner.items is None:
+        return owner
+    return Seq(owner.kind, owner.items[slice(*bounds)])
+
+
+def _any(run: Interpreter, owner: Seq) -> Value | None:
+    joined: Value | None = None
+    for member in owner.members():
+        joined = run.join(joined, member)
+    return joined
+
+
+def index_tensor(
+    run: Interpreter, owner: Tensor, owner_node: ast.expr, key: Value, index: ast.expr, spot: Spot
+) -> Value:
+    """Return `owner[key]`: a tensor on the device cannot index one on the host."""
+    parts: list[tuple[Value, ast.expr]] = [(key, index)]
+    if isinstance(key, Seq) and key.items is not None and isinstance(index, ast.Tuple):
+        if len(key.items) == len(index.elts):
+            parts = list(zip(key.items, index.elts, strict=True))
+    for value, node in parts:
+        if isinstance(value, Tensor):
+            base, inside = Spot(spot.path, owner_node), Spot(spot.path, node)
+            run.graph.index(owner.node, base, value.node, inside, spot, run.function())
+    if owner.packed:
+        return part(run, owner, key.value if isinstance(key, Const) else None)
+    return Tensor(owner.node, site=None)
+
+
+def undressed(node: ast.expr) -> ast.expr | None:
+    """Return `x` of `x.data`, `x.data.cpu().numpy()` and their like; None without `.data`."""
+    held = False
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr="data"):
+                held = True
+            case ast.Call(
+                func=ast.Attribute(value=inner, attr="cpu" | "numpy" | "detach"),
+                args=[],
+                keywords=[],
+            ):
+                pass
+            case _:
+                return node if held else None
+        node = inner
