@@ -8,50 +8,51 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from .markdown import at_error, by_file, title, total, where
-from .shell import text
+from .shell import document, text
 
 if TYPE_CHECKING:
     from .changes import ChangeList
 
 _STYLE = """
-:root { color-scheme: light dark; --removed: #ffebe9; --added: #dafbe1; --quiet: #59636e; }
-@media (prefers-color-scheme: dark) {
-  :root { --removed: #67060c66; --added: #04426099; --quiet: #9198a1; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h2, p, td { overflow-wrap: anywhere; }
-pre { overflow-x: auto; margin: .5rem 0 1.5rem; }
-del, ins { display: block; text-decoration: none; padding: 0 .5rem; min-width: max-content; }
-del { background: var(--removed); }
-ins { background: var(--added); }
-del::before { content: "- "; }
-ins::before { content: "+ "; }
-.rule, .reason { color: var(--quiet); }
-table { border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; }
+:root { --removed: light-dark(#ffebe9, #67060c66); --added: light-dark(#dafbe1, #04426099) }
+main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
+h1 { font-size: 1.6rem; margin: .5rem 0 } h1#left { margin-top: 3rem }
+h2 { font-size: 1.1rem; margin: 2.2rem 0 .6rem }
+h2, p, td { overflow-wrap: anywhere }
+code, pre { font-family: var(--mono); font-size: .87em }
+code { background: var(--soft); padding: .05em .3em; border-radius: 4px }
+article { background: var(--paper); border: 1px solid var(--line); border-radius: 8px;
+  padding: .6rem 1rem; margin: .8rem 0 }
+article p { margin: .3rem 0 }
+pre { overflow-x: auto; margin: .5rem 0; border-radius: 6px; line-height: 1.5 }
+del, ins { display: block; text-decoration: none; padding: 0 .6rem; min-width: max-content }
+del { background: var(--removed) } del::before { content: "- " }
+ins { background: var(--added) } ins::before { content: "+ " }
+.sum, .rule, .reason, .why { color: var(--quiet) } .rule { font-size: .9em }
+table { border-collapse: collapse; background: var(--paper); border: 1px solid var(--line);
+  width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .3rem .7rem;
+  border-top: 1px solid var(--line) }
+th { color: var(--quiet); font-weight: 400 }
 """
 
 
 def dump(changes: ChangeList) -> str:
     """Return the list as one HTML document."""
-    return "\n".join(_lines(changes)) + "\n"
+    return document(title(changes), "\n".join(_lines(changes)), _STYLE, "")
 
 
 def _lines(changes: ChangeList) -> Iterator[str]:
-    yield "<!doctype html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title(changes)}</title><style>{_STYLE}</style></head><body><main>"
-    yield f"<h1>{title(changes)}</h1><p>{total(changes)}</p>"
+    yield f"<main><h1>{title(changes)}</h1><p class=sum>{total(changes)}</p>"
     yield from _index(changes)
     for number, (path, entries) in enumerate(groupby(changes.changed, lambda one: one.path)):
         yield f'<h2 id="f{number}">{text(path)}</h2>'
         for entry in entries:
             rule = f' <span class="rule">{text(entry.rule)}</span>' if entry.rule else ""
-            yield f"<p><b>{where(entry)}</b>{rule}<br>{prose(entry.why)}</p>"
+            yield f"<article><p><b>{where(entry)}</b>{rule}<br>{prose(entry.why)}</p>"
             removed = "".join(f"<del>{text(line)}</del>" for line in _code(entry.before))
             added = "".join(f"<ins>{text(line)}</ins>" for line in _code(entry.after))
-            yield f"<pre>{removed}{added}</pre>"
+            yield f"<pre>{removed}{added}</pre></article>"
     if changes.left:
         yield '<h1 id="left">Seen and not changed</h1><table>'
         yield "<tr><th>Place</th><th>Code and reason</th></tr>"
@@ -67,7 +68,7 @@ def _lines(changes: ChangeList) -> Iterator[str]:
         for error in changes.errors:
             yield f"<li>{text(error.path)}{at_error(error)}: {prose(error.message)}</li>"
         yield "</ul>"
-    yield "</main></body></html>"
+    yield "</main>"
 
 
 def _index(changes: ChangeList) -> Iterator[str]:
