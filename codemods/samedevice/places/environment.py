@@ -24,7 +24,11 @@ _Key = tuple[int, Any]
 
 @dataclass
 class _Cell:
-    """One place that was written, and what it holds (None for nothing)."""
+    """One place that was written, and what it holds (None for nothing).
+
+    Attributes and entries are one cell together, which holds a copy of them: constructors write
+    many, of objects that the other paths do not know.
+    """
 
     target: Target
     key: Any
@@ -71,11 +75,19 @@ class Trail:
     def __init__(self, join: Join) -> None:
         self._join = join
         self._log: list[_Cell] = []
+        self._noted: dict[_Key, int] = {}  # where in the log a cell was noted last
+        self._marked = 0  # the latest position that somebody may go back to
         self.forks = 0
 
     def note(self, target: Target, key: Any = None) -> None:
         """Say that a cell is about to be written; with `key` None, all of a list or the others."""
-        if self.forks:
+        if not self.forks:
+            return
+        if target.__class__ is dict:
+            key = None
+        name = id(target), key
+        if self._noted.get(name, -1) < self._marked:  # else what it held is known
+            self._noted[name] = len(self._log)
             self._log.append(_Cell(target, key, _read(target, key)))
 
     def put(self, target: dict[Any, Value], key: Any, value: Value) -> None:
@@ -85,25 +97,42 @@ class Trail:
 
     def mark(self) -> int:
         """Return the present position."""
-        return len(self._log)
+        self._marked = len(self._log)
+        return self._marked
 
     def fork(self, scope: Scope) -> Fork:
         """Begin a path; `close` has to follow."""
         self.forks += 1
-        return Fork(scope.names.copy(), len(self._log))
+        return Fork(scope.names.copy(), self.mark())
 
     def capture(self, scope: Scope, mark: int) -> State:
         """Return what the path has made since `mark`, which goes on."""
         cells = {
-            (id(cell.target), cell.key): _Cell(cell.target, cell.key, _read(cell.target, cell.key))
-            for cell in self._log[mark:]
+            name: _Cell(cell.target, cell.key, _read(cell.target, cell.key))
+            for name, cell in self._since(mark).items()
         }
         return State(scope.names.copy(), cells)
 
     def written(self, mark: int) -> list[tuple[Target, Any, Any]]:
         """Return the cells that were written since `mark`, and what they hold now."""
-        cells = {(id(cell.target), cell.key): cell for cell in self._log[mark:]}
-        return [(cell.target, cell.key, _read(cell.target, cell.key)) for cell in cells.values()]
+        found: list[tuple[Target, Any, Any]] = []
+        for cell in self._since(mark).values():
+            target = cell.target
+            if target.__class__ is dict:
+                assert isinstance(target, dict)
+                keys = dict.fromkeys((*cell.value, *target))
+                written = [key for key in keys if target.get(key) is not cell.value.get(key)]
+                found += ((target, key, target.get(key)) for key in written)
+            else:
+                found.append((target, cell.key, _read(target, cell.key)))
+        return found
+
+    def _since(self, mark: int) -> dict[_Key, _Cell]:
+        """Return the cells that were written since `mark`, with what they held then."""
+        cells: dict[_Key, _Cell] = {}
+        for cell in self._log[mark:]:
+            cells.setdefault((id(cell.target), cell.key), cell)
+        return cells
 
     def leave(self, scope: Scope, fork: Fork) -> State:
         """Return what the path has made, and go back to where it began."""
@@ -118,13 +147,17 @@ class Trail:
         """Take back what was written since `mark`."""
         while len(self._log) > mark:
             cell = self._log.pop()
+            self._noted.pop((id(cell.target), cell.key), None)
             _write(cell.target, cell.key, cell.value)
+        self._marked = min(self._marked, mark)
 
     def close(self) -> None:
         """End the paths of a fork: all of them were left."""
         self.forks -= 1
         if not self.forks:
             self._log.clear()
+            self._noted.clear()
+            self._marked = 0
 
     def resume(self, scope: Scope, states: Iterable[State]) -> None:
         """Go on behind the fork with what holds on some of these paths; there is at least one."""
@@ -168,10 +201,17 @@ class Trail:
     def _either(self, target: Target, left: Any, right: Any) -> Any:
         if left is None or right is None or left is right:
             return right if left is None else left
+        if target.__class__ is dict:
+            joined = left.copy()
+            for name, value in right.items():
+                held = left.get(name)
+                if held is not value:
+                    joined[name] = value if held is None else self._join(held, value)
+            return joined
         if isinstance(target, Seq):
-            joined = self._join(_as_list(target, left), _as_list(target, right))
-            assert isinstance(joined, Seq)
-            return joined.items, joined.element, joined.added
+            both = self._join(_as_list(target, left), _as_list(target, right))
+            assert isinstance(both, Seq)
+            return both.items, both.element, both.added
         return self._join(left, right)
 
 
@@ -187,6 +227,8 @@ def _read(target: Target, key: Any) -> Any:
         return items, target.element, target.added
     if isinstance(target, Dict):
         return target.element
+    if target.__class__ is dict:
+        return target.copy()
     names = target.names if isinstance(target, Scope) else target
     return names.get(key)
 
@@ -201,6 +243,9 @@ def _write(target: Target, key: Any, value: Any) -> None:
             target.names.drop(key)
         else:
             target.names[key] = value
+    elif target.__class__ is dict:
+        target.clear()
+        target.update(value)
     elif value is not None:
         target[key] = value
     elif key in target:
