@@ -292,6 +292,8 @@ class DeviceNames:
         """Return a name that is to be defined behind the user's choice, where that comes first."""
         assert device.pending is not None
         spot = device.pending.spot
+        if "." not in code and spot.path != site.scope.path:
+            return None  # the file that defines it may do so for its own script only
         where = self.interpreter.scope_of(spot)
         if where is not None and site.scope.node is where.node:
             if getattr(site.spot.node, "lineno", 0) <= getattr(spot.node, "lineno", 0):

@@ -55,6 +55,8 @@ class Resolvers:
             return None  # one device for all processes would be the wrong one for most
         if self.solution.policy.has_device(path):
             return None  # it has one already, of which nothing is in reach
+        if self.programs.asks_before_hiding(path):
+            return None  # asked on import, CUDA would not hear which GPUs the program chose
         needy = self.needing().get(program, set()) | {path}
         name = self.imports.free_name(path, "device")
         if len(needy) == 1 or self.programs.hides_gpus(program):

@@ -156,10 +156,14 @@ def hides(
     for value in tuple(scope.names.values()):
         known = value.attrs.get("device") if isinstance(value, Obj) else value
         if isinstance(known, Device) and known.pending is not None:
-            known.pending = replace(known.pending, spot=spot)
+            if known.pending.spot.path == scope.path:  # not one that another file defines
+                known.pending = replace(known.pending, spot=spot)
     if not torch or line is not statement or "device" in words(run, scope.path):
         return
-    if scope.cls is not None or isinstance(scope.names.get("device"), Device):
+    there = scope.names.get("device")
+    if isinstance(there, Device) and there.pending is not None:
+        there = there if there.pending.spot.path == scope.path else None  # of an imported file
+    if scope.cls is not None or isinstance(there, Device):
         return
     device = Device(run.graph.node(spot), spot, resolved=True)
     run.graph.pin(device.node, Place.CENTRAL, spot)

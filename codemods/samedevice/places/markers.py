@@ -49,10 +49,21 @@ def markers(project: Project, path: str) -> Markers:
         match node:
             case ast.Call(func=ast.Attribute() | ast.Name() as func):
                 found = _of_call(found, ast.unparse(func), node)
-            case ast.Subscript(ctx=ast.Store(), value=owner, slice=ast.Constant(value=str(name))):
-                if VISIBLE.fullmatch(name) and ast.unparse(owner).endswith("environ"):
-                    found = replace(found, hides_gpus=True)
+            case ast.Subscript(ctx=ast.Store()) if _hides(node):
+                found = replace(found, hides_gpus=True)
     return found
+
+
+def hides(tree: ast.AST) -> bool:
+    """Tell whether some code sets CUDA_VISIBLE_DEVICES."""
+    return any(map(_hides, syntax.walk(tree)))
+
+
+def _hides(node: ast.AST) -> bool:
+    match node:
+        case ast.Subscript(ctx=ast.Store(), value=owner, slice=ast.Constant(value=str(name))):
+            return bool(VISIBLE.fullmatch(name)) and ast.unparse(owner).endswith("environ")
+    return False
 
 
 def _of_call(found: Markers, name: str, node: ast.Call) -> Markers:

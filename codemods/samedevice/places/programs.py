@@ -7,7 +7,7 @@ import re
 
 from samedevice import syntax
 from samedevice.places.graph import Spot
-from samedevice.places.markers import Markers, markers
+from samedevice.places.markers import Markers, hides, markers
 from samedevice.places.values import Site
 from samedevice.project import Project
 from samedevice.syntax import Parents
@@ -131,6 +131,47 @@ class Programs:
             self._hiding[program] = any(self.markers(path).hides_gpus for path in program)
         return self._hiding[program]
 
+    def asks_before_hiding(self, path: str) -> bool:
+        """Tell whether what a file asks on import comes before the program hides GPUs.
+
+        From then on the choice of GPUs is ignored. A file that hides some itself is no such case:
+        what it asks can stand behind that.
+        """
+        program = self.of(path)
+        for hiding in program if self.hides_gpus(program) else ():
+            if hiding == path or not self.markers(hiding).hides_gpus:
+                continue
+            line = self._hiding_line(hiding)
+            for script in program:
+                reached = self.reached_from(script) | {script}
+                if path not in reached or hiding not in reached:
+                    continue
+                if script != hiding:
+                    set_at = self._import_line(script, hiding) if line is not None else None
+                else:
+                    set_at = line
+                if set_at is None or self._import_line(script, path) <= set_at:
+                    return True
+        return False
+
+    def _hiding_line(self, path: str) -> int | None:
+        """Return where a file hides GPUs when it is imported; None where a function does it."""
+        for node in self.tree(path).body:
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if hides(node) and not is_main(node):
+                    return node.lineno
+        return None
+
+    def _import_line(self, path: str, target: str) -> int:
+        """Return the line of a file's first import that comes to another file; 0 without one."""
+        lines = []
+        for node in syntax.walk(self.tree(path)):
+            for name, level in _imported(node):
+                found = self.project.resolve(path, name, level)
+                if found is not None and (found == target or target in self.reached_from(found)):
+                    lines.append(getattr(node, "lineno", 0))
+        return min(lines, default=0)
+
     def is_imported(self, path: str) -> bool:
         return path in self.project.importers
 
@@ -175,6 +216,17 @@ class Programs:
 def is_main(statement: ast.stmt) -> bool:
     """Tell whether a statement is `if __name__ == "__main__":`."""
     return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def _imported(node: ast.AST) -> list[tuple[str, int]]:
+    """Return the modules that an import names, each with the dots before it."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, 0) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        inner = [f"{module}.{alias.name}".lstrip(".") for alias in node.names]
+        return [(module, node.level), *((name, node.level) for name in inner)]
+    return []
 
 
 def _taken_names(tree: ast.Module) -> set[str]:
