@@ -138,16 +138,17 @@ class DeviceNames:
 
     @staticmethod
     def _unhidden(name: DeviceExpression | None, site: Site) -> DeviceExpression | None:
-        """Return a file's name for the device, None where a function gives it to its own value."""
+        """Return a file's name for the device, None where a function uses it for a value of its
+        own."""
         scope: Scope | None = site.scope
         while name is not None and scope is not None and scope.func is not None:
             if name.code in scope.names:
-                return None  # it is bound behind this place, or else it would be known
+                return None  # it is bound after this place, or else it would be known
             scope = scope.outer
         return name
 
     def _is_of_main(self, code: str, site: Site) -> bool:
-        """Tell whether a function would speak of an object that only `__main__` makes."""
+        """Tell whether a function would use an object that only `__main__` makes."""
         if site.scope.func is None:
             return False
         path = site.scope.path
@@ -289,7 +290,7 @@ class DeviceNames:
         return None
 
     def _pending(self, code: str, device: Device, site: Site) -> DeviceExpression | None:
-        """Return a name that is to be defined behind the user's choice, where that comes first."""
+        """Return a name that is to be defined after the user's choice, where that comes first."""
         assert device.pending is not None
         spot = device.pending.spot
         if "." not in code and spot.path != site.scope.path:

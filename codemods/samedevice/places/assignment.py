@@ -82,9 +82,9 @@ def assign(
 
 
 def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
-    """Return what a name holds: a model again, where a file is loaded in a model's stead.
+    """Return what a name holds after a file was loaded into it: a model where it held one.
 
-    What was a number is one again.
+    What held a number holds one again.
     """
     if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
         return value
@@ -103,7 +103,7 @@ def note_binding(
 ) -> None:
     """Remember where a batch, or a member of it, first gets a name: it is moved there."""
     if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
-        return  # a comprehension's target: nothing can be written behind it
+        return  # a comprehension's target: no statement can follow it
     if isinstance(value, Tensor):
         site = value.site
         if site is not None and site.kind == "batch" and "bind" not in site.detail:
@@ -275,7 +275,7 @@ def plain_tensor(
         return value
     if value.leaf and value.site is not None:
         run.held.append(value.node)
-        return value  # the optimizer has this one: it has to be made where it is needed
+        return value  # the optimizer holds this tensor: it has to be created on its device
     node = run.graph.node(spot)
     node.sure = value.node.find().sure
     site = run.site("plain-tensor", spot, node, scope, attr)
@@ -296,13 +296,13 @@ def register(run: Interpreter, owner: Obj, child: Obj) -> None:
     else:
         child.parent = owner
     if child.node.find().pin is Place.HOST:
-        return  # it was told to stay; moving the whole takes it along
+        return  # it was put on the CPU on purpose; moving the whole moves it again
     if child.moves and not owner.moves:
-        return  # it went ahead: whether its siblings follow is to be seen
+        return  # it moved before the rest, which may move later
     for whole in owner.wholes():
         whole.stateful = whole.stateful or child.stateful
     if child.used and not (run.conditional or owner.used or child.moves):
-        # It computed by itself before: where it did so stays as it was.
+        # It was called by itself before: what it computed then stays where it is.
         module_methods.rebase(run, child, run.graph.node())
     assert child.node is not None
     run.graph.same(owner.node, child.node)

@@ -56,7 +56,7 @@ def _attribute_expression(run: Interpreter, node: ast.Attribute, scope: Scope) -
         ):
             callee = run.eval(func, scope)
             if isinstance(callee, Ext) and callee.name == "torch.device":
-                return Const(text.partition(":")[0])  # it is only asked what it is called
+                return Const(text.partition(":")[0])  # only its name is asked for
     owner = run.eval(node.value, scope)
     return attribute(run, owner, node.attr, Spot(scope.path, node), scope)
 
@@ -156,7 +156,7 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> 
 
 
 def derived(run: Interpreter, owner: Tensor, spot: Spot) -> Tensor:
-    """Return what comes out of something that may be no tensor: it is where that is."""
+    """Return the result of using something that may be no tensor: it is in the same place."""
     node = run.graph.node(spot)
     node.sure = False
     run.graph.flow(owner.node, node)

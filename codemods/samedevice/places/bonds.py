@@ -1,4 +1,4 @@
-"""Which lines of a program speak of values whose places depend on each other."""
+"""Which lines of a program use values whose places depend on each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samedevice.places.solution import Solution
 
 @dataclass(frozen=True)
 class Bonds:
-    """For each file and line the numbers of the groups of values that it speaks of.
+    """For each file and line the numbers of the groups of values that it uses.
 
     Values are in one group when one of them is computed from, meets, indexes, fills or is drawn
     from another, however many steps away: where one is moved, all of them may have to be. `idle`
@@ -55,7 +55,7 @@ def _related(node: Node) -> Iterator[tuple[Node, list[tuple[Node, Spot]]]]:
 
 def _lines(node: ast.AST) -> range:
     first = getattr(node, "lineno", 0)
-    if isinstance(node, ast.stmt):  # its body is not part of what it says
+    if isinstance(node, ast.stmt):  # its body is judged by itself
         return range(first, first + 1)
     return range(first, (getattr(node, "end_lineno", None) or first) + 1)
 

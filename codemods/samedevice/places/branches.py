@@ -77,7 +77,7 @@ def _arm(
 
 
 def device_branch(run: Interpreter, node: ast.If, test: Flag, scope: Scope) -> bool:
-    """Evaluate a branch that is taken where the accelerator is used, and no other."""
+    """Evaluate only the branch that is taken where the accelerator is used."""
     if test.choice:
         run.offers.append(Spot(scope.path, node))
     taken = node.body if test.positive else node.orelse
@@ -93,12 +93,12 @@ def device_branch(run: Interpreter, node: ast.If, test: Flag, scope: Scope) -> b
     bound_there_only(names, other, scope)
     if demands.leaves(other) and not test.of_value:
         if not demands.is_demand(node) or demands.says_why(node, scope.node):
-            run.guarded += 1  # to the end of this block: nobody comes there without
+            run.guarded += 1  # to the end of this block, which is only reached with an accelerator
     return ended
 
 
 def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:
-    """Evaluate one of several bodies; tell whether control goes on behind none of them."""
+    """Evaluate bodies of which one is run; tell whether control continues after none of them."""
     fork = run.trail.fork(scope)
     run.conditional += 1
     live: list[State] = []
@@ -183,7 +183,7 @@ def _parts(
 
 
 def _is_irrefutable(pattern: ast.pattern) -> bool:
-    """Tell whether a pattern matches whatever there is."""
+    """Tell whether a pattern matches every value."""
     match pattern:
         case ast.MatchAs(pattern=None):
             return True

@@ -87,7 +87,7 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             if made.site is None or made.site.order < before or made.node is None:
                 continue  # it was handed in
             if not made.moves and not made.site.constructing and not _computed(made.node):
-                # What a function builds and returns is moved by the one who asked for it.
+                # What a function builds and returns is moved by its caller.
                 made.site.detail["returned"] = Spot(scope.path, node)
                 run.snapshot(made.site, scope)
                 made.site.scope = scope
@@ -152,7 +152,7 @@ def apply(
 def call_parameter(
     run: Interpreter, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
 ) -> Value:
-    """Call something that a caller handed in: most likely a module or a loss."""
+    """Call something that a caller passed: most likely a module or a loss."""
     callee.doubt = Doubt.OTHER  # a tensor is not called
     for value, where in (*args, *kwargs.values()):
         if isinstance(value, Tensor):

@@ -59,8 +59,8 @@ _KINDS: dict[type[Value], int] = {
 class Watcher(Interpreter):
     """An evaluation that notes what kinds of values arrive at each expression.
 
-    There are millions of them: a number is kept for each expression, and a value only where what
-    it is may turn out later.
+    There are millions of them: a number is kept for each expression, and a value only where its
+    kind may become known later.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class Watcher(Interpreter):
     def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else.
 
-        A value of which nothing is known is no doubt as such; one that is known to be something
-        else is, and so is an entry of a loaded file, until something is done to it that only
-        tensors have. What nobody calls is judged by what stands in it.
+        An unknown value is no doubt. One that is known to be something else is one, and so is an
+        entry of a loaded file until the code uses it as only a tensor can be used. A function that
+        nothing calls is judged by its own code.
         """
         found = {}
         for node in expressions:
@@ -123,7 +123,7 @@ def _other(value: Value) -> str:
         loaded = value.packed and site is not None and site.kind == "load"
         return _LOADED if loaded and not value.node.find().sure else ""
     if value is NONE:
-        return ""  # what is None has no place that could be asked for
+        return ""  # None has no device that could be asked for
     return _TEXTS.get(
         _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""
     )

@@ -1,7 +1,7 @@
 """Devices that the user chooses: options of a command line, and switches in a config.
 
 What is chosen (`args.cuda`, `opt.gpu_id`, `USE_CUDA`) decides where a name for the device could be
-defined, and how: behind the choice, so that the option keeps its meaning."""
+defined, and how: after the choice, so that the option keeps its meaning."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def switch(target: ast.expr, value: Value) -> Value:
 
 
 def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
-    """Note a branch that moves behind a test about devices of which nothing else is known."""
+    """Note a branch that moves values after a test about devices of which nothing else is known."""
     if not _speaks(run.project.sources[scope.path].lines(node.test)):
         return False
     if not _speaks(ast.unparse(node.test)):
@@ -51,7 +51,7 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
 def offer(
     run: Interpreter, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
 ) -> None:
-    """Note where a name for the device could be defined: behind what the user chose.
+    """Note where a name for the device could be defined: after what the user chose.
 
     That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
     one of them says whether to use the accelerator, or which one.
@@ -97,7 +97,7 @@ def offer(
     owner: Scope | Obj = scope
     name, choice = "device", (flags or indexes)[0][0]
     if "." in choice and (scope.func is not None or shared):
-        # Where the options go, the device goes.
+        # Whatever receives the options receives the device.
         if names & {"vars", "__dict__"}:
             return
         holder, _, _ = choice.rpartition(".")
@@ -136,9 +136,9 @@ def offer(
 def hides(
     run: Interpreter, owner: ast.expr, index: ast.expr, scope: Scope, statement: ast.stmt
 ) -> None:
-    """Note `os.environ["CUDA_VISIBLE_DEVICES"] = ...`: who asks for a GPU before sees them all.
+    """Note `os.environ["CUDA_VISIBLE_DEVICES"] = ...`: code that asks for a GPU earlier sees all.
 
-    So the name for the device is defined behind it.
+    So the name for the device is defined after it.
     """
     match owner, index:
         case ast.Attribute(attr="environ") | ast.Name(id="environ"), ast.Constant(
@@ -150,7 +150,7 @@ def hides(
     line = _line_of(statement, scope)
     torch = _torch(scope, set(), False)
     if scope.func is None and not torch and _imports_behind(line, scope):
-        return  # nobody can have asked yet
+        return  # no code can have asked for a GPU yet
     spot = Spot(scope.path, line)
     run.offers.append(spot)
     for value in tuple(scope.names.values()):
@@ -201,7 +201,7 @@ def _torch(scope: Scope, names: set[str], shared: bool) -> str:
 
 
 def _set_later(run: Interpreter, path: str, name: str) -> bool:
-    """Tell whether a program may set a switch of a class behind its definition."""
+    """Tell whether a program may set a switch of a class after its definition."""
     for other in run.project.programs.get(path, frozenset((path,))):
         for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
             match node:
@@ -250,7 +250,7 @@ def indexes(run: Interpreter, path: str) -> set[str]:
     if known is None:
         known = run.indexes_of[program] = set()
         if any(markers(run.project, other).is_distributed for other in program):
-            return known  # a number for each process, which nobody chooses
+            return known  # a number for each process, which no user chooses
         for other in sorted(program):
             if not _INDEXING.search(run.project.sources[other].text):
                 continue
@@ -317,7 +317,7 @@ def index_in(node: ast.AST) -> ast.expr | None:
 
 
 def _in_line(statement: ast.stmt, scope: Scope) -> bool:
-    """Tell whether a statement is always run when its scope is, before what stands behind it."""
+    """Tell whether a statement is always run when its scope is, before the statements after it."""
     return any(part is statement for part in _in_order(scope))
 
 
@@ -340,7 +340,7 @@ def _line_of(statement: ast.stmt, scope: Scope) -> ast.stmt:
 
 
 def _imports_behind(line: ast.stmt, scope: Scope) -> bool:
-    """Tell whether a file imports something behind one of its statements."""
+    """Tell whether a file imports something after one of its statements."""
     return any(
         isinstance(part, (ast.Import, ast.ImportFrom)) and part.lineno > line.lineno
         for part in _in_order(scope)

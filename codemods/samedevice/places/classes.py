@@ -209,7 +209,7 @@ def made_by_new(
 def fill(
     run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
 ) -> None:
-    """Give an instance the attributes that a constructor makes which nobody wrote."""
+    """Give an instance the attributes that a generated constructor sets."""
     assert made.cls is not None
     declared = fields(made.cls)
     positional = [field.name for field in declared if field.positional]
@@ -231,7 +231,7 @@ def fill(
 
 
 def after_init(run: Interpreter, made: Obj, args: list[Arg], spot: Spot) -> None:
-    """Call what a dataclass does behind its constructor."""
+    """Call what a dataclass runs after its constructor."""
     assert made.cls is not None
     for name in ("__post_init__", "__attrs_post_init__"):
         hook = made.cls.lookup(name)
@@ -240,7 +240,7 @@ def after_init(run: Interpreter, made: Obj, args: list[Arg], spot: Spot) -> None
 
 
 def _default(run: Interpreter, value: Value | None, spot: Spot, scope: Scope) -> Value | None:
-    """Return what a field is that was not given, as far as a call of `field` says so."""
+    """Return the default of a field, as far as a call of `field` shows it."""
     if not isinstance(value, Obj) or value.family != FIELD:
         return None
     factory = value.kwargs.get("default_factory") or value.kwargs.get("factory")

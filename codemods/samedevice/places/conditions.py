@@ -102,7 +102,7 @@ def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value
 
 
 def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
-    """Tell whether a test asks a constant under a name: users flip those, both ways count."""
+    """Tell whether a test asks a named constant: users edit those, so both branches count."""
     match test:
         case ast.UnaryOp(operand=inner):
             return is_switch(inner, value, scope)
@@ -112,12 +112,12 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
             owner = scope.self_value
             own = isinstance(owner, Obj) and attr in owner.attrs
             told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
-            return isinstance(value, Const) and not told  # its maker says what it is
+            return isinstance(value, Const) and not told  # the call that made it says what it is
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
 
 def _is_global(name: str, scope: Scope) -> bool:
-    """Tell whether a name is a file's own: what a caller passes is what it is."""
+    """Tell whether a name belongs to a file, and is no parameter."""
     level: Scope | None = scope
     while level is not None and name not in level.names:
         level = level.outer

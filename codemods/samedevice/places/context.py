@@ -26,7 +26,7 @@ from samedevice.places.values import (
 )
 from samedevice.project import Project
 
-#: Nodes that may be made anew for calls of what was evaluated before.
+#: Nodes that may be copied for calls of what was evaluated before.
 _COPIES = 30_000
 
 
@@ -58,7 +58,7 @@ class Context:
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
-    #: Heavy arithmetic, and the file whose code had it done.
+    #: Expensive arithmetic, and the file whose code asks for it.
     seeds: list[tuple[Node, Spot, Scope, str]] = field(default_factory=list, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
     #: The nodes that each unit made.
@@ -88,7 +88,7 @@ class Context:
     #: Modules with hooks, which see what it computes where it will be.
     awaiting: list[Obj] = field(default_factory=list, init=False)
     default_device: bool = field(default=False, init=False)
-    #: Files that tell a default device, or import those.
+    #: Files that set a default device, and those that import them.
     defaults: set[str] = field(default_factory=set, init=False)
     #: Whether a class has a device among its names.
     class_devices: bool = field(default=False, init=False)
@@ -145,7 +145,7 @@ class Context:
     _counted: int = field(default=0, init=False)
     _told: int = field(default=0, init=False)
     _to_do: int = field(default=0, init=False)
-    #: Is told how many files more are done.
+    #: Called with how many more files are done.
     step: Callable[[int], None] = field(default_factory=lambda: _tell_nobody, init=False)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """Demands for CUDA: statements that do nothing but end a program on a machine without it.
 
-One that says why is meant: what comes behind it needs no other device. One that says nothing may
-only be there because some call behind it would fail.
+One that says why is meant: what comes after it needs no other device. One that says nothing may
+only be there because a later call would fail.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def believed(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def leaves(body: list[ast.stmt]) -> bool:
-    """Tell whether control never comes to what stands behind a block."""
+    """Tell whether control never reaches the code after a block."""
     last = body[-1] if body else None
     return isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)) or (
         last is not None and _stops(last)

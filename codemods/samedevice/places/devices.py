@@ -176,7 +176,7 @@ def device_literal(
             run.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
             value.device = Device(chosen, value.spot, text=True, resolved=True)
             if value.spot is not None and DEVICE.fullmatch(str(value.value)):
-                # Who does not choose gets a device that may not be there.
+                # A user who does not choose gets a device that the machine may not have.
                 run.stored_literals.add(value.spot.node)
                 default = run.site("literal", value.spot, chosen, scope, text)
                 default.detail.update(value=value, guarded=False)
@@ -246,7 +246,7 @@ def moved_to(
 
 
 def says_dtype(spot: Spot) -> bool:
-    """Tell whether an expression speaks of a type rather than of a device."""
+    """Tell whether an expression means a type rather than a device."""
     return "type" in syntax.dotted(spot.node)
 
 

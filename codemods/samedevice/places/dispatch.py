@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: What gives an expression's value.
 Evaluator = Callable[["Interpreter", Any, Scope], Value]
-#: What a statement does; it tells whether control never goes on behind it.
+#: What a statement does; it tells whether control never continues after it.
 Executor = Callable[["Interpreter", Any, Scope], bool]
 
 EVALUATORS: dict[type[ast.AST], Evaluator] = {}

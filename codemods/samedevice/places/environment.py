@@ -160,7 +160,7 @@ class Trail:
             self._marked = 0
 
     def resume(self, scope: Scope, states: Iterable[State]) -> None:
-        """Go on behind the fork with what holds on some of these paths; there is at least one."""
+        """Continue after the fork with what holds on some of these paths; there is at least one."""
         first, *others = states
         names = first.names
         for state in others:

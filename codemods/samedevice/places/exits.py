@@ -108,7 +108,7 @@ def interrupted(
     run: Interpreter, body: list[ast.stmt], scope: Scope, handled: Callable[[], bool],
     behind: list[ast.stmt] | None = None,
 ) -> bool:  # fmt: skip
-    """Evaluate a body that may end behind any of its statements, and what handles that then.
+    """Evaluate a body that may end after any of its statements, and what handles that.
 
     `behind` are the statements that follow where nothing interrupts it.
     """
@@ -179,7 +179,7 @@ def _handler(
 
 
 def _is_probe(node: ast.Try) -> bool:
-    """Tell whether something is tried that is done on the CPU instead where it fails."""
+    """Tell whether something is tried on the device, with the CPU to fall back on."""
     return any(
         isinstance(part, ast.Constant) and part.value == "cpu"
         for handler in node.handlers

@@ -1,4 +1,4 @@
-"""An inference of some of a program: what it looks at, and what it is told of the rest.
+"""An inference of a part of a program: what it evaluates, and what it is told of the rest.
 
 A *unit* is what is evaluated by itself: the statements of a file, or one of its definitions as far
 as nothing calls it. What a unit calls is evaluated with it.

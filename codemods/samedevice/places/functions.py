@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 #: Evaluations of one function before its results stand for the others; short ones may have more.
 _CONTEXTS = 12
 _LINES = 200
-#: Methods that are evaluated whatever words are in them: others may depend on what they do.
+#: Methods that are always evaluated, since others may depend on what they do.
 ALWAYS = ("__init__", "backward")
-#: Shapes of arguments that one function has templates for; the most alike serves the others.
+#: Shapes of arguments that one function has templates for; others use the most similar one.
 _VARIANTS = 16
 #: Nested calls that are followed; `interpret._FRAMES` has room for them.
 _DEPTH = 100
@@ -74,7 +74,7 @@ def call_func(
 def note_arguments(
     run: Interpreter, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
 ) -> None:
-    """Remember what was handed in by this call, and that it did."""
+    """Remember what this call passed."""
     run.reached.setdefault(node, set()).add(run.unit)
     for value, where in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
@@ -170,7 +170,7 @@ def _is_host_code(func: Func) -> bool:
 
 
 def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
-    """Return what a function that is being evaluated gives, by what it gave so far."""
+    """Return the result of a function that is still being evaluated, from its results so far."""
     known = run.results.get(_code(func))
     if not known:
         return UNKNOWN
@@ -312,7 +312,7 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
     if func.bound is not None:
         defaults = defaults[1:]
     path = func.scope.path
-    # What flows backward through an autograd function is a tensor.
+    # The gradients that an autograd function gets are tensors.
     sure = func.cls is not None and func.cls.family == "function"
     sure = sure and instances.name(func.node) == "backward"
     args = [
@@ -333,8 +333,8 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
 def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:
     """Return an instance for a parameter that is one of a class whose fields have defaults.
 
-    A library's decorator makes it of the command line. Of the defaults only an accelerator is
-    believed: it is written out for all who choose none. Who has "cpu" there may mean it.
+    A library's decorator fills it from the command line. Of the defaults only an accelerator
+    counts: users who choose none get it. "cpu" may stand there on purpose.
     """
     if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
         return None

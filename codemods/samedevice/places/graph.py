@@ -68,7 +68,7 @@ class Node:
         self.sure = True
         self.agrees = False
         self.joins = False
-        self.read_there = False  # as an array: somebody takes it to be on the CPU
+        self.read_there = False  # as an array: code expects it on the CPU
         self.stored: list[Node] = _NONE
         self.spots: list[Spot] = [spot] if spot else _NONE
         self.meets: list[Meet] = _NONE
@@ -114,7 +114,7 @@ class Meet:
 
 @dataclass(eq=False, slots=True)
 class Clash:
-    """A value that is firmly elsewhere enters an operation on the device through `spot`."""
+    """A value that is certainly elsewhere enters an operation on the device through `spot`."""
 
     node: Node
     spot: Spot
@@ -139,7 +139,7 @@ class Graph:
         return made
 
     def pin(self, node: Node, place: Place, spot: Spot | None, name: str = "") -> None:
-        """Say where `node` certainly is. The first word stands."""
+        """Say where `node` certainly is. What was said first counts."""
         node = node.find()
         if node.pin is None:
             node.pin, node.pin_spot, node.name = place, spot, name
@@ -191,7 +191,7 @@ class Graph:
             target.flows_from = _add(target.flows_from, source)
 
     def joined(self, *sources: Node) -> Node:
-        """Return a node for what is one of several values, as the path has it."""
+        """Return a node for one of several values, depending on the path."""
         made = self.node()
         made.joins = True
         for source in sources:
@@ -222,7 +222,7 @@ class Graph:
         index.indexes = _add(index.indexes, made)
 
     def release(self) -> None:
-        """Take the graph apart: it is of no use then, and its memory is free."""
+        """Take the graph apart to free its memory; it cannot be used any more."""
         for node in self.nodes:
             node._parent = None  # type: ignore[assignment]
             node.meets = node.flows_to = node.flows_from = node.batch_from = _NONE
@@ -287,7 +287,8 @@ class Graph:
         demanded: set[int] = set()
 
         def demand(other: Node, because: Spot | None) -> None:
-            """Have a value be there, and all that it may be: a value of some path may be free."""
+            """Require a value to be there, and all that it may be: on some path it may be
+            undecided."""
             other = other.find()
             if id(other) in demanded:
                 return
@@ -321,7 +322,7 @@ class Graph:
 
     @staticmethod
     def _settle_stores(roots: list[Node]) -> bool:
-        """What is free to be anywhere goes where all that fills it is."""
+        """Put what has no place of its own where everything that is stored in it is."""
         changed = False
         for node in roots:
             if node.color is None and node.stored and node.sure and not node.read_there:
@@ -370,7 +371,7 @@ class Graph:
 
 
 def _agree_within(roots: list[Node]) -> None:
-    """What an operation needs in one place is so however often its members were joined."""
+    """Members that an operation needs in one place agree, however often they were joined."""
     queue = [node for node in roots if node.agrees]
     while queue:
         for each in queue.pop().flows_from:

@@ -1,4 +1,4 @@
-"""Instances of the project's classes: made by a call, or standing for those that nobody makes."""
+"""Instances of the project's classes: made by a call, or standing for those that no code makes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def uncalled_class(run: Interpreter, klass: Klass) -> None:
 
 
 def symbolic_instance(run: Interpreter, klass: Klass) -> Obj:
-    """Return an instance of a class that nobody constructs."""
+    """Return an instance of a class that no code constructs."""
     spot = Spot(klass.scope.path, klass.node)
     made = new_object(run, klass, spot, klass.scope)
     klass.symbolic = made

@@ -2,7 +2,7 @@
 
 Every file is run as the program that it is, top to bottom, imports first; a call is followed into
 the project's own functions with the values it passes, so one helper may serve host and device.
-What nobody calls is evaluated last, with parameters that stand for themselves.
+What nothing calls is evaluated last, with symbolic parameters.
 
 What each kind of expression and statement does is in the modules beside this one: functions over
 the interpreter, registered by the kind of node (`dispatch.py`).
@@ -169,9 +169,9 @@ class Interpreter(Context):
         self.enter(("", ""))
 
     def tell_share(self, done: int) -> None:
-        """Tell how many files more are done, by the share of definitions that are.
+        """Report progress in files, from the share of definitions that are evaluated.
 
-        Methods are done with their classes, and the rules will take a tenth of the whole.
+        Methods count with their classes, and the rules take a tenth of the time.
         """
         if not self._to_do:
             self._to_do = 1 + len(self.classes) + sum(map(self.waits, self.functions))
@@ -181,7 +181,7 @@ class Interpreter(Context):
             self._told = share
 
     def release(self) -> None:
-        """Take the evaluation apart: its parts refer to each other, and are of no use then."""
+        """Take the evaluation apart to free its memory: its parts refer to each other."""
         for scopes in (self.files.values(), *self.all_scopes.values()):
             for scope in scopes:
                 scope.names.clear()
@@ -208,7 +208,7 @@ class Interpreter(Context):
         return True
 
     def enter(self, unit: Unit) -> None:
-        """Go over to another unit."""
+        """Continue with another unit."""
         made = len(self.graph.nodes)
         self.work[self.unit] = self.work.get(self.unit, 0) + made - self._counted
         self._counted, self.unit = made, unit
@@ -235,7 +235,7 @@ class Interpreter(Context):
         return func.node not in self.evaluated and func.cls is None and self.telling(func)
 
     def telling(self, func: Func) -> bool:
-        """Tell whether a function that nobody calls has anything in it to judge."""
+        """Tell whether a function that nothing calls has anything in it to judge."""
         if func.scope.func is not None:
             return True  # a closure may be handed to a library, with what it closes over
         return _TELLING.search(self.project.sources[func.scope.path].lines(func.node)) is not None

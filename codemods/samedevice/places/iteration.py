@@ -100,7 +100,7 @@ def unknown_batch(run: Interpreter, value: Tensor, spot: Spot, scope: Scope) -> 
     node.sure = False
     site = run.site("batch", spot, node, scope)
     site.detail["perhaps"] = True
-    site.detail["part"] = value.node.find().pin is None  # of what some caller hands in
+    site.detail["part"] = value.node.find().pin is None  # of what a caller passes
     made = Tensor(node, site=site)
     made.packed = True
     run.graph.batch(value.node, node)

@@ -38,7 +38,7 @@ _OF_PROCESSES = frozenset(
         "convert_sync_batchnorm", "set_device", "spawn",
     )
 )  # fmt: skip
-#: What hands a module on, or changes it where it is.
+#: What returns the module that it was given, or changes it in place.
 _NEUTRAL = sys.stdlib_module_names | {"torch", "pytest"}
 #: Losses by name; with an argument of `_REDUCES` they may have a number for each sample.
 _LOSSES = frozenset(

@@ -45,7 +45,7 @@ def loop(
 ) -> list[State]:  # fmt: skip
     """Evaluate a loop's body for each abstract element; return what left it by `break`.
 
-    What holds behind it is what it began with, or what a round left. `again` gives the
+    After it holds what it began with, or what a round left. `again` gives the
     elements of another evaluation; `exact`: there is one round for each of them.
     """
     fork = run.trail.fork(scope)

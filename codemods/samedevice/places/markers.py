@@ -1,6 +1,6 @@
-"""What a file does about processes and GPUs as a whole, read off its tree: comments say nothing.
+"""What a file does about processes and GPUs as a whole, read off its tree, not its comments.
 
-The text is only asked first whether it has one of the words at all, since most files have none.
+The text is searched for the words first, since most files have none of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
 class Markers:
     """`is_distributed`: one process for each GPU is started, and they talk to each other.
 
-    `spawns`: processes are started anew rather than forked. `sets_device_once`: a process chooses
+    `spawns`: processes are spawned rather than forked. `sets_device_once`: a process chooses
     its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES.
     `asks_accelerator`: it asks torch.accelerator for the device.
     """

@@ -56,7 +56,8 @@ class Policy:
         return self._spread
 
     def _by_computed_numbers(self) -> dict[frozenset[str], list[SiteGroup]]:
-        """Return the programs with a class or function that goes to two GPUs that it computed."""
+        """Return the programs with a class or function that uses two GPUs whose numbers it
+        computed."""
         homes: dict[ast.AST, dict[str, SiteGroup]] = {}
         for kind in ("move", "module-move", "placed"):
             for group in self.solution.all_groups(kind):
@@ -153,10 +154,10 @@ class Policy:
         return self._left_alone() | {self.programs.of(path) for path in self._active_files()}
 
     def _left_alone(self) -> set[frozenset[str]]:
-        """The programs that are spread over processes, or fork, or are fed by unknown libraries.
+        """The programs of several processes, those that fork, and those that unknown libraries
+        feed.
 
-        Nor is it known that a program can leave the CPU where a library that is not known feeds
-        its module.
+        Whether a program can leave the CPU is not known where an unknown library feeds its module.
         """
         found = {
             self.programs.of(path)

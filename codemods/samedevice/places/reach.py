@@ -52,12 +52,13 @@ class InReach:
             names: list[str] = []
             for name, node in site.tensors:
                 root = node.find()
-                # A host tensor may be moved where it is handed in, so one caller is no veto.
+                # A CPU tensor may be moved where it is passed, so one such caller does not rule
+                # this out.
                 if root.sure and (root.color in ON_DEVICE or root.color is Place.HOST):
                     names.append(name)
                     if root.color in ON_DEVICE:
                         certain.add(name)
-            names += site.unknown  # what other callers hand in tells
+            names += site.unknown  # what other callers pass decides
             common = names if common is None else [n for n in common if n in names]
         usable = [
             name

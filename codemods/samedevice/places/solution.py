@@ -66,7 +66,8 @@ class Solution:
         self.policy.settle()
 
     def view(self, make: Callable[[Solution], _View]) -> _View:
-        """Return what another room derives from this solution: made once, kept as long as it."""
+        """Return what another room derives from this solution: made once, and kept as long as the
+        solution."""
         if make not in self._views:
             self._views[make] = make(self)
         return cast(_View, self._views[make])
@@ -90,7 +91,7 @@ class Solution:
         return self.interpreter.doubts(expressions)
 
     def release(self) -> None:
-        """Take the solution apart, so that its memory is free at once: it is of no use then.
+        """Take the solution apart, so that its memory is free at once; it cannot be used any more.
 
         Its parts refer to each other, and would wait for the collection of garbage otherwise.
         """
@@ -170,7 +171,7 @@ class Solution:
         return node.find().color or Place.UNKNOWN
 
     def place_of(self, group: SiteGroup) -> Place:
-        """Return the strongest word about where the value of a site has to be."""
+        """Return the strongest requirement on where the value of a site is."""
         places = {self.place(site.node) for site in group.sites}
         for place in (Place.CENTRAL, Place.FOLLOWS, Place.HOST):
             if place in places:
@@ -182,7 +183,7 @@ class Solution:
         return self.place(node) in ON_DEVICE
 
     def clashes(self) -> Iterator[tuple[Clash, Spot]]:
-        """Return the values that are firmly elsewhere and enter an operation on the device.
+        """Return the values that are certainly elsewhere and enter an operation on the device.
 
         Each comes with the outermost expression through which it enters: the argument of a call
         rather than the parameter inside the function.
@@ -193,7 +194,7 @@ class Solution:
                 yield clash, spot
 
     def _on_hearsay(self, clash: Clash) -> bool:
-        """Tell whether only a parameter that no caller is known of says that this is a clash."""
+        """Tell whether only a parameter without known callers makes this a clash."""
         places = (self.place(clash.node), self.place(clash.other))
         if Place.FOLLOWS not in places or clash.meet.function is None:
             return False
@@ -397,10 +398,10 @@ def infer(
 ) -> Solution:
     """Find where everything in a project lives. Nothing of it is imported or run.
 
-    With `program`, one of the values of `project.programs`, only for those files: no file outside
-    of it has a say in the places there. `step` is called now and then with how many files more are
-    done, about; what it raises ends the inference. A `focus` leaves out what it does not name. With
-    `watch`, `Solution.doubts` can be asked.
+    With `program`, one of the values of `project.programs`, only for those files: no other file
+    affects the places there. `step` is called now and then with about how many more files are done;
+    what it raises ends the inference. A `focus` leaves out what it does not name. With `watch`,
+    `Solution.doubts` can be asked.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does

@@ -75,7 +75,7 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
 
 
 def note_literal(run: Interpreter, node: ast.expr) -> None:
-    """A device that gets a name is the program's choice; one used on the spot is meant."""
+    """A device that gets a name is the program's choice; one used directly is meant as it is."""
     if isinstance(node, ast.Call) and len(node.args) == 1:
         if syntax.dotted(node.func).rpartition(".")[2] != "device":
             return

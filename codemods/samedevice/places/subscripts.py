@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _entry(run: Interpreter, owner: Tensor, key: str, spot: Spot) -> Tensor:
-    """Return an entry of what was taken for a tensor: it is some mapping of what is unknown."""
+    """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
     if owner.packed or owner.site is not None and owner.site.kind in ("batch", "load"):
         return part(run, owner, key)
     node = run.graph.node(spot)

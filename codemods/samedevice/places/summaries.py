@@ -1,8 +1,8 @@
-"""What one evaluation of a function did, and how that is done again to other arguments.
+"""What one evaluation of a function did, and how it is repeated for other arguments.
 
 An evaluation is kept as the range of nodes, meetings and sites that it made. Another call with
 arguments of the same shape needs no evaluation: the nodes that depend on the arguments are made
-anew, with the relations between them, and stand for the new ones. So the first call and the
+again, with the relations between them, and stand for the new ones. So the first call and the
 thousandth are judged alike, whatever the order of the calls.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: The values of a call by position and name, and what the function is bound to ("self").
 Given = dict[int | str, Value]
-#: Nodes that are made anew for one call: those nearest to the arguments.
+#: Nodes that are copied for one call: those nearest to the arguments.
 _NODES = 300
 #: Nodes of an evaluation, with what it called, beyond which only its result is taken.
 _LARGEST = 2_000
@@ -135,7 +135,7 @@ def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -
 
 
 def again(run: Interpreter, record: Record, given: Given) -> Value:
-    """Return what a function gives for other arguments, and have them meet what those met."""
+    """Return what a function gives for other arguments, with the same relations and sites."""
     copy = _Copy(run, record, given)
     copy.relations()
     copy.sites()
@@ -156,11 +156,12 @@ def stores(
 
 
 class _Copy:
-    """The nodes of one evaluation that depend on its arguments, made anew for others."""
+    """The nodes of one evaluation that depend on its arguments, copied for others."""
 
     def __init__(self, run: Interpreter, record: Record, given: Given) -> None:
         self._run, self._record = run, record
-        self._new: dict[Node, Node] = {}  # the roots of then, and the nodes that stand for them
+        # roots in the evaluation, and the nodes that stand for them
+        self._new: dict[Node, Node] = {}
         for name, before in record.given.items():
             if name in given:
                 self._match(before, given[name])
@@ -276,7 +277,7 @@ class _Copy:
                 self._run.trail.put(owner.attrs, attr, held)
 
     def value(self, value: Value, depth: int = DEEP) -> Value:
-        """Return a value of then with the places of now."""
+        """Return a value of the evaluation with the places of this call."""
         match value:
             case Tensor() if value.node.find() in self._new:
                 made = value.copy()

@@ -26,7 +26,7 @@ def _called(run: Interpreter, call: Call, args: list[Arg]) -> Value:
 
 
 def _mapped(run: Interpreter, call: Call) -> Value:
-    """Return what a function gives for the members of the iterables behind it."""
+    """Return what a function gives for the members of the iterables after it."""
     if not call.args:
         return UNKNOWN
     members = [(run.iterate(v, where, call.scope), where) for v, where in call.args[1:]]

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @model("contextlib.suppress")
 def suppress(run: Interpreter, call: Call) -> Value:
-    """What swallows errors of its body: control goes on behind it."""
+    """What swallows errors of its body: control continues after it."""
     return Obj("suppressing")
 
 
 @model("contextlib.nullcontext", "contextlib.closing", "contextlib.aclosing")
 def entered(run: Interpreter, call: Call) -> Value:
-    """What gives what it was made of."""
+    """A manager that gives the object that it was made of."""
     made = Obj("entered")
     given = call.args[0] if call.args else call.kwargs.get("enter_result")
     made.attrs["value"] = given[0] if given is not None else NONE

@@ -99,7 +99,7 @@ def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 
 @kind("legacy")
 def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
-    """`torch.FloatTensor(...)` and its kin."""
+    """`torch.FloatTensor(...)` and the like."""
     for value, where in call.args:
         if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
             if not run.default_device:

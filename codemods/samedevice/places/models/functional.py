@@ -38,7 +38,7 @@ _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
 
 @model("functools.reduce")
 def reduce(run: Interpreter, call: Call) -> Value:
-    """A function of what came before and the next member, again and again."""
+    """`functools.reduce`: a function of the result so far and the next member."""
     if len(call.args) < 2:
         return UNKNOWN
     function = call.args[0][0]

@@ -149,7 +149,7 @@ def move_module(
     """`module.to(device)`: all that it holds is there from now on."""
     device = devices.moved_to(run, name, args, kwargs, spot, scope)
     if device is None and name == "to" and args and args[0][0] is UNKNOWN:
-        owner.moves.append(spot)  # to somewhere, perhaps: nothing is known, nothing is missing
+        owner.moves.append(spot)  # perhaps to a device: nothing is known, so nothing is reported
     if device is None or owner.node is None:
         return
     site = run.site("module-move", spot, owner.node, scope, name)

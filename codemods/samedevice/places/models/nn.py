@@ -64,7 +64,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             assert made.node is not None
             run.graph.same(made.node, device.node)
     elif given is not None:
-        made.moves.append(call.spot)  # it is told where to be; how it takes that is its own affair
+        made.moves.append(call.spot)  # what it does with that device is not known
     return made
 
 

@@ -188,7 +188,7 @@ def stacked_state(run: Interpreter, call: Call) -> Value:
 
 @model("torch.utils.checkpoint.checkpoint")
 def checkpoint(run: Interpreter, call: Call) -> Value:
-    """Call a function; it is called again on the way back."""
+    """Call a function; it is called again in the backward pass."""
     if not call.args:
         return UNKNOWN
     own = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug")
@@ -198,7 +198,7 @@ def checkpoint(run: Interpreter, call: Call) -> Value:
 
 @model("torch.jit.trace")
 def trace(run: Interpreter, call: Call) -> Value:
-    """Call a module or function with an example; what comes out is called as it is."""
+    """Call a module or function with an example; the result is called as the original is."""
     if not call.args:
         return UNKNOWN
     given = _argument(call, 1, "example_inputs")
@@ -223,7 +223,7 @@ def by_function(run: Interpreter, call: Call) -> Value:
 
 @model("torch.nn.utils.parametrize.register_parametrization")
 def parametrized(run: Interpreter, call: Call) -> Value:
-    """A module that makes a parameter of another one of what that was; it becomes a part of it."""
+    """A module that computes a parameter of another one, and becomes a part of it."""
     if len(call.args) < 3:
         return UNKNOWN
     owner, part = call.args[0][0], call.args[2][0]
