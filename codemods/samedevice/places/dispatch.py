@@ -19,28 +19,28 @@ Executor = Callable[["Interpreter", Any, Scope], bool]
 EVALUATORS: dict[type[ast.AST], Evaluator] = {}
 EXECUTORS: dict[type[ast.AST], Executor] = {}
 
-_Evaluator = TypeVar("_Evaluator", bound=Evaluator)
-_Executor = TypeVar("_Executor", bound=Executor)
+_Key = TypeVar("_Key")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def evaluates(*kinds: type[ast.AST]) -> Callable[[_Evaluator], _Evaluator]:
+def under(table: dict[_Key, _Function], *keys: _Key) -> Callable[[_Function], _Function]:
+    """Register a function in a table."""
+
+    def register(function: _Function) -> _Function:
+        table.update(dict.fromkeys(keys, function))
+        return function
+
+    return register
+
+
+def evaluates(*kinds: type[ast.AST]) -> Callable[[Evaluator], Evaluator]:
     """Register the function that evaluates these kinds of expressions."""
-
-    def register(function: _Evaluator) -> _Evaluator:
-        EVALUATORS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+    return under(EVALUATORS, *kinds)
 
 
-def executes(*kinds: type[ast.AST]) -> Callable[[_Executor], _Executor]:
+def executes(*kinds: type[ast.AST]) -> Callable[[Executor], Executor]:
     """Register the function that evaluates these kinds of statements."""
-
-    def register(function: _Executor) -> _Executor:
-        EXECUTORS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+    return under(EXECUTORS, *kinds)
 
 
 def later(name: str) -> tuple[type[ast.AST], ...]:

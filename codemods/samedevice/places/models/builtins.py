@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes, instances, narrowing, operators
+from samedevice.places.dispatch import under
 from samedevice.places.graph import Spot
+from samedevice.places.models import Call
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -30,106 +33,198 @@ if TYPE_CHECKING:
 
 #: Members that a function is mapped over one by one; more are joined first.
 _MAPPED = 8
+#: What a built-in function of some name gives.
+Builtin = Callable[["Interpreter", str, Call], Value]
+
+_BUILTINS: dict[str, Builtin] = {}
 
 
 def builtin(
     run: Interpreter, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
 ) -> Value:
     """Call a builtin function."""
-    values = [value for value, _ in args]
-    first = values[0] if values else UNKNOWN
-    match name:
-        case "len" | "int" | "float" | "str" | "bool" | "hash" | "id" | "ord" | "repr":
-            own = operators.called(run, first, f"__{name}__", [], spot, scope)
-            if own is not None:
-                return SCALAR
-            if name == "str" and isinstance(first, Device):
-                return Device(
-                    first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank
-                )
-            if name in ("int", "str") and isinstance(first, Rank):
-                return first
-            return SCALAR
-        case "range":
-            return Iter(SCALAR)
-        case "enumerate":
-            return Iter(Seq("tuple", [SCALAR, run.iterate(first, args[0][1], scope)]), first)
-        case "zip":
-            members = [run.iterate(v, where, scope) for v, where in args]
-            return Iter(Seq("tuple", members))
-        case "map":
-            if not args:
-                return UNKNOWN
-            source = values[1] if len(args) == 2 else None
-            if isinstance(source, Seq) and source.items and len(source.items) <= _MAPPED:
-                where = args[0][1] if isinstance(first, Ext) else spot
-                each = [(member, args[1][1]) for member in source.items]
-                return Seq("list", [calls.apply(run, first, [e], {}, where, scope) for e in each])
-            inner = [(run.iterate(v, where, scope), where) for v, where in args[1:]]
-            # What a library's function makes is made where the function is named.
-            where = args[0][1] if isinstance(first, Ext) else spot
-            return Iter(calls.apply(run, first, inner, {}, where, scope))
-        case "filter":
-            return Iter(run.iterate(values[1], spot, scope)) if len(values) > 1 else UNKNOWN
-        case "iter":
-            if isinstance(first, Iter):
-                return first
-            return Iter(run.iterate(first, args[0][1], scope), first) if args else UNKNOWN
-        case "next":
-            if isinstance(first, Obj):
-                return calls.method(run, first, "__next__", scope, spot.node)
-            if len(values) > 1 and isinstance(first, Iter) and first.element is UNKNOWN:
-                if isinstance(first.source, Seq) and first.source.items == []:
-                    return values[1]
-            found = run.iterate(first, args[0][1], scope) if args else UNKNOWN
-            return run.join(found, values[1]) if len(values) > 1 else found
-        case "list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed":
-            kind = name if name in ("list", "tuple", "set") else "list"
-            if isinstance(first, Seq):
-                return Seq(kind, list(first.items) if first.items is not None else None,
-                           first.element, spot)  # fmt: skip
-            if not args:
-                return Seq(kind, [], spot=spot)
-            return Seq(kind, None, run.iterate(first, args[0][1], scope), spot)
-        case "dict":
-            made = Dict({k: v for k, (v, _) in kwargs.items()}, spot=spot)
-            if isinstance(first, Dict):
-                made.items = {**first.items, **made.items}
-                made.element = first.element
-            elif isinstance(first, Iter) and isinstance(first.element, Seq):
-                pair = first.element.items or []
-                made.element = pair[1] if len(pair) == 2 else None
-            return made
-        case "sum" | "max" | "min":
-            if name != "sum" and len(values) == 1 and isinstance(first, Tensor):
-                return Tensor(first.node, scalar=True)  # compared as numbers, they are numbers
-            if len(values) == 1 or (name == "sum" and values):
-                return run.iterate(first, args[0][1], scope)
-            return run.join(values[0], values[1]) if len(values) > 1 else SCALAR
-        case "abs" | "round" | "pow":
-            return first if isinstance(first, Tensor) else SCALAR
-        case "isinstance":
-            return narrowing.is_instance(first, values[1]) if len(values) == 2 else SCALAR
-        case "getattr":
-            return classes.got(run, args, spot, scope)
-        case "setattr":
-            if len(values) == 3:
-                classes.put(run, first, args[1], values[2], spot, scope)
-            return NONE
-        case "open" | "input" | "type" | "callable" | "hasattr" | "any" | "all" | "chr":
-            return SCALAR
-        case "print":
-            return NONE
-        case "vars":
-            if isinstance(first, Obj):
-                return Dict(first.attrs)
-        case "staticmethod" | "classmethod" if isinstance(first, Func):
-            return Func(first.node, first.scope, None, first.cls, name)
-        case "property":
-            return made_property(args, kwargs)
-        case "object.__new__" if isinstance(first, Klass):
-            return instances.new_object(run, first, spot, scope)
-    return UNKNOWN
+    function = _BUILTINS.get(name)
+    if function is None:
+        return UNKNOWN
+    return function(run, name, Call(args, kwargs, spot, scope))
+
+
+def _first(call: Call) -> Value:
+    return call.args[0][0] if call.args else UNKNOWN
+
+
+def _elements(run: Interpreter, call: Call) -> Value:
+    """Return what iterating over the first argument yields."""
+    return run.iterate(*call.args[0], call.scope)
+
+
+@under(_BUILTINS, "len", "int", "float", "str", "bool", "hash", "id", "ord", "repr")
+def _converted(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    if operators.called(run, first, f"__{name}__", [], call.spot, call.scope) is not None:
+        return SCALAR
+    if name == "str" and isinstance(first, Device):
+        return Device(first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank)
+    if name in ("int", "str") and isinstance(first, Rank):
+        return first
+    return SCALAR
+
+
+@under(_BUILTINS, "open", "input", "type", "callable", "hasattr", "any", "all", "chr")
+def _asked(run: Interpreter, name: str, call: Call) -> Value:
+    return SCALAR
+
+
+@under(_BUILTINS, "print")
+def _printed(run: Interpreter, name: str, call: Call) -> Value:
+    return NONE
+
+
+@under(_BUILTINS, "abs", "round", "pow")
+def _computed(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    return first if isinstance(first, Tensor) else SCALAR
+
+
+@under(_BUILTINS, "sum", "max", "min")
+def _combined(run: Interpreter, name: str, call: Call) -> Value:
+    values = [value for value, _ in call.args]
+    first = _first(call)
+    if name != "sum" and len(values) == 1 and isinstance(first, Tensor):
+        return Tensor(first.node, scalar=True)  # compared as numbers, they are numbers
+    if len(values) == 1 or (name == "sum" and values):
+        return _elements(run, call)
+    return run.join(values[0], values[1]) if len(values) > 1 else SCALAR
+
+
+@under(_BUILTINS, "range")
+def _range(run: Interpreter, name: str, call: Call) -> Value:
+    return Iter(SCALAR)
+
+
+@under(_BUILTINS, "enumerate")
+def _enumerate(run: Interpreter, name: str, call: Call) -> Value:
+    return Iter(Seq("tuple", [SCALAR, _elements(run, call)]), _first(call))
+
+
+@under(_BUILTINS, "zip")
+def _zip(run: Interpreter, name: str, call: Call) -> Value:
+    return Iter(Seq("tuple", [run.iterate(v, where, call.scope) for v, where in call.args]))
+
+
+@under(_BUILTINS, "map")
+def _map(run: Interpreter, name: str, call: Call) -> Value:
+    args, scope = call.args, call.scope
+    if not args:
+        return UNKNOWN
+    first = _first(call)
+    # What a library's function makes is made where the function is named.
+    where = args[0][1] if isinstance(first, Ext) else call.spot
+    source = args[1][0] if len(args) == 2 else None
+    if isinstance(source, Seq) and source.items and len(source.items) <= _MAPPED:
+        each = [(member, args[1][1]) for member in source.items]
+        return Seq("list", [calls.apply(run, first, [e], {}, where, scope) for e in each])
+    inner = [(run.iterate(v, at, scope), at) for v, at in args[1:]]
+    return Iter(calls.apply(run, first, inner, {}, where, scope))
+
+
+@under(_BUILTINS, "filter")
+def _filter(run: Interpreter, name: str, call: Call) -> Value:
+    if len(call.args) < 2:
+        return UNKNOWN
+    return Iter(run.iterate(call.args[1][0], call.spot, call.scope))
+
+
+@under(_BUILTINS, "iter")
+def _iter(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    if isinstance(first, Iter):
+        return first
+    return Iter(_elements(run, call), first) if call.args else UNKNOWN
+
+
+@under(_BUILTINS, "next")
+def _next(run: Interpreter, name: str, call: Call) -> Value:
+    first, args = _first(call), call.args
+    if isinstance(first, Obj):
+        return calls.method(run, first, "__next__", call.scope, call.spot.node)
+    if len(args) > 1 and isinstance(first, Iter) and first.element is UNKNOWN:
+        if isinstance(first.source, Seq) and first.source.items == []:
+            return args[1][0]
+    found = _elements(run, call) if args else UNKNOWN
+    return run.join(found, args[1][0]) if len(args) > 1 else found
+
+
+@under(_BUILTINS, "list", "tuple", "set", "frozenset", "sorted", "reversed")
+def _sequence(run: Interpreter, name: str, call: Call) -> Value:
+    first, spot = _first(call), call.spot
+    kind = name if name in ("list", "tuple", "set") else "list"
+    if isinstance(first, Seq):
+        items = list(first.items) if first.items is not None else None
+        return Seq(kind, items, first.element, spot)
+    if not call.args:
+        return Seq(kind, [], spot=spot)
+    return Seq(kind, None, _elements(run, call), spot)
+
+
+@under(_BUILTINS, "dict")
+def _dict(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    made = Dict({k: v for k, (v, _) in call.kwargs.items()}, spot=call.spot)
+    if isinstance(first, Dict):
+        made.items = {**first.items, **made.items}
+        made.element = first.element
+    elif isinstance(first, Iter) and isinstance(first.element, Seq):
+        pair = first.element.items or []
+        made.element = pair[1] if len(pair) == 2 else None
+    return made
+
+
+@under(_BUILTINS, "isinstance")
+def _isinstance(run: Interpreter, name: str, call: Call) -> Value:
+    if len(call.args) != 2:
+        return SCALAR
+    return narrowing.is_instance(_first(call), call.args[1][0])
+
+
+@under(_BUILTINS, "getattr")
+def _getattr(run: Interpreter, name: str, call: Call) -> Value:
+    return classes.got(run, call.args, call.spot, call.scope)
+
+
+@under(_BUILTINS, "setattr")
+def _setattr(run: Interpreter, name: str, call: Call) -> Value:
+    if len(call.args) == 3:
+        value = call.args[2][0]
+        classes.put(run, _first(call), call.args[1], value, call.spot, call.scope)
+    return NONE
+
+
+@under(_BUILTINS, "vars")
+def _vars(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    return Dict(first.attrs) if isinstance(first, Obj) else UNKNOWN
+
+
+@under(_BUILTINS, "staticmethod", "classmethod")
+def _static(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    if not isinstance(first, Func):
+        return UNKNOWN
+    return Func(first.node, first.scope, None, first.cls, name)
+
+
+@under(_BUILTINS, "property")
+def _property(run: Interpreter, name: str, call: Call) -> Value:
+    return made_property(call.args, call.kwargs)
+
+
+@under(_BUILTINS, "object.__new__")
+def _new(run: Interpreter, name: str, call: Call) -> Value:
+    first = _first(call)
+    if not isinstance(first, Klass):
+        return UNKNOWN
+    return instances.new_object(run, first, call.spot, call.scope)
 
 
 def made_property(args: list[Arg], kwargs: dict[str, Arg]) -> Value:

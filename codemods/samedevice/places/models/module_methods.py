@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from samedevice.places import (
@@ -15,8 +16,9 @@ from samedevice.places import (
     functions,
     iteration,
 )
+from samedevice.places.dispatch import under
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.models import nn
+from samedevice.places.models import Call, nn
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -39,6 +41,12 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
+#: What a method that every module has gives; None where it is called with something unusual.
+ModuleMethod = Callable[["Interpreter", Obj, str, Call], "Value | None"]
+
+_METHODS: dict[str, ModuleMethod] = {}
+
+
 def module_method(
     run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
     scope: Scope,
@@ -46,94 +54,151 @@ def module_method(
     """Call a method that every module has."""
     if owner.node is None:
         return UNKNOWN
-    match name:
-        case "to" | "cuda" | "xpu" | "cpu" | "npu" | "mps" | "to_empty" | "type":
-            move_module(run, owner, name, args, kwargs, spot, scope)
-            return owner
-        case "eval" | "train" | "apply" | "half" | "float" | "double" | "bfloat16":
-            if name == "apply" and args and isinstance(args[0][0], Func):
-                calls.apply(
-                    run, args[0][0], [(iteration.any_module(owner, spot), spot)], {}, spot, scope
-                )
-            return owner
-        case "requires_grad_" | "share_memory":
-            return owner
-        case (
-            "register_forward_hook"
-            | "register_forward_pre_hook"
-            | "register_backward_hook"
-            | "register_full_backward_hook"
-        ) if args:
-            # The hook sees what goes in and comes out, which is where the module is then.
-            seen = Tensor(run.graph.node())
-            if not owner.awaited:
-                run.awaiting.append(owner)
-            owner.awaited.append(seen.node)
-            several = Seq("tuple", None, seen)
-            given: list[Value] = [owner, several]
-            if name != "register_forward_pre_hook":
-                given.append(seen if name == "register_forward_hook" else several)
-            if "with_kwargs" in kwargs and conditions.truth(kwargs["with_kwargs"][0]):
-                given.insert(2, Dict())
-            calls.apply(run, args[0][0], [(value, spot) for value in given], {}, spot, scope)
-            return UNKNOWN
-        case "parameters" | "buffers":
-            return Iter(parameter_of(owner), owner)
-        case "named_parameters" | "named_buffers":
-            return Iter(Seq("tuple", [SCALAR, parameter_of(owner)]), owner)
-        case "modules" | "children":
-            return Iter(iteration.any_module(owner, spot), owner)
-        case "named_modules" | "named_children":
-            return Iter(Seq("tuple", [SCALAR, iteration.any_module(owner, spot)]), owner)
-        case "state_dict":
-            entry = Tensor(owner.node)
-            entry.owner = owner
-            return Dict(element=entry)
-        case "load_state_dict":
-            put_into_module(args)
-            return NONE
-        case "register_buffer" | "register_parameter":
-            values = [v for v, _ in args] + [v for v, _ in kwargs.values()]
-            if len(values) > 1 and isinstance(values[0], Const):
-                owner.stateful = True
-                if isinstance(values[1], Tensor):
-                    run.graph.batch(values[1].node, owner.node)
-                    run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
-            return NONE
-        case "add_module" | "register_module":
-            for child in contents.modules_in(args[1][0]) if len(args) == 2 else ():
-                assignment.join_in(run, owner, child)
-            if len(args) == 2 and isinstance(args[1][0], Obj):
-                part, where = args[0]
-                computed = classes.pattern(where.node)
-                if isinstance(part, Const):
-                    computed = str(part.value)
-                if computed.strip("*"):
-                    run.trail.put(owner.attrs, computed, args[1][0])
-            return NONE
-        case "append" | "extend" | "insert" | "update":
-            nn.module_arguments(run, owner, args, kwargs, len(owner.attrs))
-            return NONE
-        case "zero_grad" | "__init__":
-            return NONE
-        case "values" | "items":
-            parts: list[Value] = []
-            parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Obj))
-            if name == "items":
-                parts = [Seq("tuple", [SCALAR, part]) for part in parts]
-            if parts and owner.cls is None:
-                return Seq("list", parts)
-            part = iteration.any_module(owner, spot)
-            return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
-        case "keys":
-            return Iter(SCALAR)
-        case "get_parameter" | "get_buffer":
-            return Tensor(owner.node)
+    method = _METHODS.get(name)
+    if method is not None:
+        found = method(run, owner, name, Call(args, kwargs, spot, scope))
+        if found is not None:
+            return found
     if owner.cls is None or owner.fact is not None and owner.fact.state:
         # Another method of a library's model (`generate`, `encode`): it computes like a call,
         # and so does a part of one that a class of the project is made of.
         return nn.call_module(run, owner, args, kwargs, spot, scope)
     return UNKNOWN
+
+
+@under(_METHODS, "to", "cuda", "xpu", "cpu", "npu", "mps", "to_empty", "type")
+def _moved(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    move_module(run, owner, name, call.args, call.kwargs, call.spot, call.scope)
+    return owner
+
+
+@under(_METHODS, "eval", "train", "half", "float", "double", "bfloat16")
+@under(_METHODS, "requires_grad_", "share_memory")
+def _itself(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return owner
+
+
+@under(_METHODS, "apply")
+def _applied(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    if call.args and isinstance(call.args[0][0], Func):
+        part = iteration.any_module(owner, call.spot)
+        calls.apply(run, call.args[0][0], [(part, call.spot)], {}, call.spot, call.scope)
+    return owner
+
+
+@under(_METHODS, "zero_grad", "__init__")
+def _nothing(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return NONE
+
+
+@under(_METHODS, "register_forward_hook", "register_forward_pre_hook")
+@under(_METHODS, "register_backward_hook", "register_full_backward_hook")
+def _hook(run: Interpreter, owner: Obj, name: str, call: Call) -> Value | None:
+    if not call.args:
+        return None
+    # The hook sees what goes in and comes out, which is where the module is then.
+    seen = Tensor(run.graph.node())
+    if not owner.awaited:
+        run.awaiting.append(owner)
+    owner.awaited.append(seen.node)
+    several = Seq("tuple", None, seen)
+    given: list[Value] = [owner, several]
+    if name != "register_forward_pre_hook":
+        given.append(seen if name == "register_forward_hook" else several)
+    if "with_kwargs" in call.kwargs and conditions.truth(call.kwargs["with_kwargs"][0]):
+        given.insert(2, Dict())
+    args = [(value, call.spot) for value in given]
+    calls.apply(run, call.args[0][0], args, {}, call.spot, call.scope)
+    return UNKNOWN
+
+
+@under(_METHODS, "parameters", "buffers")
+def _parameters(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return Iter(parameter_of(owner), owner)
+
+
+@under(_METHODS, "named_parameters", "named_buffers")
+def _named_parameters(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return Iter(Seq("tuple", [SCALAR, parameter_of(owner)]), owner)
+
+
+@under(_METHODS, "modules", "children")
+def _modules(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return Iter(iteration.any_module(owner, call.spot), owner)
+
+
+@under(_METHODS, "named_modules", "named_children")
+def _named_modules(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return Iter(Seq("tuple", [SCALAR, iteration.any_module(owner, call.spot)]), owner)
+
+
+@under(_METHODS, "get_parameter", "get_buffer")
+def _parameter(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    assert owner.node is not None
+    return Tensor(owner.node)
+
+
+@under(_METHODS, "state_dict")
+def _state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    assert owner.node is not None
+    entry = Tensor(owner.node)
+    entry.owner = owner
+    return Dict(element=entry)
+
+
+@under(_METHODS, "load_state_dict")
+def _load_state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    put_into_module(call.args)
+    return NONE
+
+
+@under(_METHODS, "register_buffer", "register_parameter")
+def _register_tensor(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    assert owner.node is not None
+    values = [v for v, _ in call.args] + [v for v, _ in call.kwargs.values()]
+    if len(values) > 1 and isinstance(values[0], Const):
+        owner.stateful = True
+        if isinstance(values[1], Tensor):
+            run.graph.batch(values[1].node, owner.node)
+            run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
+    return NONE
+
+
+@under(_METHODS, "add_module", "register_module")
+def _register_module(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    if len(call.args) != 2:
+        return NONE
+    (part, where), (module, _) = call.args
+    for child in contents.modules_in(module):
+        assignment.join_in(run, owner, child)
+    if isinstance(module, Obj):
+        computed = str(part.value) if isinstance(part, Const) else classes.pattern(where.node)
+        if computed.strip("*"):
+            run.trail.put(owner.attrs, computed, module)
+    return NONE
+
+
+@under(_METHODS, "append", "extend", "insert", "update")
+def _add(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    nn.module_arguments(run, owner, call.args, call.kwargs, len(owner.attrs))
+    return NONE
+
+
+@under(_METHODS, "keys")
+def _keys(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    return Iter(SCALAR)
+
+
+@under(_METHODS, "values", "items")
+def _parts(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    parts: list[Value] = []
+    parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Obj))
+    if name == "items":
+        parts = [Seq("tuple", [SCALAR, part]) for part in parts]
+    if parts and owner.cls is None:
+        return Seq("list", parts)
+    part = iteration.any_module(owner, call.spot)
+    return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
 
 
 def put_into_module(args: list[Arg]) -> None:

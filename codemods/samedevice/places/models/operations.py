@@ -48,28 +48,16 @@ HEAVY = frozenset(
 def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """An operation whose tensor operands must agree."""
     last = name.rpartition(".")[2]
-    elementwise = fact.scalars
-    operands: list[tuple[Tensor, Spot]] = []
-    for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
-        agree = fact.must_agree(parameter) and not (parameter == "value" and "fill" in last)
-        for value, where in given:
-            found = contents.tensors_in(value, where)
-            if agree:
-                operands.extend(found)
-                if not elementwise:
-                    for tensor, _ in found:
-                        tensor.node.find().sure = True
-            if fact.must_be_on_host(parameter):
-                libraries.demand_host(run, value, where, call.scope, name)
+    operands = _operands(run, name, fact, call)
     if not operands:
         if any(v is ARRAY for v, _ in call.args):
             return UNKNOWN
         return libraries.returned(fact, None, call.spot)
-    if not elementwise:
+    if not fact.scalars:
         for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
             for value, where in given if fact.must_agree(parameter) else ():
                 libraries.undecided(run, value, where, operands[0][0].node, call.scope)
-    result = run.operate(operands, call.spot, elementwise)
+    result = run.operate(operands, call.spot, fact.scalars)
     if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
         result.node.find().agrees = True  # the members of the list must agree
     if "out" in call.kwargs and isinstance(call.kwargs["out"][0], Tensor):
@@ -87,6 +75,24 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         return SCALAR
     given = call.args[1:] if fact.parameter(0) in ("input", "self") else call.args
     return libraries.shaped(fact, result, name, given, call.kwargs)
+
+
+def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple[Tensor, Spot]]:
+    """Return the tensors that must agree, and note those that must be on the host."""
+    operands: list[tuple[Tensor, Spot]] = []
+    fills = "fill" in name.rpartition(".")[2]
+    for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
+        agree = fact.must_agree(parameter) and not (parameter == "value" and fills)
+        for value, where in given:
+            found = contents.tensors_in(value, where)
+            if agree:
+                operands.extend(found)
+                if not fact.scalars:
+                    for tensor, _ in found:
+                        tensor.node.find().sure = True
+            if fact.must_be_on_host(parameter):
+                libraries.demand_host(run, value, where, call.scope, name)
+    return operands
 
 
 @kind("query", "pure", "saveimage", "context", "cudaquiet", "cudaonly")

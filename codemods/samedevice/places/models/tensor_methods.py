@@ -90,42 +90,69 @@ def tensor_method(
         # It sees the gradient, or the tensor itself: where the tensor is.
         calls.apply(run, args[0][0], [(Tensor(owner.node), spot)], {}, spot, scope)
         return UNKNOWN
+    call = Call(args, kwargs, spot, scope)
     match fact.kind:
         case "move":
             return move_tensor(run, owner, name, args, kwargs, receiver, spot, scope)
         case "to_numpy":
-            forced = kwargs.get("force")
-            if forced is not None and conditions.truth(forced[0]) is not False:
-                return ARRAY  # it copies to the CPU itself
-            owner.node.find().read_there = True
-            site = run.site("host", receiver, owner.node, scope, "numpy")
-            site.detail.update(whole=True, tensor=owner, method=True)
-            return ARRAY
+            return _read_as_array(run, owner, receiver, call)
         case "like":
-            if name == "type_as" and args and isinstance(args[0][0], Tensor):
-                return Tensor(args[0][0].node)
-            if "device" in kwargs:
-                device = devices.as_device(run, *kwargs["device"], scope, sure=True)
-                if device is not None:
-                    return Tensor(device.node)
-            return Tensor(owner.node)
+            return _made_like(run, owner, name, call)
         case "query":
-            if name == "get_device":
-                device = Device(owner.node, spot, resolved=True)
-                site = run.site("where", spot, owner.node, scope, name)
-                site.detail.update({"of": receiver.node, "device": device})
-                return device
-            if name == "backward":
-                arithmetic.heavy(run, owner.node, spot, scope)
-                if "retain_variables" in kwargs:
-                    run.site("old-name", spot, None, scope, "retain_variables")
-                gradient = args[0] if args else kwargs.get("gradient")
-                if gradient is not None and isinstance(gradient[0], Tensor):
-                    run.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
-            return NONE if fact.out == "none" else SCALAR
+            return _asked(run, owner, name, fact, receiver, call)
         case "cudaonly":
             run.site("cuda-only", spot, None, scope, name)
             return owner
+    return _computed(run, owner, name, fact, receiver, call)
+
+
+def _read_as_array(run: Interpreter, owner: Tensor, receiver: Spot, call: Call) -> Value:
+    """`x.numpy()`: it is read on the host, unless it copies there itself."""
+    forced = call.kwargs.get("force")
+    if forced is not None and conditions.truth(forced[0]) is not False:
+        return ARRAY
+    owner.node.find().read_there = True
+    site = run.site("host", receiver, owner.node, call.scope, "numpy")
+    site.detail.update(whole=True, tensor=owner, method=True)
+    return ARRAY
+
+
+def _made_like(run: Interpreter, owner: Tensor, name: str, call: Call) -> Value:
+    """`x.new_zeros(...)`, `x.type_as(y)`: a tensor that is made where another is."""
+    if name == "type_as" and call.args and isinstance(call.args[0][0], Tensor):
+        return Tensor(call.args[0][0].node)
+    if "device" in call.kwargs:
+        device = devices.as_device(run, *call.kwargs["device"], call.scope, sure=True)
+        if device is not None:
+            return Tensor(device.node)
+    return Tensor(owner.node)
+
+
+def _asked(
+    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Spot, call: Call
+) -> Value:
+    """`x.get_device()`, `x.backward()` and what else gives no tensor."""
+    args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
+    if name == "get_device":
+        device = Device(owner.node, spot, resolved=True)
+        site = run.site("where", spot, owner.node, scope, name)
+        site.detail.update({"of": receiver.node, "device": device})
+        return device
+    if name == "backward":
+        arithmetic.heavy(run, owner.node, spot, scope)
+        if "retain_variables" in kwargs:
+            run.site("old-name", spot, None, scope, "retain_variables")
+        gradient = args[0] if args else kwargs.get("gradient")
+        if gradient is not None and isinstance(gradient[0], Tensor):
+            run.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
+    return NONE if fact.out == "none" else SCALAR
+
+
+def _computed(
+    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Spot, call: Call
+) -> Value:
+    """What is computed from a tensor, and perhaps others that it meets."""
+    args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
     operands = [(owner, receiver)]
     for parameter, given in libraries.named(fact, args, kwargs).items():
         for value, where in given:
