@@ -188,9 +188,9 @@ def update(
     *,
     add: bool,
 ) -> str:
-    """Write the settings' baseline anew after a run on `paths`; returns what was done, in words.
+    """Rewrite the settings' baseline after a run on `paths`; returns what was done, in words.
 
-    What is gone leaves it, and with `add` what is new enters. What the run cannot speak of stays.
+    Repaired findings leave it, and with `add` new ones enter. What the run did not cover stays.
     Raises `ConfigError` for a file that is no baseline and `SourceError` when it cannot be written.
     """
     path = config.baseline

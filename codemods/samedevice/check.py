@@ -20,7 +20,7 @@ from .source import Source, SourceError
 from .suppress import Suppressions
 
 Step = Callable[[int], None]
-"""Is told how many more files are done, often 0; what it raises ends the check."""
+"""Called with how many more files are done, often 0; what it raises ends the check."""
 
 #: Characters of code after whose inference what is left of it is collected.
 _GARBAGE = 1_000_000
@@ -290,7 +290,7 @@ def _judge(job: _Job) -> _Done | None:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Collect garbage only when told to: what a check makes is many objects that stay."""
+    """Collect garbage only when asked to: a check makes many objects that stay."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -234,7 +234,7 @@ _DOTS = 1_000  # in one line; a key of many parts takes their square in time
 
 
 def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
-    """Return a document; one that is no TOML is somebody else's, unless it speaks of us."""
+    """Return a document; one that is no TOML is somebody else's, unless it names our table."""
     try:
         data = requirements.contents(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,6 +1,6 @@
 """Project x what was found before -> what is found where the texts have changed since.
 
-Somebody who types wants an answer at once, and an edit of one definition changes what is found
+A user who types wants an answer at once, and an edit of one definition changes what is found
 there; what it changes elsewhere may take the whole program to see. So only what has changed is
 judged here, by all the code that calls it. It is right nearly always; `check` has the last word.
 """

@@ -109,7 +109,7 @@ def anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]
 def in_step(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield lines that stand for each other, equal or not, in texts that repeat themselves.
 
-    Where lines differ, the few that were put in or taken out are told by what comes behind them.
+    Where lines differ, the few that were put in or taken out are found by what comes after them.
     Takes time that grows with the number of lines.
     """
     one, other = 0, 0

@@ -31,7 +31,7 @@ Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
 
 _Known = dict[tuple[str, str, tuple[Fix, ...]], tuple[rewrite.Rewritten, Source | None]]
-"""What became of a path's text with these fixes: a migration that begins anew needs it again."""
+"""What became of a path's text with these fixes: a migration that starts over needs it again."""
 
 
 @dataclass(frozen=True)
@@ -505,7 +505,7 @@ class _Back:
         before, after = old.text.split("\n"), new.text.split("\n")
         table = [0] * len(after)
         for _, i1, i2, j1, j2 in Matcher(before, after).get_opcodes():
-            at = max(i1, i2 - 1)  # for what stands behind the last of them
+            at = max(i1, i2 - 1)  # for what comes after the last of them
             known = {j1 + new: i1 + old for old, new in in_step(before[i1:i2], after[j1:j2])}
             for line in reversed(range(j1, j2)):
                 at = known.get(line, at)

@@ -154,7 +154,7 @@ class _Attempt:
             self._record.seconds[phase.value] = round(time.monotonic() - started, 3)
 
     def _go_on(self, patch: bytes) -> None:
-        """Take up an attempt whose fix is done; start anew where that is not possible."""
+        """Continue an attempt whose fix is done; start again where that is not possible."""
         record = self._record
         self._policy = self._policy.with_own(record.own)
         base_branch = record.base_branch

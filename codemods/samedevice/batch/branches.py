@@ -62,7 +62,7 @@ def checkout(folder: Path) -> Git:
 def beside(checkout: Git, folder: Path, allow: Collection[str], credentials: Credentials) -> Git:
     """Return git in a new folder that has all commits of a checkout and none of its settings.
 
-    What speaks to the network is done from there: settings of a checkout could lead it elsewhere.
+    What uses the network is done from there: settings of a checkout could lead it elsewhere.
     """
     folder.mkdir()
     git = Git(folder, allow=allow, credentials=credentials)

@@ -25,7 +25,7 @@ from .state import State
 from .tokens import Tokens
 
 Tell = Callable[[Record, str], None]
-"""Is told of each record that was done, and why not where it was not ("" where it was)."""
+"""Called for each record, with why it could not be done ("" where it was)."""
 
 _AT_A_TIME = 6  # forges that are asked at the same time; what writes does one after the other
 

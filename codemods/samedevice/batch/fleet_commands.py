@@ -84,7 +84,7 @@ def update(
         bool, typer.Option("--moved", help="Also where the target has moved without a conflict.")
     ] = False,
 ) -> int:
-    """Make changes anew where the target has moved: on what it is now, in the same requests.
+    """Make changes again where the target has moved: on what it is now, in the same requests.
 
     Those with conflicts, and those that the forge wants brought up to date. What somebody added
     commits to is left alone.

@@ -25,7 +25,7 @@ from .state import State, create
 from .tokens import Tokens
 
 Tell = Callable[[Record], None]
-"""Is told of each record as it changes."""
+"""Called for each record as it changes."""
 
 _WORK = "work"
 
@@ -93,7 +93,7 @@ def go(state: State, settings: Settings, tell: Tell = lambda record: None) -> No
     """Do all that is left to do; raises `ConfigError`.
 
     What a run before finished is not done again: a repository with a final record is left, one in
-    work goes on behind its last finished phase. With a delivery in the settings, what was migrated
+    work continues after its last finished phase. With a delivery in the settings, what was migrated
     and not delivered goes on as well, as far as the rollout lets it.
     """
     rollout = Rollout.read(settings.rollout, "[rollout]")
@@ -163,7 +163,7 @@ def again(
 def redo(
     state: State, settings: Settings, names: Collection[str], tell: Tell = lambda record: None
 ) -> None:
-    """Make the changes of `names` anew, on their targets as they are now, and deliver them."""
+    """Make the changes of `names` again, on their targets as they are now, and deliver them."""
     number = state.campaign()[0]
     left = set(names)
 

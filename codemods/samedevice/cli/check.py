@@ -244,7 +244,7 @@ class _Checked:
             )
 
     def update_baseline(self, *, add: bool) -> int:
-        """Write the baseline anew; return the exit code."""
+        """Rewrite the baseline; return the exit code."""
         from .. import baseline
 
         done = baseline.update(self.config, self.findings, self.project, self.paths, add=add)

@@ -18,8 +18,8 @@ from rich.text import Text
 
 from .screen import make_console
 
-_FROM = 0.1  # of all files: before that, nothing is foretold
-_LOOK_BACK = 8.0  # seconds in which the foretold end must not have moved
+_FROM = 0.1  # of all files: before that, no estimate is shown
+_LOOK_BACK = 8.0  # seconds in which the estimated end must not have moved
 _MOVED = 0.1  # by more than this share of what is left
 _SAMPLES = 2  # a second
 
@@ -40,14 +40,14 @@ def bar() -> Progress:
 
 
 class Left(ProgressColumn):
-    """The time that is left, while what is foretold holds still."""
+    """The time that is left, while the estimate is stable."""
 
     def __init__(self) -> None:
         super().__init__()
         self._ends: deque[tuple[float, float]] = deque(maxlen=int(_LOOK_BACK * _SAMPLES) + 1)
 
     def render(self, task: Task) -> Text:
-        """Return "about 40 s left", or nothing while nobody knows."""
+        """Return "about 40 s left", or nothing while there is no estimate."""
         left = self.left(task.elapsed or 0.0, task.completed, task.total or 0.0)
         if left is None:
             return Text("")

@@ -79,7 +79,8 @@ def track(paths: Sequence[str], title: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def working(title: str, project: Project) -> Iterator[Step]:
-    """Show on a terminal how far a long run is; what is yielded is told of files that are done."""
+    """Show on a terminal how far a long run is; what it yields is called with the number of files
+    done."""
     if not _is_long(project) or not _shown():
         yield lambda files: None
         return
@@ -96,7 +97,7 @@ def _is_long(project: Project) -> bool:
 
 
 def _shown() -> bool:
-    """Tell whether somebody looks on, and wants to."""
+    """Tell whether a person looks on, and did not ask for quiet."""
     return not _quiet and make_console(stderr=True).is_terminal
 
 

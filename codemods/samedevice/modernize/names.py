@@ -45,7 +45,7 @@ _SHORT = 4  # lines: a `try` about a missing name, not one around a whole progra
 
 
 def is_attribute(leaf: Tree) -> bool:
-    """Tell whether a name stands behind a dot."""
+    """Tell whether a name comes after a dot."""
     before = leaf.prev_sibling
     return before is not None and before.type == token.DOT
 
@@ -82,7 +82,7 @@ def is_bound(leaf: Tree, known: MutableMapping[int, frozenset[str]]) -> bool:
 
 
 def is_guarded(node: Tree) -> bool:
-    """Tell whether a node is in code that already speaks to both versions.
+    """Tell whether a node is in code that already serves both versions.
 
     That is a short `try` that catches the missing name, or an `if` that asks for the version.
     """

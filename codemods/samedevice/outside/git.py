@@ -166,7 +166,7 @@ def switched_off(told: bytes) -> dict[str, str]:
 def ask(
     folder: Path | str, *arguments: str, index: Path | None = None, work_tree: Path | None = None
 ) -> str:
-    """Return what git says in a repository of the user's, which may have settings that mean harm.
+    """Return what git says in a repository of the user's, which may have hostile settings.
 
     The user's own settings count: whom to trust with repositories of others. `index` and
     `work_tree` are used in place of the repository's. Raises `ValueError` with what git said when

@@ -126,7 +126,7 @@ def _listen(job: Job, report: _Report) -> None:
         report.write()
 
     signal.signal(signal.SIGUSR1, last_word)
-    # Python's handler waits for the interpreter; this one speaks from the middle of C code, too.
+    # Python's handler waits for the interpreter; this one works in the middle of C code, too.
     faulthandler.register(signal.SIGUSR1, crash, all_threads=False, chain=True)
 
 

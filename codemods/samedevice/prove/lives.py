@@ -57,7 +57,7 @@ class Lives:
     def computed(self, tensor: Any, operands: Iterable[Any], at: tuple[str, int]) -> None:
         """Note that `tensor` is the result of an operation.
 
-        Its place is its operands'; of these the one that got there last is told, for that is the
+        Its place is its operands'; of these the one that got there last is named, since that is the
         data rather than a parameter.
         """
         origin = _UNKNOWN

@@ -41,7 +41,7 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
         if value is not _missing and id(value) not in seen:
             seen.add(id(value))
             while isinstance(chain, (ast.Attribute, ast.Subscript)) and (
-                _value(chain.value, trace) is value  # `x.view` and `x[0]` speak of x
+                _value(chain.value, trace) is value  # `x.view` and `x[0]` mean x
             ):
                 chain = chain.value
             found += _parties(ast.unparse(chain), value, lives)

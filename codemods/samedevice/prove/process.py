@@ -102,7 +102,10 @@ class _Pump(threading.Thread):
             try:
                 self._echo.write(block)
                 self._echo.flush()
-            except (OSError, ValueError):  # `samedevice run ... | head`: nobody listens any more
+            except (
+                OSError,
+                ValueError,
+            ):  # `samedevice run ... | head`: the reader has closed the pipe
                 self._echo = None
 
     def captured(self) -> Captured:

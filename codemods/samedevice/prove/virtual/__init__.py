@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for child processes
-MEMORY = "SAMEDEVICE_VIRTUAL_MEMORY"  # "8G": the size of each device; without it there is no end
+MEMORY = "SAMEDEVICE_VIRTUAL_MEMORY"  # "8G": the size of each device; without it there is no limit
 ASSERTS = "SAMEDEVICE_VIRTUAL_ASSERTS"  # "1": an index out of bounds ends all use of the device
 
 _installed: Accelerator | None = None
@@ -39,9 +39,8 @@ _installed: Accelerator | None = None
 def install(device_type: str = "cuda", count: int = 1) -> Accelerator:
     """Give this process, its threads and its children `count` accelerators of `device_type`.
 
-    Calling it again returns the same accelerator. What a program does on it is watched from
-    outside, as on a real one. What is stricter than that is asked for in the environment: `MEMORY`
-    and `ASSERTS`.
+    Calling it again returns the same accelerator. It does not record what a program does:
+    `prove.watch` does. The environment can make it stricter: `MEMORY` and `ASSERTS`.
 
     A real GPU is hidden from this process for the rest of its life.
 
@@ -100,7 +99,7 @@ def install_from_environment() -> Accelerator | None:
 
 
 def size_of_memory() -> int | None:
-    """Return the size of a device in bytes that the environment asks for, None for no end.
+    """Return the size of a device in bytes that the environment asks for, None for no limit.
 
     Raises ValueError if it is malformed.
     """

@@ -1,7 +1,7 @@
 """Turn host tensors into device tensors and back, without copying a byte.
 
 A DLPack capsule says of a piece of memory on which device it is. We let torch write such a capsule
-for a host tensor, overwrite the device in it, and let torch read it: what comes out is an ordinary
+for a host tensor, overwrite the device in it, and let torch read it: the result is an ordinary
 `torch.Tensor` (not a subclass) whose device, dispatch keys and type are those of the accelerator,
 while its memory is the host's. The other way round gives the operations of the CPU access to it.
 Either object keeps the memory alive.
@@ -87,7 +87,8 @@ def to_device(host: Tensor, index: int) -> Tensor:
 
 
 def to_host(device: Tensor) -> Tensor:
-    """Return a host tensor over the memory of a device tensor: a view in all but name."""
+    """Return a host tensor over the memory of a device tensor: it shares the memory as a view
+    does."""
     if device.layout is not _strided or device.is_nested:
         return _of_parts(device, to_host)
     capsule = _to_capsule(device)

@@ -74,14 +74,14 @@ def install_nccl(patches: Patches) -> None:
         return
 
     class Options:
-        """What a program may set, of which Gloo heeds the time limit."""
+        """What a program may set; Gloo uses the time limit only."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self._timeout = timedelta(minutes=10)
             self.is_high_priority_stream = False
 
     class ProcessGroupNCCL(gloo):  # type: ignore[misc, valid-type]
-        """NCCL in name."""
+        """Gloo under the name of NCCL."""
 
         def __init__(self, store: Any, rank: int, size: int, options: Any, *more: Any) -> None:
             super().__init__(store, rank, size, timeout=options._timeout)

@@ -49,7 +49,7 @@ class _ToDevice(torch.autograd.Function):  # type: ignore[misc]
 class _OnHost(torch.autograd.Function):  # type: ignore[misc]
     """Call a function of tensors with host tensors; its own graph stays inside.
 
-    Only a backward pass that is to be differentiated again goes through the function in the open.
+    Only a backward pass that is to be differentiated again runs the function itself.
     """
 
     @staticmethod
@@ -103,7 +103,7 @@ class _OnHost(torch.autograd.Function):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def _hosts_attention() -> Iterator[None]:
-    """Let the CPU choose among its own kinds of attention, whichever of CUDA's are allowed."""
+    """Let the CPU choose among its own kinds of attention, whichever ones CUDA may use."""
     flash, math = torch._C._get_flash_sdp_enabled(), torch._C._get_math_sdp_enabled()
     torch._C._set_sdp_use_flash(True)
     torch._C._set_sdp_use_math(True)
@@ -262,7 +262,7 @@ def _rnn_cell(activation: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     return cell
 
 
-# `torch.jit.trace` passes these operations over and notes what they are composed of.
+# `torch.jit.trace` skips these operations and records what they are composed of.
 _TRACED: dict[str, Callable[..., Any]] = {
     "lstm_cell": _lstm_cell,
     "gru_cell": _gru_cell,

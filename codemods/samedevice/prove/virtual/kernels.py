@@ -105,7 +105,7 @@ _NESTED_STRUCTURE = frozenset(
 
 def register(dispatch_key: str) -> list[torch.library.Library]:
     """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
-    # what Python code of torch registered before us would be taken for a second registration
+    # else torch would take what its own Python code registered before for a second registration
     taken: set[str] = getattr(torch.library, "_impls", set())
     taken -= {name for name in taken if name.endswith(f"/{dispatch_key}")}
     with warnings.catch_warnings():

@@ -46,7 +46,7 @@ def _release(reference: Any) -> None:
 class Memory:
     """What is in use on each device, by its index; all sizes are in bytes.
 
-    `limit` is None unless the user gave the device a size: only then is there an end to it.
+    `limit` is None unless the user gave the device a size: only then is there a limit.
     """
 
     def __init__(self) -> None:

@@ -132,7 +132,7 @@ def operands(schema: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterat
 
 
 def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Decide over a call whose tensors are not all on one device.
+    """Decide about a call whose tensors are not all on one device.
 
     Raises RuntimeError with the words of a GPU machine unless such a machine would go on.
     """
@@ -252,7 +252,7 @@ def _key(given: Sequence[Operand]) -> str:
 
 
 def _check_elementwise(given: Sequence[Operand]) -> None:
-    """Refuse what is not on the first device: but for one scalar, a 0-dim tensor on the host."""
+    """Refuse what is not on the first device: except for one scalar, a 0-dim tensor on the host."""
     devices = [operand.tensor.device for operand in given]
     common = next((device for device in devices if device.type != "cpu"), devices[0])
     scalars = 1

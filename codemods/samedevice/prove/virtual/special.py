@@ -134,7 +134,7 @@ def _convolution(op: Any) -> Kernel:
                 )
         if not (input.is_floating_point() or input.is_complex()):
             raise RuntimeError("GET was unable to find an engine to execute this computation")
-        if _is_tracing():  # torch.jit.trace passes this one over, and notes the next
+        if _is_tracing():  # torch.jit.trace skips this one, and records the next
             return traced(input, weight, bias, *args, *_CONVOLUTION_FLAGS)
         return plain(input, weight, bias, *args)
 

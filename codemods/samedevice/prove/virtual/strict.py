@@ -98,7 +98,7 @@ _ASSERTED = (
 
 
 def wait() -> None:
-    """Say that the host waits for the device, as the program wants to hear of it.
+    """Report that the host waits for the device, in the way that the program chose.
 
     Raises RuntimeError in the mode "error".
     """
