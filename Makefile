@@ -95,7 +95,7 @@ first-five: $(VENV)/.installed
 # The packages that an installation brings, with versions and licences: dist/licences.md and an SBOM.
 licences:
 	$(PYTHON) -m venv dist/licences
-	@dist/licences/bin/python -m pip install -qq --disable-pip-version-check '.[modernize,server,github,gitlab]'
+	@dist/licences/bin/python -m pip install -qq --disable-pip-version-check '.[modernize,server,github,gitlab,gitea,bitbucket,azure]'
 	@$(PYTHON) -m venv dist/tools
 	@dist/tools/bin/python -m pip install -qq --disable-pip-version-check pip-licenses cyclonedx-bom
 	dist/tools/bin/pip-licenses --python dist/licences/bin/python --format markdown --with-urls --output-file dist/licences.md
@@ -128,7 +128,7 @@ xla-proof: $(VENV)/.installed
 
 # torch as tests/constraints.txt has it, the small build for CPUs: from where pip looks, else from
 # where its makers keep it. Without one, all that needs no torch is there and is tested.
-EXTRAS := modernize,server,github,gitlab,image
+EXTRAS := modernize,server,github,gitlab,gitea,bitbucket,azure,image
 TORCH_FOR_CPU ?= https://download.pytorch.org/whl/cpu
 
 $(VENV)/.installed: pyproject.toml tests/constraints.txt

@@ -115,6 +115,9 @@ LIBRARIES = {
     "libcst": ("rewrite/",),
     "github": ("batch/forge_github.py",),
     "gitlab": ("batch/forge_gitlab.py",),
+    "pyforgejo": ("batch/forge_gitea.py",),
+    "atlassian": ("batch/forge_bitbucket.py",),
+    "azure": ("batch/forge_azure.py",),
     "jinja2": ("map/",),
     "resvg_py": ("map/commands.py",),
 }

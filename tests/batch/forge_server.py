@@ -267,10 +267,15 @@ class _Handler(BaseHTTPRequestHandler):
                 return answer
         return Answer(404, {"message": "Not Found", "documentation_url": "x"})
 
-    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
+    do_OPTIONS = do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def sliced(entries: list[Any], number: int) -> list[Any]:
+    """Return one page, from 1, of a list."""
+    return entries[(number - 1) * PAGE : number * PAGE]
 
 
 def _linked(forge: Forge, entries: list[Any], path: str, asked: dict[str, str]) -> Answer:
@@ -280,7 +285,7 @@ def _linked(forge: Forge, entries: list[Any], path: str, asked: dict[str, str]) 
     if len(entries) > number * PAGE:
         rest = "&".join(f"{k}={v}" for k, v in {**asked, "page": number + 1}.items())
         headers["Link"] = f'<{forge.url}{path}?{rest}>; rel="next"'
-    return Answer(200, entries[(number - 1) * PAGE : number * PAGE], headers)
+    return Answer(200, sliced(entries, number), headers)
 
 
 @contextmanager

@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("github", reason="needs samedevice[github]")
-pytest.importorskip("gitlab", reason="needs samedevice[gitlab]")
-
 from typer.testing import CliRunner
 
 from samedevice.batch.record import PullRequest, Record, Repository
@@ -20,6 +16,7 @@ from samedevice.cli import app
 from . import forge_server
 from .forge_server import TOKEN, served
 from .repositories import FIXABLE, commit, git, make
+from .test_forge import LIBRARIES
 
 BRANCH = "samedevice/one-device"
 
@@ -42,8 +39,9 @@ def pushed(folder: Path, name: str, branch: str, text: str) -> None:
     git(here, "push", "-q", there, f"HEAD:refs/heads/{branch}")
 
 
-@pytest.fixture(params=["github", "gitlab"])
+@pytest.fixture(params=LIBRARIES)
 def kind(request: pytest.FixtureRequest) -> str:
+    pytest.importorskip(LIBRARIES[request.param], reason=f"needs samedevice[{request.param}]")
     return str(request.param)
 
 
@@ -53,6 +51,7 @@ def there(
 ) -> Iterator[forge_server.Forge]:
     """A forge with four repositories, and a batch that has asked for all of them."""
     monkeypatch.setenv("BATCH_TOKEN", TOKEN)
+    monkeypatch.setenv("AZURE_DEVOPS_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("one", "two", "three", "four"):
         make(tmp_path / name, {"train.py": FIXABLE})
         (tmp_path / "root" / "acme").mkdir(parents=True, exist_ok=True)
@@ -107,8 +106,9 @@ def test_from_open_to_merged_and_closed(there: forge_server.Forge, tmp_path: Pat
     assert "'acme/none' has no attempt" in batch(tmp_path, "requests", "acme/none", code=2)
 
 
+@pytest.mark.parametrize("kind", ["github"], indirect=True)
 def test_a_forge_that_does_not_answer_costs_nothing(
-    there: forge_server.Forge, tmp_path: Path, kind: str
+    there: forge_server.Forge, tmp_path: Path
 ) -> None:
     batch(tmp_path, "requests")
 

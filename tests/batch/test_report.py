@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from samedevice.batch import report, report_data
+from samedevice.batch.forge import Forge
 from samedevice.batch.record import (
     FileChange,
     Left,
@@ -198,7 +199,7 @@ def test_a_proof_that_shows_nothing_says_so(folder: Path) -> None:
     assert "Not proved" in report.body(one, folder)
 
 
-@pytest.mark.parametrize("limit", [report.BODY, 3_000, 1_200])
+@pytest.mark.parametrize("limit", [Forge.BODY, 3_000, 1_200])
 def test_a_text_is_never_too_long(folder: Path, limit: int) -> None:
     one = migrated(folder)
     entries = [
@@ -209,7 +210,7 @@ def test_a_text_is_never_too_long(folder: Path, limit: int) -> None:
     (folder / "one.json").write_text(json.dumps({"changed": entries}))
     one.not_fixed = [Left("a.py", number, "r", "x" * 999, "y" * 999) for number in range(500)]
     text = report.body(one, folder)
-    assert len(text) < report.BODY
+    assert len(text) < Forge.BODY
     text = report.body(one, folder, limit)
     assert len(text) <= limit
     assert text.count("<details>") == text.count("</details>")

@@ -393,16 +393,16 @@ class _Attempt:
         from . import forge, report
 
         record, policy = self._record, self._policy
-        before = record.pull_request
+        before, there = record.pull_request, self._forge()
         request = forge.Request(
             title=policy.title,
-            body=report.body(record, self._place),
+            body=report.body(record, self._place, there.BODY),
             base=record.repository.base or record.base_branch,
             labels=policy.labels,
             reviewers=policy.reviewers,
             draft=policy.draft,
         )
-        record.pull_request = self._forge().open_or_update(record, request)
+        record.pull_request = there.open_or_update(record, request)
         if before is None or before.number != record.pull_request.number:
             record.asked = now()
         record.waits = ""

@@ -100,6 +100,8 @@ class Forge(ABC):
 
     NAME: ClassVar[str]
     SIGN: ClassVar[str] = "#"
+    BODY: ClassVar[int] = 60_000
+    """The characters of a request's text: GitHub takes 65,536, and people write around ours."""
     ERRORS: ClassVar[tuple[type[Exception], ...]]
     """What the client library raises."""
 

@@ -36,7 +36,7 @@ class Kind:
 
     def variables_for(self, host: str) -> tuple[str, ...]:
         """Return the variables whose token may go to a host."""
-        public = host in (self.host, urlsplit(self.api).hostname)
+        public = bool(host) and host in (self.host, urlsplit(self.api).hostname)
         return self.variables if self.own is None or public else self.own
 
 
@@ -49,6 +49,15 @@ KINDS = {
     "gitlab": Kind(
         "GitLab", "gitlab", "gitlab.com", "https://gitlab.com", ("GITLAB_TOKEN",), "oauth2"
     ),
+    "bitbucket": Kind(
+        "Bitbucket", "bitbucket", "bitbucket.org", "https://api.bitbucket.org",
+        ("BITBUCKET_TOKEN",), "x-token-auth",
+    ),
+    "azure": Kind(
+        "Azure DevOps", "azure", "dev.azure.com", "https://dev.azure.com",
+        ("AZURE_DEVOPS_TOKEN", "AZURE_DEVOPS_EXT_PAT"), "token",
+    ),
+    "gitea": Kind("Gitea or Forgejo", "gitea", "", "", ("GITEA_TOKEN", "FORGEJO_TOKEN"), "oauth2"),
 }  # fmt: skip
 """By the word that lists and records use."""
 
@@ -81,6 +90,8 @@ def connect(kind: str, api: str = "", token_env: str = "") -> Forge:
         raise ForgeError(
             f"{error.name} is missing: pip install 'samedevice[{known.extra}]'"
         ) from None
+    except OSError as error:  # some keep a cache at home as soon as they are imported
+        raise ForgeError(f"{known.name}: its client library does not start: {error}") from None
     made: Forge = module.connect(api, secret)
     return made
 
@@ -108,14 +119,14 @@ def git_host(kind: str, api: str = "") -> str:
     """Return the host, with its port, whose repositories a forge's token is for."""
     known = KINDS[kind]
     address = urlsplit(api)
-    if not api or address.hostname in (known.host, urlsplit(known.api).hostname):
+    if not api or address.hostname in (known.host or None, urlsplit(known.api).hostname):
         return known.host
     return address.netloc
 
 
 def of_host(host: str) -> str:
     """Return the kind of the public forge at a host, "" for none."""
-    return next((name for name, kind in KINDS.items() if kind.host == host), "")
+    return next((name for name, kind in KINDS.items() if host and kind.host == host), "")
 
 
 def named() -> str:

@@ -30,8 +30,8 @@ Listing = Annotated[
     str,
     typer.Argument(
         metavar="LIST",
-        help="A .toml file, a text file of addresses, a folder of checkouts, github:ORGANISATION "
-        "or gitlab:GROUP.",
+        help="A .toml file, a text file of addresses, a folder of checkouts, or FORGE:GROUP with "
+        "github, gitlab, gitea, bitbucket or azure.",
         show_default=False,
     ),
 ]

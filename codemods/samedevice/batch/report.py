@@ -14,9 +14,6 @@ from . import report_markdown, report_page
 from .record import Outcome, Record
 from .report_data import Totals, proof_word, seconds
 
-BODY = 60_000
-"""The characters of a pull request's text: GitHub takes 65,536, and people write around ours."""
-
 _ORDER = (
     Outcome.FAILED,
     Outcome.HELD,
@@ -51,7 +48,7 @@ def write(records: Iterable[Record], folder: Path) -> list[Path]:
     return [folder / name for name in written]
 
 
-def body(record: Record, folder: Path, limit: int = BODY) -> str:
+def body(record: Record, folder: Path, limit: int = 60_000) -> str:
     """Return the text of a pull request for a record, in Markdown of at most `limit` characters.
 
     The reasons of the changes are read from the record's `changes` in the batch's folder.

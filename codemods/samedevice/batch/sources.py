@@ -38,9 +38,9 @@ def read(what: str, allow: Collection[str], *, api: str = "", token_env: str = "
     """Return the repositories that a user names.
 
     A file `X.toml`, another file (a line each: its address and perhaps a branch, tag or commit), a
-    folder of checkouts, "github:ORGANISATION" or "gitlab:GROUP" (at `api`, with the token in the
-    variable `token_env`). `allow` are the protocols that git may speak. Raises `ConfigError` with
-    the place of what cannot be used.
+    folder of checkouts, or a group of a forge, "github:ORGANISATION" (at `api`, with the token in
+    the variable `token_env`). `allow` are the protocols that git may speak. Raises `ConfigError`
+    with the place of what cannot be used.
     """
     kind, colon, group = what.partition(":")
     if colon and kind in KINDS:
