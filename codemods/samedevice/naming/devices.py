@@ -18,6 +18,7 @@ from samedevice.places.reach import optional
 from samedevice.places.sites import SiteGroup, is_bare
 from samedevice.places.values import (
     Device,
+    Ext,
     Func,
     FunctionNode,
     Obj,
@@ -320,7 +321,9 @@ class DeviceNames:
             return None
         group, scope = SiteGroup("operand", spot, [site]), site.scope
         # A value cannot follow itself, nor anything while the module is still being built.
-        moved = _moved_names(spot.node)
+        moved = {
+            name for name in _moved_names(spot.node) if not isinstance(scope.lookup(name), Ext)
+        }
         building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             for name in self.reach.followed(scope):
@@ -368,6 +371,8 @@ def _moved_names(node: ast.AST) -> set[str]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
+        while isinstance(node, (ast.Call, ast.Attribute)):
+            node = node.func if isinstance(node, ast.Call) else node.value
     return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
 
 

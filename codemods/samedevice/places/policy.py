@@ -348,12 +348,15 @@ def _is_chosen(device: object) -> bool:
     """Tell whether a device is chosen when the program runs, and is no process's or value's."""
     if not isinstance(device, Device) or not device.resolved or device.rank is not None:
         return False
-    spots = device.node.spots
-    if device.spot is None or not spots or spots[0].node is not device.spot.node:
+    spot, spots = device.spot, device.node.spots
+    if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
         return False
-    return not (
-        isinstance(device.spot.node, ast.Call) and "cuda" in ast.unparse(device.spot.node.func)
-    )
+    return any(node is spots[0].node for node in ast.walk(spot.node))
+
+
+def _asks_cuda(call: ast.Call) -> bool:
+    """Tell whether a device is what CUDA says it is (`torch.cuda.current_device()`)."""
+    return "cuda" in ast.unparse(call.func)
 
 
 def _is_process(klass: Klass) -> bool:

@@ -394,6 +394,18 @@ class Scope:
         # Names that hold a test, with what the names in it were bound to then.
         self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 
+    def lookup(self, name: str) -> Value | None:
+        """Return what a name is bound to where this code runs, None where nothing is known."""
+        level: Scope | None = self
+        while level is not None:
+            value = level.names.get(name)
+            if value is not None and (
+                level is self or level.cls is None or level.node is not level.cls.node
+            ):
+                return value
+            level = level.outer
+        return None
+
 
 class Func(Value):
     """A function or method of the project; `bound` is its `self`."""
