@@ -136,7 +136,9 @@ class InReach:
             self.interpreter.snapshot(site, one)
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
-        for name in dict.fromkeys(name for one in scopes for name in one.names):
+        spare = optional(scope)
+        names = dict.fromkeys(name for one in scopes for name in one.names)
+        for name in sorted(names, key=spare.__contains__):
             held = [one.names.get(name) for one in scopes]
             if any(isinstance(value, Obj) for value in held):
                 continue  # a module, which some caller hands in, has no device

@@ -54,7 +54,7 @@ def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
     any_kind = runtime.startswith("torch.accelerator") or (
         spelling(solution, spot.path, runtime) is not None
     )
-    name = device_names(solution).name_at(spot)
+    name = _named(spot) or device_names(solution).name_at(spot)
     if name is not None and not name.resolvers:
         kind = device_names(solution).kind_of(name, torch, spot)
         if kind:
@@ -65,6 +65,14 @@ def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
         if torch
         else None
     )
+
+
+def _named(spot: Spot) -> DeviceExpression | None:
+    """Return the device of a value that the call itself names (`set_device(x.device)`)."""
+    match spot.node:
+        case ast.Call(args=[ast.Attribute(value=ast.Name(), attr="device") as device]):
+            return DeviceExpression(ast.unparse(device))
+    return None
 
 
 def spelling(solution: Solution, path: str, name: str) -> str | None:

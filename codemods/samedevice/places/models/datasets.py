@@ -107,9 +107,11 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     mixed_items(run, item, call.spot, before)
     order = call.kwargs.get("generator")
     if order is not None and isinstance(order[0], Obj) and order[0].node is not None:
-        order[0].node.find().wants_host = call.spot  # loaders shuffle on the host
+        # Loaders shuffle on the default device, which is the CPU if nobody says otherwise.
+        if not run.default_device:
+            order[0].node.find().wants_host = call.spot
         if order[0].site is not None:
-            order[0].site.detail["loader"] = True
+            order[0].site.detail["loader"] = not run.default_device
     made.attrs["batch"] = batch
     made.attrs["dataset"] = dataset
     made.kwargs = {k: v for k, (v, _) in call.kwargs.items()}
