@@ -16,12 +16,13 @@ from samedevice.places import (
     functions,
     iteration,
     libraries,
+    moving,
     operators,
     subscripts,
 )
 from samedevice.places.graph import Place, Spot
 from samedevice.places.lattice import counted
-from samedevice.places.models import datasets, module_methods, optimizers, serialization
+from samedevice.places.models import datasets, optimizers, serialization
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
@@ -303,7 +304,7 @@ def register(run: Interpreter, owner: Obj, child: Obj) -> None:
         whole.stateful = whole.stateful or child.stateful
     if child.used and not (run.conditional or owner.used or child.moves):
         # It was called by itself before: what it computed then stays where it is.
-        module_methods.rebase(run, child, run.graph.node())
+        moving.rebase(run, child, run.graph.node())
     assert child.node is not None
     run.graph.same(owner.node, child.node)
     owner.parts.append(child)

@@ -11,7 +11,16 @@ from samedevice import syntax
 from samedevice.places import classes, instances
 from samedevice.places.environment import Exits, State
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.summaries import Given, Record, again, placeholder, shape, stores
+from samedevice.places.summaries import (
+    Given,
+    Record,
+    again,
+    beforehand,
+    moves,
+    placeholder,
+    shape,
+    stores,
+)
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -96,6 +105,8 @@ def evaluate(
     run.scopes[node] = scope
     run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)
+    given = _given(func, args, kwargs)
+    before = beforehand(given)
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
     hosted = _is_host_code(func)
     run.hosted += hosted
@@ -127,8 +138,8 @@ def evaluate(
     run.stack.pop()
     run.hosted -= hosted
     return Record(
-        _given(func, args, kwargs), result, (nodes, len(run.graph.nodes)),
-        (meets, len(run.graph.meetings)),
+        before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),
+        moved=moves(before, given),
     )  # fmt: skip
 
 
@@ -188,7 +199,8 @@ def by_template(
     record = _template(run, func, args, kwargs, spot, given)
     result = record.result
     if isinstance(result, Obj) and result.family == "module":
-        if all(result is not before for before in record.given.values()):
+        known = (value for value in record.given.values() if isinstance(value, Obj))
+        if all(result.attrs is not before.attrs for before in known):
             return twin(result, run.graph.node(spot))
     return again(run, record, given)
 

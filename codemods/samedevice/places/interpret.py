@@ -31,6 +31,7 @@ from samedevice.places import (  # noqa: F401  # each registers what it evaluate
     iteration,
     loops,
     models,
+    moving,
     operators,
     statements,
     subscripts,
@@ -41,7 +42,6 @@ from samedevice.places.environment import State
 from samedevice.places.focus import Definitions, Unit
 from samedevice.places.graph import Node, Spot
 from samedevice.places.lines import Lines
-from samedevice.places.models import module_methods
 from samedevice.places.values import (
     NAMING,
     SCALAR,
@@ -144,7 +144,7 @@ class Interpreter(Context):
                 anywhere = anywhere or self.default_device
         self.default_device = anywhere
         for owner in self.awaiting:
-            module_methods.arrive(self, owner)
+            moving.arrive(self, owner)
         self.symbolic += 1
         index = 0
         while index < len(self.classes):
@@ -165,7 +165,7 @@ class Interpreter(Context):
                     functions.call_symbolic(self, func)
         self.symbolic -= 1
         for owner in self.awaiting:
-            module_methods.arrive(self, owner)
+            moving.arrive(self, owner)
         self.enter(("", ""))
 
     def tell_share(self, done: int) -> None:

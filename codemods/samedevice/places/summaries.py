@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.places import functions
+from samedevice.places import functions, moving
 from samedevice.places.graph import Meet, Node, Spot
 from samedevice.places.values import (
     DEEP,
@@ -53,6 +54,7 @@ class Record:
     meets: tuple[int, int]
     sites: tuple[Site, ...] = ()
     stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
+    moved: tuple[tuple[int | str, Node, Spot], ...] = ()  # modules that it moves, and where to
 
     @cached_property
     def shapes(self) -> dict[int | str, object]:
@@ -134,13 +136,32 @@ def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -
     return value
 
 
+def beforehand(given: Given) -> Given:
+    """Return the values of a call as they are before it: it may move its modules."""
+    return {
+        name: copy(value) if isinstance(value, Obj) and value.family == "module" else value
+        for name, value in given.items()
+    }
+
+
+def moves(before: Given, given: Given) -> tuple[tuple[int | str, Node, Spot], ...]:
+    """Return which modules a call moved for certain, of what it was given."""
+    return tuple(
+        (name, value.node, value.moves[-1])
+        for name, value in given.items()
+        if isinstance(value, Obj) and value.node is not None and value.moves
+        if isinstance(was := before[name], Obj) and was.node is not value.node
+    )
+
+
 def again(run: Interpreter, record: Record, given: Given) -> Value:
     """Return what a function gives for other arguments, with the same relations and sites."""
-    copy = _Copy(run, record, given)
-    copy.relations()
-    copy.sites()
-    copy.stores(given)
-    return copy.value(record.result)
+    made = _Copy(run, record, given)
+    made.relations()
+    made.sites()
+    made.stores(given)
+    made.moves(given)
+    return made.value(record.result)
 
 
 def stores(
@@ -275,6 +296,14 @@ class _Copy:
                 if isinstance(held, Obj) and held is not value:
                     held.parent = owner
                 self._run.trail.put(owner.attrs, attr, held)
+
+    def moves(self, given: Given) -> None:
+        """Move the modules that the evaluation moved."""
+        for name, node, spot in self._record.moved:
+            owner = given.get(name)
+            if isinstance(owner, Obj) and owner.family == "module":
+                owner.moves.append(spot)
+                moving.rebase(self._run, owner, self._at(node))
 
     def value(self, value: Value, depth: int = DEEP) -> Value:
         """Return a value of the evaluation with the places of this call."""

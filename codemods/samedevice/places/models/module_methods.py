@@ -15,9 +15,10 @@ from samedevice.places import (
     devices,
     functions,
     iteration,
+    moving,
 )
 from samedevice.places.dispatch import under
-from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, nn
 from samedevice.places.values import (
     NONE,
@@ -26,7 +27,6 @@ from samedevice.places.values import (
     Arg,
     Const,
     Dict,
-    Either,
     Func,
     Iter,
     Obj,
@@ -231,22 +231,23 @@ def move_module(
             # From here on it is on the host; where it computed before stays as it was.
             node = run.graph.node(spot)
             run.graph.pin(node, Place.HOST, spot, "module")
-            rebase(run, owner, node)
+            moving.rebase(run, owner, node)
         return  # for saving or export, otherwise
     first = not owner.moves
     owner.moves.append(spot)
     root = owner.node.find()
-    if _surely(run, spot) and owner.parent is None and not owner.shared and owner.site is not None:
+    whole = owner.wrapped() or owner
+    if _surely(run, spot) and whole.is_whole():
         # Where it computed before stays as it was, and so do copies of it.
         run.graph.pin(root, Place.HOST, spot, "unmoved")
-        rebase(run, owner, device.node)
-        for copied in owner.copies:
+        moving.rebase(run, whole, device.node)
+        for copied in whole.copies:
             if copied.site is not None and not copied.moves:
                 copied.site.node = run.graph.node(copied.site.spot)
-                rebase(run, copied, copied.site.node)
+                moving.rebase(run, copied, copied.site.node)
         return
     if root.pin is Place.HOST and root.name == "module" or first and owner.used:
-        rebase(run, owner, device.node)
+        moving.rebase(run, owner, device.node)
         return
     run.graph.same(owner.node, device.node)
     for child in owner.attrs.values():
@@ -272,26 +273,3 @@ def _handed_in(spot: Spot, scope: Scope) -> bool:
         and isinstance(spot.node, ast.Name)
         and spot.node.id in functions.parameters(level.func.node)
     )
-
-
-def rebase(run: Interpreter, owner: Obj, node: Node) -> None:
-    """Put a module, its parameters and its parts somewhere else from now on."""
-    before = owner.node.find() if owner.node is not None else None
-    owner.node = node
-    arrive(run, owner)
-    held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
-    for part in (*owner.parts, *(part for value in held for part in contents.modules_in(value))):
-        if part.node is not node:
-            rebase(run, part, node)
-    for attr, child in list(owner.attrs.items()):
-        if isinstance(child, Tensor) and child.node.find() is before:
-            moved = child.copy()
-            moved.node = node
-            run.trail.put(owner.attrs, attr, moved)
-
-
-def arrive(run: Interpreter, owner: Obj) -> None:
-    """Say that what a module will compute is where it is by now."""
-    for node in owner.awaited:
-        run.graph.same(node, owner.node or node)
-    owner.awaited.clear()
