@@ -324,7 +324,7 @@ class DeviceNames:
         moved = {
             name for name in _moved_names(spot.node) if not isinstance(scope.lookup(name), Ext)
         }
-        building = scope.func is not None and getattr(scope.func.node, "name", "") == "__init__"
+        building = self.reach.builds(scope)
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             for name in self.reach.followed(scope):
                 if name.split("[")[0] not in moved:

@@ -41,6 +41,7 @@ from samedevice.places.values import (
     Tensor,
     Value,
     parameter_of,
+    surely_tensor,
 )
 
 if TYPE_CHECKING:
@@ -364,7 +365,15 @@ def set_item(
             return  # it is a mapping, of which nothing else is known
         subscripts.index_tensor(run, owner, owner_node, key, index, Spot(scope.path, stmt))
         if isinstance(value, Tensor):
-            run.graph.store(value.node, owner.node)
+            if _by_tensor(key) and not value.scalar and surely_tensor(value):
+                # What a tensor indexes takes values from its own device only; slices copy.
+                given = Spot(scope.path, getattr(stmt, "value", stmt))
+                spot = Spot(scope.path, owner_node)
+                run.graph.meet(
+                    owner.node, spot, value.node, given, Spot(scope.path, stmt), run.function()
+                )
+            else:
+                run.graph.store(value.node, owner.node)
             if owner.packed and owner.site is not None and not isinstance(key, Const):
                 owner.site.detail["others"] = value  # `for key in batch: batch[key] = ...`
     elif owner is ARRAY and not (
@@ -400,4 +409,12 @@ def _moves_along(klass: Klass, attr: str) -> bool:
     return isinstance(own, Func) and any(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for node in syntax.walk(own.node)
+    )
+
+
+def _by_tensor(key: Value) -> bool:
+    """Tell whether a subscript has a tensor in it that has dimensions."""
+    parts = key.items or [] if isinstance(key, Seq) else [key]
+    return any(
+        isinstance(part, Tensor) and surely_tensor(part) and not part.scalar for part in parts
     )

@@ -99,6 +99,7 @@ def evaluate(
     scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
     scope.func = func
     scope.call = spot
+    scope.building = run.constructing > 0
     scope.self_value = func.bound if func.bound is not None else func.scope.self_value
     if func.bound is None and func.cls is None and func.scope.func is not None:
         scope.self_value = func.scope.self_value

@@ -127,6 +127,15 @@ class InReach:
             self._bound[scope.node] = _first_bound(scope.node)
         return self._bound[scope.node]
 
+    def builds(self, scope: Scope) -> bool:
+        """Tell whether code runs only while its module is built."""
+        if scope.func is None:
+            return False
+        if getattr(scope.func.node, "name", "") == "__init__":
+            return True
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        return self.in_module(scope) and all(one.building for one in scopes)
+
     def followed(self, scope: Scope) -> Iterator[str]:
         """The tensor parameters of a function that some caller hands in from the device."""
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])

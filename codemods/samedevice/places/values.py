@@ -372,8 +372,8 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "call", "cls", "func", "globals", "names", "node", "outer", "path", "self_value",
-        "keys", "tests", "writes",
+        "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer", "path",
+        "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -388,6 +388,7 @@ class Scope:
         self.cls: Klass | None = None
         self.self_value: Value | None = None
         self.call: Spot | None = None
+        self.building = False  # it runs while a module is built
         self.writes: set[str] | None = None
         # Names that hold a text with a tensor's device in it, and that tensor.
         self.keys: dict[str, ast.expr] = {}
