@@ -37,6 +37,8 @@ _TENSORS_ONLY = frozenset(
 )  # fmt: skip
 
 
+#: What stops a program on the device as long as it stays on the CPU.
+_STOPS = frozenset((*CREATIONS, "module", "batch", "generator"))
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 
 
@@ -132,10 +134,19 @@ class DeviceNames:
         handed = self._parameter(group)
         if handed is not None:
             return handed
-        if self.solution.policy.is_offered(edited(site)):  # the user chooses, elsewhere
-            path = edited(site)
-            return self._unhidden(self.resolvers.existing(path, self.programs.of(path)), site)
-        return self._unhidden(self.resolvers.resolver(edited(site)), site)
+        return self._unhidden(self._of_program(edited(site), group.kind in _STOPS), site)
+
+    def _of_program(self, path: str, needed: bool) -> DeviceExpression | None:
+        """Return the name of a program's device in a file; a new one where that is right.
+
+        It is not where the user chooses the device elsewhere; nor, if it is not `needed` for the
+        program to run, where the program has chosen one, of which nothing is in reach.
+        """
+        policy = self.solution.policy
+        chosen = not (needed or self.project.resolver_function) and policy.has_device(path)
+        if chosen or policy.is_offered(path):
+            return self.resolvers.existing(path, self.programs.of(path))
+        return self.resolvers.resolver(path)
 
     @staticmethod
     def _unhidden(name: DeviceExpression | None, site: Site) -> DeviceExpression | None:
@@ -248,7 +259,9 @@ class DeviceNames:
         names = {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}
         if "device" in names:
             return None
-        local = self.programs.is_distributed(path) or self.solution.policy.is_offered(path)
+        policy = self.solution.policy
+        local = self.programs.is_distributed(path) or policy.is_offered(path)
+        local = local or policy.has_device(path)
         place = self.solution.span(Spot(path, func.node))
         edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
         for caller in self.interpreter.all_scopes.get(func.node, ()):
@@ -342,7 +355,7 @@ class DeviceNames:
                 defined = self._pending(code, value, site)
                 if defined is not None:
                     return defined
-        return self.resolvers.resolver(path)
+        return self._of_program(path, needed=False)
 
     def kind_of(self, name: DeviceExpression, torch: str, spot: Spot) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.

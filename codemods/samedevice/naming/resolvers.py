@@ -53,8 +53,6 @@ class Resolvers:
             return self.chosen(path)
         if self.programs.is_distributed(path) and not self.programs.sets_device_once(path):
             return None  # one device for all processes would be the wrong one for most
-        if self.solution.policy.has_device(path):
-            return None  # it has one already, of which nothing is in reach
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
         needy = self.needing().get(program, set()) | {path}
