@@ -184,10 +184,14 @@ def resume(
     push: Push = False,
     pull_request: PullRequests = False,
     jobs: Jobs = 0,
-    engine: Annotated[EngineName | None, typer.Option(help="Another engine than before.")] = None,
-    address: Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")] = "",
+    engine: Annotated[
+        EngineName | None, typer.Option(help="Use another engine than before.")
+    ] = None,
+    address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address of the Ray cluster.")
+    ] = "",
 ) -> int:
-    """Go on with a batch that was stopped; with --push or --pull-request, deliver a dry run's."""
+    """Continue a batch that was stopped; with --push or --pull-request, deliver a dry run's."""
     with options.opened(folder) as state:
         settings = options.changed(state, push, pull_request, jobs, engine, address)
         settings.keep(state)
@@ -260,7 +264,9 @@ def again(
 
 def status(
     folder: Folder = FOLDER,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Until it ends.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Show it until the batch ends.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
 ) -> int:
     """Show how a batch stands, also while another process runs it."""
@@ -286,7 +292,9 @@ def status(
 
 def records(
     folder: Folder = FOLDER,
-    every: Annotated[bool, typer.Option("--all", help="Every attempt, not the last.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every attempt, not only the last one.")
+    ] = False,
 ) -> int:
     """Print the records as JSON lines, for other tools."""
     with options.opened(folder) as state:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .record import Record
     from .state import State
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 class Method(str, Enum):
@@ -60,7 +60,7 @@ def merge(
     ] = False,
     yes: Yes = False,
 ) -> int:
-    """Merge the open requests that nothing is in the way of: each is looked at first."""
+    """Merge the open requests that nothing stands against; each is checked first."""
     from . import fleet
     from .run import Settings
     from .standing import CHECKS, REVIEW
@@ -84,7 +84,7 @@ def update(
         bool, typer.Option("--moved", help="Also where the target has moved without a conflict.")
     ] = False,
 ) -> int:
-    """Make changes again where the target has moved: on what it is now, in the same requests.
+    """Make the changes again where the target branch has moved, in the same requests.
 
     Those with conflicts, and those that the forge wants brought up to date. What somebody added
     commits to is left alone.

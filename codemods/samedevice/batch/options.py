@@ -57,14 +57,21 @@ PolicyFile = Annotated[
 ]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", "-j", metavar="N", min=0, help="At a time.", show_default="one a core"),
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=0,
+        help="How many repositories at a time.",
+        show_default="one for each core",
+    ),
 ]
 Push = Annotated[bool, typer.Option("--push", help="Push the branches.")]
 PullRequests = Annotated[
     bool, typer.Option("--pull-request", help="Push, and open or update pull requests.")
 ]
 Engine = Annotated[EngineName, typer.Option(help="This machine, or a Ray cluster.")]
-Address = Annotated[str, typer.Option(metavar="ADDRESS", help="The Ray cluster.")]
+Address = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the Ray cluster.")]
 
 FOLDER = Path("samedevice-batch")
 

@@ -11,7 +11,7 @@ import typer
 
 from .errors import CLEAN, FOUND, exit_codes, fail
 from .help import Command
-from .options import Exclude
+from .options import ConfigFile, Exclude, Isolated
 from .project import read, settings
 from .root import app
 from .screen import make_console
@@ -35,11 +35,13 @@ def explain(
         typer.Argument(metavar="PATH", help="The project.", show_default="."),
     ] = None,
     exclude: Exclude = None,
+    config_file: ConfigFile = "",
+    isolated: Isolated = False,
 ) -> int:
     """Find the statement of a traceback in the project, and say what meets there and why.
 
     Of a message alone, the findings that can raise it are listed. Runs none of the code. Exit code:
-    0 explained, or said to be no matter of devices; 1 it is not of this project; 2 no traceback.
+    0 explained, or not about devices; 1 it is not of this project; 2 no traceback.
     """
     from ..explain import explain as explained
 
@@ -48,7 +50,7 @@ def explain(
     except OSError as problem:
         fail(f"{error}: cannot be read: {problem.strerror}")
     paths = paths or ["."]
-    config = settings(paths, exclude=exclude)
+    config = settings(paths, exclude=exclude, file=config_file, isolated=isolated)
     project = read(paths, config)
     found = explained(text, project, config)
     if found is None:

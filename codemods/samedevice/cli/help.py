@@ -27,6 +27,9 @@ COMMANDS = {
 }
 
 
+_SENTENCE = 200  # letters of a command's first sentence that are shown
+
+
 class Command(typer.core.TyperCommand):
     """A command whose flags are shown under headings."""
 
@@ -51,7 +54,13 @@ class Group(typer.core.TyperGroup):
             _parameters(self, ctx, formatter)
         else:
             _parameters(self, ctx, formatter)
-            self.format_commands(ctx, formatter)
+            with formatter.section("Commands"):
+                formatter.write_dl(
+                    [
+                        (name, one.get_short_help_str(_SENTENCE))
+                        for name, one in self.commands.items()
+                    ]
+                )
 
     def _grouped(self, ctx: Any, formatter: Any) -> None:
         widest = max(len(name) for name in self.commands)

@@ -8,7 +8,17 @@ import typer
 
 from .errors import CLEAN, FAILED, exit_codes
 from .help import Command
-from .options import Exclude, Ignore, Paths, Quiet, Resolver, Select
+from .options import (
+    ConfigFile,
+    Exclude,
+    ExtendSelect,
+    Ignore,
+    Isolated,
+    Paths,
+    Quiet,
+    Resolver,
+    Select,
+)  # fmt: skip
 from .project import read, settings
 from .root import app
 from .screen import listen, say, tell_errors, working
@@ -40,11 +50,14 @@ def map_(
         bool, typer.Option("--unsafe", help="With --fixed, apply unsafe fixes, too.")
     ] = False,
     select: Select = None,
+    extend_select: ExtendSelect = None,
     ignore: Ignore = None,
     exclude: Exclude = None,
     resolver: Resolver = "",
+    config_file: ConfigFile = "",
+    isolated: Isolated = False,
 ) -> int:
-    """Write the code as a page in which each tensor, module and move has the colour of its place.
+    """Write the code as a page in which each tensor, module and move has the colour of its device.
 
     It needs no network, and runs none of the code.
     """
@@ -55,8 +68,9 @@ def map_(
     output = image or output
     commands.check_output(output, show, bool(image))
     config = settings(
-        paths, select=select, ignore=ignore, exclude=exclude, resolver=resolver, unsafe=unsafe
-    )
+        paths, select=select, extend_select=extend_select, ignore=ignore, exclude=exclude,
+        resolver=resolver, unsafe=unsafe, file=config_file, isolated=isolated,
+    )  # fmt: skip
     project = read(paths, config)
     if project.sources:
         with working("mapping", project) as step:

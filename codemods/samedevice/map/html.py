@@ -237,9 +237,9 @@ def _summary(view: View) -> str:
     leaves = sum(len(file.leaves) for file in view.files.values())
     return (
         f"{count(len(view.files), 'file')}, {count(rows, 'line')}: "
-        f"{count(sum(view.counts.values()), 'value')} with a place, "
-        f"{count(kinds['moved'] + kinds['read'], 'move')}. Values are put on the device in "
-        f"{count(enters, 'place')} of the code and taken off it in {count(leaves, 'place')}."
+        f"{count(sum(view.counts.values()), 'value')} in colour, "
+        f"{count(kinds['moved'] + kinds['read'], 'move')}. Values are put on the device on "
+        f"{count(enters, 'line')} and taken off it on {count(leaves, 'line')}."
     )
 
 
