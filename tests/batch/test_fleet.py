@@ -149,7 +149,7 @@ def record(**request: object) -> Record:
         ({"merge": "behind"}, "behind"),
         ({"merge": "blocked"}, "blocked"),
         ({"merge": "unknown"}, "unknown"),
-        ({"merge": "", "checks": "", "review": ""}, "unknown"),
+        ({"merge": "", "checks": "", "review": ""}, "open"),
     ],
 )
 def test_the_word_for_it(request_: dict[str, object], word: str) -> None:

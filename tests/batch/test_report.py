@@ -159,6 +159,7 @@ def test_csv_starts_no_formula(folder: Path) -> None:
         "error": "", "found": "3", "fixed": "1", "left": "2", "files": "2", "added": "3",
         "removed": "1", "proof": "passed", "seconds": "3.0", "branch": "samedevice/one-device",
         "commit": "b" * 40, "pull_request": "https://git.test/acme/one/pull/7", "attempt": "1",
+        "run": "1", "verdict": "incomplete", "standing": "open", "waits": "",
     }  # fmt: skip
 
 

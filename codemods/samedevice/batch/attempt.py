@@ -31,6 +31,7 @@ from .owners import PLACES, owners
 from .policy import Policy
 from .proof import prove
 from .record import FileChange, Left, Outcome, Phase, Problem, Record
+from .report_data import counted
 from .sandbox import Limits
 from .trees import Entry
 
@@ -216,7 +217,8 @@ class _Attempt:
         trees.keep_places(code, [one.path for one in self._entries if one.path not in written])
         modules = sum(one.mode == "160000" for one in self._entries)
         if modules:
-            self._note(f"{modules} submodules were left alone")
+            said = "1 submodule was" if modules == 1 else f"{modules:,} submodules were"
+            self._note(f"{said} left alone")
         record.key = reuse.fix_key(self._policy, small, self._entries)
         if self._job.earlier is not None and self._job.earlier.key == record.key:
             return self._take_over(self._job.earlier)
@@ -332,11 +334,15 @@ class _Attempt:
         lines = record.added + record.removed
         if policy.max_lines is not None and lines > policy.max_lines:
             most = policy.max_lines
-            raise Stop(Outcome.HELD, f"it changes {lines:,} lines, and the policy allows {most:,}")
+            raise Stop(
+                Outcome.HELD, f"it changes {counted(lines, 'line')}, and the policy allows {most:,}"
+            )
         files = len(record.changed)
         if policy.max_files is not None and files > policy.max_files:
             most = policy.max_files
-            raise Stop(Outcome.HELD, f"it changes {files:,} files, and the policy allows {most:,}")
+            raise Stop(
+                Outcome.HELD, f"it changes {counted(files, 'file')}, and the policy allows {most:,}"
+            )
 
     def _commit(self) -> None:
         record, policy = self._record, self._policy
@@ -438,7 +444,8 @@ def _is_needed(path: str) -> bool:
 def _nothing(record: Record) -> str:
     left = sum(record.left.values())
     if left:
-        return f"{left:,} findings, none of which could be fixed: see why"
+        said = "1 finding, which" if left == 1 else f"{left:,} findings, none of which"
+        return f"{said} could {'not ' * (left == 1)}be fixed: see why"
     return "nothing to change"
 
 

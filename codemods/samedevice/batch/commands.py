@@ -175,7 +175,7 @@ def plan(
     if not console.is_terminal:
         console.width = 1000
     console.print(table)
-    typer.echo(f"{len(listed.repositories):,} repositories", err=True)
+    typer.echo(options.counted(len(listed.repositories), "repository"), err=True)
     return FINE
 
 
@@ -308,7 +308,7 @@ def report(folder: Folder = FOLDER) -> int:
     from . import report as report_
 
     with options.opened(folder) as state:
-        for path in report_.write(state.records(), folder):
+        for path in report_.write(state.records(), folder, state.records(every=True)):
             typer.echo(path)
     return FINE
 
@@ -386,10 +386,10 @@ def _finish(state: State) -> int:
         for outcome in Outcome
         if counts.get(outcome.value)
     )
-    typer.echo(f"{state.total():,} repositories: {told}", err=True)
+    typer.echo(f"{options.counted(state.total(), 'repository')}: {told}", err=True)
     for why, count in state.waits().items():
-        typer.echo(f"{options.requests_(count)} not opened yet: {why}", err=True)
-    pages = report_.write(state.records(), state.folder)
+        typer.echo(f"{options.counted(count, 'request')} not opened yet: {why}", err=True)
+    pages = report_.write(state.records(), state.folder, state.records(every=True))
     typer.echo(f"report: {pages[0]}", err=True)
     wrong = sum(counts.get(one.value, 0) for one in Outcome if one.needs_attention)
     if not wrong:

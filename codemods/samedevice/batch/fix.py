@@ -228,7 +228,7 @@ class Task:
         applied = dict.fromkeys(one for change in outcome.changes for one in change.findings)
         listed = change_list(outcome)
         fixed.changed = {_slashed(change.path): change.after for change in outcome.changes}
-        fixed.found = _count(filter(is_wrong, outcome.found))
+        fixed.found = _found(outcome, applied)
         fixed.fixed = _count(applied)
         fixed.left = _count(filter(is_wrong, outcome.remaining))
         wrong = {
@@ -326,6 +326,24 @@ def _modernized(config: config_.Config) -> tuple[Project, Outcome]:
 
     planned = plan.plan(["."], config, everything=True)
     return plan.project(planned.outcome, config), planned.outcome
+
+
+def _found(outcome: Outcome, applied: Iterable[Finding]) -> dict[str, int]:
+    """Count what was found in all rounds, by rule: a fix may bring to light what it hid before.
+
+    Each counts once, however many rounds saw it.
+    """
+
+    def seen(findings: Iterable[Finding]) -> Counter[tuple[str, int, str]]:
+        return Counter((one.path, one.span.line, one.rule) for one in findings)
+
+    later = seen(applied)
+    later += seen(outcome.before(one) for one in outcome.remaining if is_wrong(one))
+    every = seen(filter(is_wrong, outcome.found)) | later
+    by_rule: Counter[str] = Counter()
+    for (_, _, rule), count in every.items():
+        by_rule[rule] += count
+    return dict(sorted(by_rule.items()))
 
 
 def _count(findings: Iterable[Finding]) -> dict[str, int]:

@@ -68,7 +68,9 @@ def merge(
     passed_over = (*(CHECKS if without_checks else ()), *(REVIEW if without_review else ()))
     with options.opened(folder) as state:
         number = _open(state, names)
-        if not _agreed(number, f"Merge what can be merged of {options.requests_(number)}?", yes):
+        if not _agreed(
+            number, f"Merge what can be merged of {options.counted(number, 'request')}?", yes
+        ):
             return FINE if not number else ATTENTION
         stayed = fleet.merge(
             state, Settings.of(state), names or (), method.value, passed_over, _tell_trouble
@@ -111,7 +113,7 @@ def update(
                 if standing(one) != "touched"
             }
             wanted |= ours & set(fleet.moved(state, settings, names or (), _tell_trouble)[0])
-        typer.echo(f"{options.requests_(len(wanted))} to make anew", err=True)
+        typer.echo(f"{options.counted(len(wanted), 'request')} to make anew", err=True)
         if not wanted:
             return FINE
         return work(state, lambda tell: run.redo(state, settings, wanted, tell))
@@ -124,7 +126,9 @@ def close(names: Names = None, folder: Folder = FOLDER, yes: Yes = False) -> int
 
     with options.opened(folder) as state:
         number = _open(state, names)
-        if not _agreed(number, f"Close {options.requests_(number)} and delete the branches?", yes):
+        if not _agreed(
+            number, f"Close {options.counted(number, 'request')} and delete the branches?", yes
+        ):
             return FINE if not number else ATTENTION
         stayed = fleet.close(state, Settings.of(state), names or (), _tell_trouble)
         typer.echo(f"{number - len(stayed):,} closed, {len(stayed):,} not", err=True)
@@ -142,9 +146,9 @@ def rollback(names: Names = None, folder: Folder = FOLDER, yes: Yes = False) -> 
             typer.echo("there is nothing to roll back", err=True)
             return FINE
         number = sum(record.pull_request is not None for record in wanted)
-        branches = "1 branch" if len(wanted) == 1 else f"{len(wanted):,} branches"
+        branches = options.counted(len(wanted), "branch")
         if not yes and not options.confirmed(
-            f"Delete {branches} and close {options.requests_(number)}?"
+            f"Delete {branches} and close {options.counted(number, 'request')}?"
         ):
             typer.echo("nothing was done", err=True)
             return ATTENTION
@@ -204,4 +208,4 @@ def _show(records: list[Record], json: bool) -> None:
         console.width = 1000
     console.print(table)
     told = ", ".join(f"{count:,} {word}" for word, count in counts(records).items())
-    typer.echo(f"{options.requests_(len(records))}: {told or 'none'}", err=True)
+    typer.echo(f"{options.counted(len(records), 'request')}: {told or 'none'}", err=True)

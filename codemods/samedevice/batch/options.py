@@ -93,9 +93,11 @@ def with_policy(settings: Settings, file: str) -> Settings:
     return replace(settings, policy=policy_, rollout=rollout(file))
 
 
-def requests_(number: int) -> str:
-    """Return a number of requests, in words."""
-    return "1 request" if number == 1 else f"{number:,} requests"
+def counted(number: int, noun: str) -> str:
+    """Return a number of things, in words."""
+    from .report_data import counted
+
+    return counted(number, noun)
 
 
 def rollout(file: str) -> dict[str, Any]:

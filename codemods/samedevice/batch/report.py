@@ -13,6 +13,8 @@ from ..source import printable
 from . import report_markdown, report_page
 from .record import Outcome, Record
 from .report_data import Totals, proof_word, seconds
+from .standing import standing
+from .trend import Standing, trend, verdict
 
 _ORDER = (
     Outcome.FAILED,
@@ -26,21 +28,25 @@ _ORDER = (
 _COLUMNS = (
     *("repository", "outcome", "phase", "reason", "error", "found", "fixed", "left", "files"),
     *("added", "removed", "proof", "seconds", "branch", "commit", "pull_request", "attempt"),
+    *("run", "verdict", "standing", "waits"),
 )
 
 
-def write(records: Iterable[Record], folder: Path) -> list[Path]:
+def write(records: Iterable[Record], folder: Path, attempts: Iterable[Record] = ()) -> list[Path]:
     """Write report.html, report.md, report.json and report.csv to the batch's folder.
+
+    `records` are the latest of each repository, `attempts` all of them, for the trend.
 
     The `patch` and `changes` of the records are read from there; one that is missing is left out.
     Returns the files, the page first. Raises `SourceError` when one cannot be written.
     """
     listed = sorted(records, key=lambda one: (_ORDER.index(one.outcome), one.repository.name))
     totals = Totals.of(listed)
+    runs = trend(attempts)
     written = {
-        "report.html": report_page.page(listed, totals, folder),
-        "report.md": report_markdown.summary(listed, totals),
-        "report.json": "".join(_json(listed, totals)),
+        "report.html": report_page.page(listed, totals, folder, runs),
+        "report.md": report_markdown.summary(listed, totals, runs),
+        "report.json": "".join(_json(listed, totals, runs)),
         "report.csv": _csv(listed),
     }
     for name, text in written.items():
@@ -56,9 +62,10 @@ def body(record: Record, folder: Path, limit: int = 60_000) -> str:
     return report_markdown.body(record, folder, limit)
 
 
-def _json(records: list[Record], totals: Totals) -> Iterator[str]:
-    """Yield {"version", "totals", "records"}: one record to a line, as in the JSON lines."""
-    yield f'{{"version": 1, "totals": {json.dumps(totals.to_json())}, "records": [\n'
+def _json(records: list[Record], totals: Totals, runs: list[Standing]) -> Iterator[str]:
+    """Yield {"version", "totals", "runs", "records"}: a record to a line, as in the JSON lines."""
+    told = {"totals": totals.to_json(), "runs": [one.to_json() for one in runs]}
+    yield f'{{"version": 1, {json.dumps(told)[1:-1]}, "records": [\n'
     for number, record in enumerate(records):
         yield record.dump() + ("," if number < len(records) - 1 else "") + "\n"
     yield "]}\n"
@@ -88,6 +95,10 @@ def _csv(records: Iterable[Record]) -> str:
             one.commit,
             one.pull_request.url if one.pull_request else "",
             one.attempt,
+            one.run,
+            verdict(one),
+            standing(one),
+            one.waits,
         )
         writer.writerow([_cell(value) for value in row])
     return out.getvalue()

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .record import Record
+from .record import Outcome, Record
+from .standing import STANDINGS, standing
+from .trend import VERDICTS, verdict
 
 
 @dataclass
@@ -28,6 +30,9 @@ class Totals:
     added: int = 0
     removed: int = 0
     pull_requests: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
+    waits: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     started: str = ""
     ended: str = ""
@@ -49,16 +54,40 @@ class Totals:
             total.added += one.added
             total.removed += one.removed
             total.pull_requests += one.pull_request is not None
+            total.verdicts[verdict(one)] += 1
+            total.requests[standing(one)] += one.pull_request is not None
+            total.waits[one.waits] += bool(one.waits) and one.outcome is Outcome.MIGRATED
             total.seconds += seconds(one)
             if one.started:
                 total.started = min(total.started or one.started, one.started)
             total.ended = max(total.ended, one.ended)
+        total.requests, total.waits = +total.requests, +total.waits
         return total
 
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON's types."""
         # not `asdict`, which makes a Counter of a Counter's pairs
         return {**vars(self), "seconds": round(self.seconds, 1)}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things, in words: "1 file", "2,000 repositories"."""
+    if number != 1:
+        ending = "es" if noun.endswith(("x", "ch")) else "s"
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else noun + ending
+    return f"{number:,} {noun}"
+
+
+def requests(totals: Totals) -> str:
+    """Return how many requests stand how, in words; "" without any."""
+    order = [word for word in STANDINGS if totals.requests[word]]
+    return ", ".join(f"{totals.requests[word]:,} {word}" for word in order)
+
+
+def verdicts(totals: Totals) -> str:
+    """Return how many repositories have which verdict, in words."""
+    order = [word for word in VERDICTS if totals.verdicts[word]]
+    return ", ".join(f"{totals.verdicts[word]:,} {word}" for word in order)
 
 
 def seconds(record: Record) -> float:

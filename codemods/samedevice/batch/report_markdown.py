@@ -15,7 +15,18 @@ from typing import Any
 from ..report.markdown import code, fenced, text
 from ..report.place import printable
 from .record import Outcome, Record, Run
-from .report_data import Totals, proof_word, reasons, rules_by_count, seconds
+from .report_data import (
+    Totals,
+    counted,
+    proof_word,
+    reasons,
+    requests,
+    rules_by_count,
+    seconds,
+    verdicts,
+)
+from .standing import standing
+from .trend import Standing
 
 _LONGEST = 300  # characters of one reason or line of code
 _TAIL = 2_000  # characters of a run's output
@@ -68,8 +79,8 @@ def _what(record: Record) -> str:
     files = len(record.changed) + record.cut.get("changed", 0)
     said = (
         "PyTorch stops where tensors on different devices meet. This change puts the tensors and "
-        f"modules of this project on one device: {_count(sum(record.fixed.values()), 'fix')} "
-        f"in {_count(files, 'file')}, +{record.added:,} −{record.removed:,} lines."
+        f"modules of this project on one device: {counted(sum(record.fixed.values()), 'fix')} "
+        f"in {counted(files, 'file')}, +{record.added:,} −{record.removed:,} lines."
     )
     if record.policy.get("modernize"):
         said += " Python 2 was turned into Python 3 first, where there was any."
@@ -170,21 +181,32 @@ def _changes(changes: Sequence[dict[str, Any]]) -> Iterator[str]:
                 yield line
 
 
-def summary(records: Sequence[Record], totals: Totals) -> str:
+def summary(records: Sequence[Record], totals: Totals, runs: Sequence[Standing] = ()) -> str:
     """Return the whole batch in Markdown: sums, findings by rule, what needs somebody's eye."""
-    return "\n\n".join(_summary(records, totals)) + "\n"
+    return "\n\n".join(_summary(records, totals, runs)) + "\n"
 
 
-def _summary(records: Sequence[Record], totals: Totals) -> Iterator[str]:
+def _summary(records: Sequence[Record], totals: Totals, runs: Sequence[Standing]) -> Iterator[str]:
     yield "# samedevice batch"
     outcomes = ", ".join(f"{count:,} {name}" for name, count in totals.outcomes.most_common())
-    repositories = "repository" if totals.repositories == 1 else "repositories"
     yield (
-        f"{totals.repositories:,} {repositories}: {outcomes or 'none'}. "
-        f"{totals.found.total():,} findings, {totals.fixed.total():,} fixed in "
-        f"{_count(totals.changed, 'file')} (+{totals.added:,} −{totals.removed:,} lines), "
+        f"{counted(totals.repositories, 'repository')}: {outcomes or 'none'}. "
+        f"{counted(totals.found.total(), 'finding')}, {totals.fixed.total():,} fixed in "
+        f"{counted(totals.changed, 'file')} (+{totals.added:,} −{totals.removed:,} lines), "
         f"{totals.left.total():,} left."
     )
+    if totals.repositories:
+        yield f"By what is shown of them: {verdicts(totals)}."
+    if totals.requests:
+        yield f"Requests: {requests(totals)}."
+    if totals.waits:
+        lines = [
+            f"- {counted(count, 'request')}: {text(why)}"
+            for why, count in totals.waits.most_common()
+        ]
+        yield "Not opened yet:\n\n" + "\n".join(lines)
+    if len(runs) > 1:
+        yield "\n".join(_runs(runs))
     rows = ["| rule | found | fixed | left |", "| --- | ---: | ---: | ---: |"]
     for rule in rules_by_count(totals):
         rows.append(
@@ -213,13 +235,25 @@ def _summary(records: Sequence[Record], totals: Totals) -> Iterator[str]:
         ]
         for one in changed:
             link = one.pull_request
-            asked = f"[#{link.number}]({_url(link.url)}) {link.state}" if link else ""
+            asked = f"[#{link.number}]({_url(link.url)}) {standing(one)}" if link else ""
             rows.append(
                 f"| {code(one.repository.name)} | {sum(one.fixed.values()):,} | "
                 f"{sum(one.left.values()):,} | {len(one.changed):,} | +{one.added:,} "
                 f"−{one.removed:,} | {proof_word(one)} | {seconds(one):,.1f} | {asked} |"
             )
         yield "\n".join(rows)
+
+
+def _runs(runs: Sequence[Standing]) -> Iterator[str]:
+    """Return a table with a row for each run over all repositories."""
+    words = ("proved", "unproved", "incomplete", "refused", "clean", "unknown")
+    yield f"| run | begun | {' | '.join(words)} | found | fixed | left | merged | taken over |"
+    yield "| ---: | --- |" + " ---: |" * (len(words) + 5)
+    for one in runs:
+        counts = [one.verdicts[word] for word in words]
+        counts += [one.found, one.fixed, one.left, one.merged, one.reused]
+        begun = one.begun[:16].replace("T", " ")
+        yield f"| {one.run:,} | {begun} | {' | '.join(f'{count:,}' for count in counts)} |"
 
 
 def _url(url: str) -> str:
@@ -232,8 +266,3 @@ def _url(url: str) -> str:
 def _short(line: str) -> str:
     line = " ".join(line.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"

@@ -18,7 +18,19 @@ from typing import Any
 from .. import __version__
 from ..report.shell import document, text
 from .record import Outcome, Record
-from .report_data import Totals, has_map, patch, proof_word, reasons, rules_by_count, seconds
+from .report_data import (
+    Totals,
+    counted,
+    has_map,
+    patch,
+    proof_word,
+    reasons,
+    requests,
+    rules_by_count,
+    seconds,
+)
+from .standing import STANDINGS, standing
+from .trend import VERDICTS, Standing, verdict
 
 ROWS = 5_000
 """Repositories in the page; those that come later are in report.csv and report.json."""
@@ -50,17 +62,23 @@ _COLUMNS = (
 _WIDTH = 1000  # of a chart, in its own units
 
 
-def page(records: Sequence[Record], totals: Totals, folder: Path) -> str:
+def page(
+    records: Sequence[Record], totals: Totals, folder: Path, runs: Sequence[Standing] = ()
+) -> str:
     """Return the page of sorted `records`, whose files are in `folder`."""
     script, style = _asset("report.js"), _asset("report.css")
-    return document("samedevice batch", "\n".join(_body(records, totals, folder)), style, script)
+    return document(
+        "samedevice batch", "\n".join(_body(records, totals, folder, runs)), style, script
+    )
 
 
 def _asset(name: str) -> str:
     return (package_files(__package__) / name).read_text("utf-8")
 
 
-def _body(records: Sequence[Record], totals: Totals, folder: Path) -> Iterator[str]:
+def _body(
+    records: Sequence[Record], totals: Totals, folder: Path, runs: Sequence[Standing]
+) -> Iterator[str]:
     yield '<a class="skip" href="#repositories">Skip to the repositories</a>'
     yield "<main>"
     yield from _head(totals)
@@ -68,6 +86,8 @@ def _body(records: Sequence[Record], totals: Totals, folder: Path) -> Iterator[s
     yield from _outcome_chart(totals)
     yield from _rule_chart(totals)
     yield "</div>"
+    if len(runs) > 1:
+        yield from _runs(runs)
     yield from _table(records[:ROWS], totals)
     if len(records) > ROWS:
         yield f'<p class="more">{len(records) - ROWS:,} more are in report.csv and report.json.</p>'
@@ -84,15 +104,23 @@ def _head(totals: Totals) -> Iterator[str]:
     yield f'<p class="when">{text(_when(totals))} · samedevice {text(__version__)}</p></header>'
     fixed, found = totals.fixed.total(), totals.found.total()
     share = f"{fixed / found:.0%} of what was found" if found else "nothing was found"
-    proved = ", ".join(f"{totals.proofs[word]:,} {word}" for word in ("passed", "broken"))
+    proved = ", ".join(f"{totals.verdicts[word]:,} {word}" for word in ("incomplete", "refused"))
+    asked = requests(totals) or "none was opened"
+    waiting = totals.waits.total()
+    if waiting:
+        asked += f", {waiting:,} not opened yet"
     tiles = (
-        ("Repositories", f"{totals.repositories:,}", f"{totals.lines:,} lines of Python"),
-        ("Findings", f"{found:,}", f"{len(totals.found):,} rules"),
+        ("Repositories", f"{totals.repositories:,}", f"{counted(totals.lines, 'line')} of Python"),
+        ("Findings", f"{found:,}", counted(len(totals.found), "rule")),
         ("Fixed", f"{fixed:,}", share),
         ("Left", f"{totals.left.total():,}", "each with its reason"),
-        ("Changed", f"{totals.changed:,} files", f"+{totals.added:,} −{totals.removed:,} lines"),
-        ("Proofs", f"{sum(totals.proofs.values()) - totals.proofs['not run']:,}", proved),
-        ("Requests", f"{totals.pull_requests:,}", "pull or merge requests"),
+        (
+            "Changed",
+            counted(totals.changed, "file"),
+            f"+{totals.added:,} −{totals.removed:,} lines",
+        ),
+        ("Proved", f"{totals.verdicts['proved']:,}", proved),
+        ("Requests", f"{totals.pull_requests:,}", asked),
         ("Work", _duration(totals.seconds), "of all workers"),
     )
     yield '<dl class="tiles">'
@@ -180,6 +208,21 @@ def _rule_chart(totals: Totals) -> Iterator[str]:
     yield "</ul></section>"
 
 
+def _runs(runs: Sequence[Standing]) -> Iterator[str]:
+    """Return a table with a row for each run over all repositories, and a bar of its verdicts."""
+    yield '<section aria-labelledby="runs"><h2 id="runs">Runs</h2><div class="scroll"><table>'
+    heads = ("Run", "Begun", *(word.title() for word in VERDICTS), "Found", "Fixed", "Left")
+    yield "<thead><tr>" + "".join(f'<th scope="col">{head}</th>' for head in heads)
+    yield '<th scope="col">Merged</th><th scope="col">Taken over</th></tr></thead><tbody>'
+    for one in runs:
+        counts = [one.verdicts[word] for word in VERDICTS]
+        counts += [one.found, one.fixed, one.left, one.merged, one.reused]
+        cells = "".join(f'<td class="n">{count:,}</td>' for count in counts)
+        begun = text(one.begun[:16].replace("T", " "))
+        yield f'<tr><th scope="row">{one.run:,}</th><td>{begun}</td>{cells}</tr>'
+    yield "</tbody></table></div></section>"
+
+
 # the table
 
 
@@ -218,7 +261,7 @@ def _row(number: int, record: Record) -> str:
     note = f'<span class="why">{text(_first(why))}</span>' if why else ""
     link, url = record.pull_request, ""
     if link is not None:
-        url = f"#{link.number} {link.state}"
+        url = f"#{link.number} {standing(record)}"
         if link.url.startswith(("https://", "http://")):
             url = f'<a href="{text(link.url)}" rel="noopener noreferrer">{text(url)}</a>'
     counts = (sum(record.found.values()), sum(record.fixed.values()), sum(record.left.values()))
@@ -261,8 +304,14 @@ def _details(record: Record, folder: Path, *, diff: bool) -> dict[str, Any]:
         "Commit": record.commit[:12],
         "Last phase": record.phase.value,
         "Attempt": str(record.attempt),
+        "Run": str(record.run),
+        "Shown of it": VERDICTS[verdict(record)],
+        "Taken over": ", ".join(record.reused),
+        "Request": STANDINGS.get(standing(record), ""),
+        "Not opened yet": record.waits,
+        "Fork": record.fork.project if record.fork else "",
         "Worked on by": " on ".join(filter(None, (record.engine, record.host))),
-        "Read": f"{record.files:,} files, {record.lines:,} lines",
+        "Read": f"{counted(record.files, 'file')}, {counted(record.lines, 'line')}",
         "Versions": ", ".join(f"{name} {version}" for name, version in record.versions.items()),
         "Code owners": ", ".join(record.owners),
     }

@@ -114,7 +114,8 @@ class Gate:
         rollout = self._rollout
         why = self._late(now)
         if not why and rollout.open is not None and self._all >= rollout.open:
-            why = f"{rollout.open:,} requests are open, as many as may be"
+            why = "1 request is" if rollout.open == 1 else f"{rollout.open:,} requests are"
+            why += " open, as many as may be"
         if not why and rollout.open_per_team is not None:
             full = [team for team in teams(record) if self._open[team] >= rollout.open_per_team]
             if full:

@@ -19,6 +19,7 @@ STANDINGS = {
     "touched": "somebody added commits to its branch",
     "draft": "is a draft",
     "unknown": "the forge has not said yet",
+    "open": "is open, and was not looked at since; `samedevice batch requests` does",
     "merged": "is merged",
     "closed": "was closed unmerged",
 }
@@ -65,6 +66,7 @@ def _in_its_way(record: Record) -> list[str]:
         "review": request.review == "wanted",
         "behind": request.merge == "behind",
         "blocked": request.merge == "blocked",
-        "unknown": request.merge in ("", "unknown"),
+        "unknown": request.merge == "unknown",
+        "open": request.merge == "",
     }
     return [word for word, there in obstacles.items() if there]
