@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from samedevice.verify.binding import State, states
+from samedevice.verify.callers import Callers
 
 UNBOUND, NONE, BOUND = State.UNBOUND, State.NONE, State.BOUND
 EITHER = UNBOUND | BOUND
@@ -184,7 +185,7 @@ def _found(text: str, *, as_main: bool = True) -> State:
     line = next(n for n, code in enumerate(text.splitlines(), 1) if code.endswith("# ?"))
     there = [
         state
-        for node, state in states(tree, {"NAME"}, as_main=as_main).items()
+        for node, state in states(Callers(tree), {"NAME"}, as_main=as_main).items()
         if node.lineno == line
     ]
     assert there, "it is not reached"
@@ -212,4 +213,4 @@ def test_what_main_binds_is_unbound_for_importers() -> None:
 
 def test_what_is_not_reached_has_no_state() -> None:
     tree = ast.parse("def f():\n    return\n    NAME")
-    assert not states(tree, {"NAME"})
+    assert not states(Callers(tree), {"NAME"})

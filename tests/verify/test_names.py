@@ -33,6 +33,23 @@ def test_only_what_is_new_is_new() -> None:
     assert not edited.gone
 
 
+def test_the_texts_make_no_difference_to_what_is_new() -> None:
+    before = (
+        "import torch\nclass A:\n    def f(self):\n        return torch.ones(1)\n\n    @property\n"
+        "    def g(self):\n        return self.f() + 1\nx = 1; y = 2\nprint(A().g, x, y)\n"
+    )
+    after = (
+        before.replace("ones(1)", "ones(1, device=d)")
+        .replace("class A", "d = 0\nclass A(B)")
+        .replace("x = 1; y = 2", "y = 2; x = 1")
+    )
+    trees = ast.parse(before), ast.parse(after)
+    plain, told = Edited(*trees), Edited(*trees, (before, after))
+    for one, other in ((plain.new, told.new), (plain.gone, told.gone)):
+        assert list(map(ast.dump, one)) == list(map(ast.dump, other)) != []
+    assert {type(node).__name__ for node in told.new} > {"keyword", "Name"}
+
+
 def test_a_change_of_layout_is_no_change() -> None:
     before = ast.parse("if x:\n    y = 1\n")
     assert not Edited(before, ast.parse("if (x):\n\n    y = (1)\n")).new

@@ -40,7 +40,7 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
         if trees[0] is None or trees[1] is None:
             continue  # what does not parse is never changed
         try:
-            edited = Edited(trees[0], trees[1])
+            edited = Edited(trees[0], trees[1], (old.text, source.text))
             found = [
                 *unbound(edited, imported=path in before.importers),
                 *unresolved(before, after, path, edited),

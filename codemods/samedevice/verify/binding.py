@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
-from samedevice.verify.callers import Callers, Unit, bound_in, is_main_test
+from samedevice.verify.callers import Callers, Unit, is_main_test
 
 
 class State(IntFlag):
@@ -33,7 +33,7 @@ _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__pa
 
 
 def states(
-    tree: ast.Module, names: Collection[str], *, as_main: bool = True
+    callers: Callers, names: Collection[str], *, as_main: bool = True
 ) -> dict[ast.Name, State]:
     """Return what each use of one of the names in a file may find.
 
@@ -41,12 +41,12 @@ def states(
     `if __name__ == "__main__":` does not happen. A function that nothing in the file calls is
     taken to be called when all of the file has run.
     """
-    return _Module(tree, frozenset(names), as_main).found
+    return _Module(callers, frozenset(names), as_main).found
 
 
 def at_end(tree: ast.Module, names: Collection[str]) -> Names:
     """Return the states of names of a file for those who import it."""
-    return _Module(tree, frozenset(names), as_main=False).end
+    return _Module(Callers(tree), frozenset(names), as_main=False).end
 
 
 def _join(one: Names | None, other: Names | None) -> Names | None:
@@ -81,17 +81,19 @@ class _Later:
 class _Module:
     """The analysis of one file."""
 
-    def __init__(self, tree: ast.Module, names: frozenset[str], as_main: bool) -> None:
+    def __init__(self, callers: Callers, names: frozenset[str], as_main: bool) -> None:
         self.names = names
         self.as_main = as_main
         self.found: dict[ast.Name, State] = {}
-        self.callers = Callers(tree)
+        self.callers = callers
         start: Names = {name: State.BOUND if name in _BUILTINS else State.UNBOUND for name in names}
         self._entries: dict[Unit, Names] = {}
         flow = _Flow(self, at_module=True)
-        end = flow.body(tree.body, start)
+        end = flow.body(callers.tree.body, start)
         self.end: Names = end if end is not None else (flow.left or start)
         for unit in self.callers.units:
+            if names.isdisjoint(callers.mentioned(unit)):
+                continue
             _Flow(self).function(unit.node, self._entries.get(unit, self.end))
 
     def called(self, units: Iterable[Unit], names: Names) -> None:
@@ -118,7 +120,7 @@ class _Flow:
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, outside: Names
     ) -> None:
         """Go through a function that sees the names outside as they are given."""
-        local = bound_in(node)
+        local = self._module.callers.bound_in(node)
         names = {n: State.UNBOUND if n in local else state for n, state in outside.items()}
         for argument in ast.walk(node.args):
             if isinstance(argument, ast.arg) and argument.arg in names:
@@ -250,7 +252,7 @@ class _Flow:
         return self._set(node.name, State.BOUND, names)
 
     def _class(self, node: ast.ClassDef, names: Names) -> None:
-        local = bound_in(node)
+        local = self._module.callers.bound_in(node)
         inside = {n: State.UNBOUND if n in local else state for n, state in names.items()}
         flow = _Flow(self._module, at_module=self._at_module)
         end: Names | None = inside

@@ -32,6 +32,7 @@ class Callers:
     """What a file's names and attributes may call."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
         self.units = list(_units(tree.body))
         self._by_name: dict[str, list[Unit]] = {}
         self._by_attribute: dict[str, list[Unit]] = {}
@@ -52,6 +53,9 @@ class Callers:
         }
         self._defined = {unit.owner or unit.node.name for unit in self.units} | self._imported
         self._calls: dict[Unit, list[Unit]] = {}
+        self._sets: dict[str, frozenset[str]] = {}
+        self._bound: dict[ast.AST, set[str]] = {}
+        self._mentioned: dict[Unit, set[str]] = {}
         self._reached: dict[tuple[Unit, ...], set[Unit]] = {}
 
     def by_name(self, name: str) -> list[Unit]:
@@ -75,6 +79,24 @@ class Callers:
 
     def sets(self, name: str) -> frozenset[str]:
         """Return the global names that a function certainly sets."""
+        if name not in self._sets:
+            self._sets[name] = self._set_by(name)
+        return self._sets[name]
+
+    def bound_in(self, node: ast.AST) -> set[str]:
+        """Return the names that a function or class binds for itself, its parameters included."""
+        if node not in self._bound:
+            self._bound[node] = bound_in(node)
+        return self._bound[node]
+
+    def mentioned(self, unit: Unit) -> set[str]:
+        """Return all names that stand in a function."""
+        if unit not in self._mentioned:
+            nodes = syntax.walk(unit.node)
+            self._mentioned[unit] = {node.id for node in nodes if isinstance(node, ast.Name)}
+        return self._mentioned[unit]
+
+    def _set_by(self, name: str) -> frozenset[str]:
         found: set[str] = set()
         for unit in self.by_name(name):
             told = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from samedevice import syntax
 from samedevice.verify.binding import State, states
+from samedevice.verify.callers import Callers
 from samedevice.verify.edited import Edited
 
 #: Calls that run a function of the file in another process, which imports the file anew.
@@ -27,9 +29,10 @@ def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
     if not names:
         return
     seen: set[tuple[int, str]] = set()
+    before, after = Callers(edited.before), Callers(edited.after)
     for as_main in (True, False) if imported or _spawns(edited.after) else (True,):
-        now = states(edited.after, names, as_main=as_main)
-        then = states(edited.before, names, as_main=as_main)
+        now = states(after, names, as_main=as_main)
+        then = _Then(before, names, as_main)
         for use, state in now.items():
             if not isinstance(use.ctx, ast.Load) or (use.lineno, use.id) in seen:
                 continue
@@ -39,10 +42,23 @@ def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
                 yield use, reason if as_main else f"{reason} in a process that imports this file"
 
 
-def _wrong(edited: Edited, use: ast.Name, state: State, then: dict[ast.Name, State]) -> str:
+class _Then:
+    """The states of names before the edit, which nobody may have to ask for."""
+
+    def __init__(self, callers: Callers, names: set[str], as_main: bool) -> None:
+        self._asked = callers, names, as_main
+
+    @cached_property
+    def found(self) -> dict[ast.Name, State]:
+        """The state of each use of a name."""
+        callers, names, as_main = self._asked
+        return states(callers, names, as_main=as_main)
+
+
+def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
     before = edited.kept.get(use)
     if isinstance(before, ast.Name):
-        if state & State.UNBOUND and not then.get(before, State.UNBOUND) & State.UNBOUND:
+        if state & State.UNBOUND and not then.found.get(before, State.UNBOUND) & State.UNBOUND:
             return f"`{use.id}` may no longer be bound here"
         return ""
     if state & State.UNBOUND and not _relied_on(edited, use, then):
@@ -60,19 +76,19 @@ def _is_value(edited: Edited, use: ast.Name) -> bool:
     return True
 
 
-def _relied_on(edited: Edited, use: ast.Name, then: dict[ast.Name, State]) -> bool:
+def _relied_on(edited: Edited, use: ast.Name, then: _Then) -> bool:
     """Tell whether the program itself trusts a name as much, where it does what the use is in.
 
     So it does everywhere with a name that it uses and that comes from nowhere that can be seen.
     """
-    known = [state for node, state in then.items() if node.id == use.id]
+    known = [state for node, state in then.found.items() if node.id == use.id]
     if known and all(state == State.UNBOUND for state in known):
         return not _binds(edited.before, use.id) and not _binds(edited.after, use.id)
     around = _blocks(edited.parents, use)
     for after, before in edited.kept.items():
         if isinstance(after, ast.Name) and after.id == use.id and isinstance(after.ctx, ast.Load):
             assert isinstance(before, ast.Name)
-            if then.get(before, State(0)) & State.UNBOUND:
+            if then.found.get(before, State(0)) & State.UNBOUND:
                 its = _blocks(edited.parents, after)
                 if its == around[: len(its)]:
                     return True
