@@ -25,6 +25,7 @@ from .trials import Trials
 from .verify.groups import Groups, nearest
 
 ROUNDS = 10
+_BECAUSE = "withdrawn with what belongs to it"
 _RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]
@@ -47,6 +48,17 @@ class Change:
     findings: tuple[Finding, ...] = ()
 
 
+class _Doubted(Exception):
+    """Fixes that were applied although they move what may be no tensor, and all that were.
+
+    At their places in the original files.
+    """
+
+    def __init__(self, found: list[tuple[Finding, str]], applied: list[Finding]) -> None:
+        super().__init__()
+        self.found, self.applied = found, applied
+
+
 @dataclass
 class Outcome:
     """What a migration would do; nothing is written until `apply`.
@@ -54,7 +66,6 @@ class Outcome:
     `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
     for some of them, by `key`, why their fix was not applied. `originals` are the files as they
     were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
-    `doubted` are findings whose fix was applied although it moves what may be no tensor, with why.
     """
 
     changes: list[Change]
@@ -65,7 +76,6 @@ class Outcome:
     sources: dict[str, Source]
     rounds: int
     found: list[Finding] = field(default_factory=list)
-    doubted: list[tuple[Finding, str]] = field(default_factory=list)
 
     def before(self, finding: Finding) -> Finding:
         """Return one of the remaining findings at its place in the original files."""
@@ -105,9 +115,16 @@ def migrate(
     groups = Groups(project, trials.bonds)
     with no_collection():
         while True:
-            outcome, again = _migrate(
-                project, config, declined, restless, groups, step, trials, cache, known
-            )
+            try:
+                outcome, again = _migrate(
+                    project, config, declined, restless, groups, step, trials, cache, known
+                )
+            except _Doubted as doubted:  # at once: what comes after such a fix is of no use
+                groups.withdraw(
+                    [([finding], f"{_BECAUSE}: {reason}") for finding, reason in doubted.found],
+                    doubted.applied,
+                )
+                continue
             if not again <= restless:
                 restless |= again
             elif not _withdraw(project, outcome, groups):
@@ -132,7 +149,7 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     if not applied:
         return False
     after = project.replaced(outcome.sources.values())
-    found = [([finding], reason) for finding, reason in outcome.doubted]
+    found: list[tuple[list[Finding], str]] = []
     objections = [
         (objection.path, outcome.line_before(objection.path, objection.line), objection.reason)
         for objection in verify.objections(project, after)
@@ -151,8 +168,7 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     found += _too_early(project, outcome, applied)
     if not found:
         return False
-    because = "withdrawn with what belongs to it"
-    groups.withdraw([(guilty, f"{because}: {reason}") for guilty, reason in found], applied)
+    groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
     return True
 
 
@@ -199,11 +215,13 @@ def _migrate(
     cache: Cache | None,
     known: _Known,
 ) -> tuple[Outcome, set[tuple[str, int]]]:
-    """Return the outcome, and the lines that were fixed in each of the last two rounds."""
+    """Return the outcome, and the lines that were fixed in each of the last two rounds.
+
+    Raises `_Doubted` for fixes that may move what is no tensor.
+    """
     original = project
     applied: list[Finding] = []
     found: list[Finding] = []
-    doubted: list[tuple[Finding, str]] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
         findings = check(project, config, step, trials, cache)
@@ -235,13 +253,12 @@ def _migrate(
                 sources=project.sources,
                 rounds=rounds,
                 found=found,
-                doubted=doubted,
             )
             return outcome, set()
-        doubted += (
-            (back.finding(finding), reason)
-            for finding, reason in trials.doubts(project, result.applied)
-        )
+        doubted = list(trials.doubts(project, result.applied))
+        if doubted:
+            guilty = [(back.finding(finding), reason) for finding, reason in doubted]
+            raise _Doubted(guilty, [*applied, *map(back.finding, result.applied)])
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
