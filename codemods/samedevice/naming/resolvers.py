@@ -55,8 +55,10 @@ class Resolvers:
             return None  # one device for all processes would be the wrong one for most
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
-        needy = self.needing().get(program, set()) | {path}
         name = self.imports.free_name(path, "device")
+        if self._is_notebook(path):
+            return DeviceExpression(name, (Resolver(path, name),))
+        needy = {p for p in self.needing().get(program, ()) if not self._is_notebook(p)} | {path}
         if len(needy) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name),))
         for folder in (_common_folder(needy), *sorted(self._packages(needy))):
@@ -67,6 +69,11 @@ class Resolvers:
             if all(self.imports.module_name(other, module_path) is not None for other in needy):
                 return DeviceExpression(name, (Resolver(path, name, module, module_path),))
         return DeviceExpression(name, (Resolver(path, name),))
+
+    def _is_notebook(self, path: str) -> bool:
+        """Tell whether a file is a notebook: it can import the project's modules only behind what
+        it says of paths and of what to install, so it has a definition of its own."""
+        return self.project.sources[path].is_notebook
 
     def _packages(self, paths: set[str]) -> set[str]:
         """Return the outermost packages that some of these files are in."""
@@ -123,9 +130,9 @@ class Resolvers:
                     continue
                 if other == path:
                     return DeviceExpression(name, text=value.text)
-                if path in self.programs.reached_from(other) or not self.programs.is_imported(
-                    other
-                ):
+                if path in self.programs.reached_from(other) or self._is_notebook(path):
+                    continue
+                if not self.programs.is_imported(other):
                     continue
                 module = self.imports.module_name(path, other)
                 if module is None or not self._lends(other, name, path):

@@ -41,6 +41,9 @@ _LEFT_BEHIND = frozenset(
     )  # fmt: skip
 )
 
+#: Kinds of places that make what is on the CPU until something moves it.
+_MADE = frozenset(("batch", "create", "legacy", "module", "share"))
+
 _View = TypeVar("_View")
 
 
@@ -106,6 +109,8 @@ class Solution:
         """Return the places of a kind that may be changed, in the order of evaluation."""
         for group in self._groups.get(kind, ()):
             if group.first.hosted or self.policy.managed(group.spot.path):
+                continue
+            if kind in _MADE and all(map(self.programs.in_demonstration, group.sites)):
                 continue
             yield group
 

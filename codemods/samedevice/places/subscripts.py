@@ -15,6 +15,7 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Dict,
+    Doubt,
     Either,
     Ext,
     Func,
@@ -106,7 +107,7 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Sco
         case Tensor() if owner.packed:
             return part(run, owner, key.value if isinstance(key, Const) else None)
         case Tensor():
-            return Tensor(owner.node)
+            return _of_same(owner)
         case Seq(items=items):
             if items is not None and isinstance(key, Const) and isinstance(key.value, int):
                 if -len(items) <= key.value < len(items):
@@ -250,7 +251,13 @@ def index_tensor(
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
     if owner.packed:
         return part(run, owner, key.value if isinstance(key, Const) else None)
-    return Tensor(owner.node, site=None)
+    return _of_same(owner)
+
+
+def _of_same(owner: Tensor) -> Tensor:
+    """Return a part of a tensor; of what may be an array, it may be an array as well."""
+    made = Tensor(owner.node)
+    return made.doubted(Doubt.OTHER) if owner.doubt is Doubt.OTHER else made
 
 
 def undressed(node: ast.expr) -> ast.expr | None:

@@ -196,6 +196,7 @@ class _Rewriter:
             ),
             style=self._style,
             limit=self._limit,
+            notebook=self._source.is_notebook,
         )
 
     def _objection(self, before: ast.Module, outline: str, fixes: Sequence[Fix]) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..finding import Import, Resolver
+from ..notebook import MARKER
 from . import resolver as texts
 from .expressions import Refused, code_of
 from .statements import Statement, parse
@@ -36,12 +37,17 @@ def plan(
     needed_at: int,
     style: texts.Style,
     limit: int,
+    notebook: bool = False,
 ) -> Plan:
     """Plan what `imports` and `resolvers` need in `module`.
 
     Only imports above line `needed_at` are looked at. Raises `Refused` when a name is taken.
     """
-    planned = _Planning(module, list(_region(module.body, line_of, needed_at)), style, limit)
+    if notebook:
+        region = _cells(module.body, line_of, needed_at)
+    else:
+        region = list(_region(module.body, line_of, needed_at))
+    planned = _Planning(module, region, style, limit)
     for item in dict.fromkeys(imports):
         planned.add(item)
     for wanted in dict.fromkeys(resolvers):
@@ -135,6 +141,29 @@ def _region(
             yield statement  # imports under a condition
         else:
             return
+
+
+def _cells(
+    body: Sequence[cst.CSTNode], line_of: Callable[[cst.CSTNode], int], needed_at: int
+) -> list[cst.CSTNode]:
+    """Return a notebook's imports up to the last one of the cell that imports torch.
+
+    Cells before it may install what is imported, and say where it is.
+    """
+    found: list[cst.CSTNode] = []
+    torch_is_bound = False
+    for statement in body:
+        if line_of(statement) >= needed_at or torch_is_bound and _begins_cell(statement):
+            break
+        if any(_imports_in(statement)):
+            found.append(statement)
+            torch_is_bound = torch_is_bound or "torch" in _bound([statement])
+    return found
+
+
+def _begins_cell(statement: cst.CSTNode) -> bool:
+    lines = getattr(statement, "leading_lines", ())
+    return any(line.comment is not None and line.comment.value.startswith(MARKER) for line in lines)
 
 
 def _imports_in(statement: cst.CSTNode) -> Iterator[cst.Import | cst.ImportFrom]:

@@ -15,15 +15,19 @@ from samedevice.project import Project
 #: A branch with such a test is one piece: half of it is worse than none.
 _ABOUT_DEVICES = re.compile(r"(?i)cuda|gpu|device|accelerator")
 
+#: Rules about what names a device: of a function, or a file's own code, all of it or none.
+_NAMING = frozenset(("hard-coded-device", "load-without-map-location"))
+
 _Bond = tuple[str, str, int]
 
 
 class Groups:
     """The fixes of a project that are withdrawn, each with all that it is connected with.
 
-    Findings are connected when the values in the lines that they change depend on each other, or
-    when they change the same branch about devices. All findings are at their places in the
-    project as it was given.
+    Findings are connected when the values in the lines that they change depend on each other, when
+    they change the same branch about devices, when the same function names the device in both
+    places, and when they are in one notebook. All findings are at their places in the project as
+    it was given.
     """
 
     def __init__(self, project: Project, bonds_of: Callable[[frozenset[str]], Bonds]) -> None:
@@ -82,6 +86,11 @@ class Groups:
     def _bonds(self, finding: Finding) -> Iterator[_Bond]:
         """Yield what connects a finding with others, itself first."""
         yield finding.path, finding.rule, finding.span.line
+        known = self._project.sources.get(finding.path)
+        if known is not None and known.is_notebook:
+            yield finding.path, "notebook", 0
+        elif finding.rule in _NAMING:
+            yield finding.path, "names", self._function_of(finding.path, finding.span.line)
         for path, span in _places(finding):
             program = self._project.programs.get(path)
             if program is None:
@@ -93,6 +102,17 @@ class Groups:
             for start, end in self._about_devices(path).get(span.line, ()):
                 if span.end_line <= end:
                     yield path, "branch", start
+
+    def _function_of(self, path: str, line: int) -> int:
+        """Return the first line of the outermost function or method around a line, 0 for none."""
+        tree = self._project.tree(path)
+        body: list[ast.stmt] = list(tree.body) if tree is not None else []
+        while body:
+            node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                return node.lineno
+            body = node.body if isinstance(node, ast.ClassDef) else []
+        return 0
 
     def _about_devices(self, path: str) -> dict[int, list[tuple[int, int]]]:
         """Return the first and last lines of the branches about devices that a line is in."""
