@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ def _after_cell(result: Any) -> None:
         clash = _clash(error)
         if clash is not None:
             console = _console(sys.stdout)  # where the cell's output is
-            _print(console, clash)
+            _print(console, _by_input(clash))
             _offer(console)
 
 
@@ -152,6 +153,16 @@ def _project(paths: list[str]) -> Project:
 
 
 # a notebook
+
+
+def _by_input(clash: Clash) -> Clash:
+    """Name the cell of a clash by its number, as IPython's own traceback does, not by a file."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()  # type: ignore[no-untyped-call,unused-ignore]
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)
+    words = named(clash.file)  # ("Cell", "In[7]"), since IPython 8
+    return replace(clash, file=words[1]) if words else clash
 
 
 def _offer(console: Console) -> None:
