@@ -219,10 +219,14 @@ class _Attempt:
         if modules:
             said = "1 submodule was" if modules == 1 else f"{modules:,} submodules were"
             self._note(f"{said} left alone")
-        record.key = reuse.fix_key(self._policy, small, self._entries)
-        if self._job.earlier is not None and self._job.earlier.key == record.key:
-            return self._take_over(self._job.earlier)
+        key = reuse.fix_key(self._policy, small, self._entries)
+        earlier = self._job.earlier
+        if earlier is not None and earlier.key == key:
+            if not earlier.patch or earlier.patch in self._job.files:  # somebody may tidy up
+                record.key = key
+                return self._take_over(earlier)
         done = fix(self._server, code, self._policy, self._place / "answer", record.repository.name)
+        record.key = key  # now that it is done: a fix that was ended found out nothing
         self._take(done)
         record.seconds["infer"] = round(done.infer_seconds, 3)
         if self._policy.skip:

@@ -122,7 +122,11 @@ def retry(
     names: Collection[str] = (),
     tell: Tell = lambda record: None,
 ) -> None:
-    """Try again, from the start, what ended with one of `outcomes`, or only those with `names`."""
+    """Try again what ended with one of `outcomes`, or only those with `names`.
+
+    As a new attempt: what the one before found out in the same files is taken over, and a proof
+    only where it passed.
+    """
     number = state.campaign()[0]
     last = {record.repository.name: record.attempt for record in state.records()}
     unknown = set(names) - set(last)
@@ -137,7 +141,7 @@ def retry(
         wanted = repository.name in names if names else record.outcome in outcomes
         if not wanted or not record.outcome.is_final:
             return None
-        return record.anew(number), None
+        return record.anew(number), record
 
     _run(state, settings, tell, again)
 
