@@ -175,37 +175,11 @@ def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     device = next((v for v in (left, *values) if isinstance(v, Device)), None)
     if device is not None:
         return compare_device(run, node, left, values, scope)
-    result: Value = SCALAR
     if len(values) == 1:
-        right = values[0]
-        spot = Spot(scope.path, node)
-        own = operators.compared(run, node.ops[0], left, right, spot, scope)
-        if own is not None:
-            return own
-        if isinstance(left, Option) or isinstance(right, Option):
-            return compare_option(run, node, left, right, scope)
-        if isinstance(right, Const) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
-            if isinstance(left, Flag) and right.value in (0, 1):  # `args.cuda == 1`
-                same = bool(right.value) == isinstance(node.ops[0], ast.Eq)
-                return Flag(left.positive == same, asks=left.asks, choice=left.choice)
-        if conditions.is_count(node.left) and conditions.COUNTED.fullmatch(ast.unparse(node)):
-            return Flag()
-        if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-            positive = isinstance(node.ops[0], ast.Is)
-            if isinstance(right, Const) and right.value is None:
-                if isinstance(left, Const):
-                    return Const((left.value is None) == positive)
-                if isinstance(left, (Tensor, Obj, Seq, Device, Dict, Func)):
-                    if not isinstance(left, Tensor) or (
-                        left.node.find().sure and left.doubt is Doubt.NONE
-                    ):
-                        return Const(not positive)
-            return SCALAR
-        if isinstance(left, Const) and isinstance(right, Const):
-            if isinstance(node.ops[0], ast.Eq):
-                return Const(left.value == right.value)
-            if isinstance(node.ops[0], ast.NotEq):
-                return Const(left.value != right.value)
+        known = _compare_two(run, node, left, values[0], scope)
+        if known is not None:
+            return known
+    result: Value = SCALAR
     for right, part in zip(values, node.comparators, strict=True):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             result = binary(run, 
@@ -215,6 +189,43 @@ def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
         elif left is ARRAY or right is ARRAY:
             result = ARRAY
     return result
+
+
+def _compare_two(
+    run: Interpreter, node: ast.Compare, left: Value, right: Value, scope: Scope
+) -> Value | None:
+    """Return what a comparison of two values says, None where they just meet."""
+    op = node.ops[0]
+    own = operators.compared(run, op, left, right, Spot(scope.path, node), scope)
+    if own is not None:
+        return own
+    if isinstance(left, Option) or isinstance(right, Option):
+        return compare_option(run, node, left, right, scope)
+    if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq)):
+        if isinstance(left, Flag) and right.value in (0, 1):  # `args.cuda == 1`
+            same = bool(right.value) == isinstance(op, ast.Eq)
+            return Flag(left.positive == same, asks=left.asks, choice=left.choice)
+    if conditions.is_count(node.left) and conditions.COUNTED.fullmatch(ast.unparse(node)):
+        return Flag()
+    if isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+        return _identity(left, right, isinstance(op, ast.Is))
+    if isinstance(left, Const) and isinstance(right, Const):
+        if isinstance(op, ast.Eq):
+            return Const(left.value == right.value)
+        if isinstance(op, ast.NotEq):
+            return Const(left.value != right.value)
+    return None
+
+
+def _identity(left: Value, right: Value, positive: bool) -> Value:
+    """Return what `left is None` says, if that is known."""
+    if isinstance(right, Const) and right.value is None:
+        if isinstance(left, Const):
+            return Const((left.value is None) == positive)
+        if isinstance(left, (Tensor, Obj, Seq, Device, Dict, Func)):
+            if not isinstance(left, Tensor) or (left.node.find().sure and left.doubt is Doubt.NONE):
+                return Const(not positive)
+    return SCALAR
 
 
 def compare_option(

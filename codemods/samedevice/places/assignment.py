@@ -169,41 +169,7 @@ def set_attribute(
 ) -> None:
     """Store a value in an attribute: a module registers modules and parameters."""
     if isinstance(owner, Obj):
-        if owner.node is not None and owner.family == "module":
-            value = module_attribute(run, owner, attr, value, scope, statement)
-        setter = owner.cls.lookup(attr) if owner.cls is not None else None
-        if isinstance(setter, Func) and setter.static == "setter":
-            functions.call_func(
-                run,
-                Func(setter.node, setter.scope, owner, setter.cls),
-                [(value, Spot(scope.path, statement))],
-                {},
-                Spot(scope.path, statement),
-            )
-            return
-        spot = Spot(scope.path, statement)
-        if operators.called(run, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
-            return
-        if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
-            for name, member in value.items.items():
-                run.trail.put(owner.attrs, name, member)
-            return
-        if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
-            held = run.site("kept", Spot(scope.path, statement), value.node, scope, attr)
-            held.detail["object"] = value
-            run.snapshot(held, scope)
-        if owner.family == "dataset":
-            for tensor, where in contents.tensors_in(value, Spot(scope.path, statement)):
-                datasets.keep_on_host(tensor, where)
-        if owner.family == "namespace":
-            choices.overruled(owner, attr, value)
-        old = owner.attrs.get(attr)
-        if type(value) is Ext or type(old) is Ext:
-            if owner.cls is not None and scope.func is not None:
-                if getattr(scope.func.node, "name", "") != "__init__":
-                    run.set_later.add((owner.cls.node, attr))
-        kept = value if old is None or len(run.stack) <= 1 else after_store(old, value)
-        run.trail.put(owner.attrs, attr, kept)
+        _set_on_instance(run, owner, attr, value, scope, statement)
     elif isinstance(owner, Func):
         run.trail.put(run.function_attributes.setdefault(owner.node, {}), attr, value)
     elif isinstance(owner, Klass):
@@ -220,6 +186,49 @@ def set_attribute(
         run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
         optimizers.trained(owner)
+
+
+def _set_on_instance(
+    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Store a value in an attribute of an instance, as its class says."""
+    if owner.node is not None and owner.family == "module":
+        value = module_attribute(run, owner, attr, value, scope, statement)
+    setter = owner.cls.lookup(attr) if owner.cls is not None else None
+    spot = Spot(scope.path, statement)
+    if isinstance(setter, Func) and setter.static == "setter":
+        set_it = Func(setter.node, setter.scope, owner, setter.cls)
+        functions.call_func(run, set_it, [(value, spot)], {}, spot)
+        return
+    if operators.called(run, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
+        return
+    if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
+        for name, member in value.items.items():
+            run.trail.put(owner.attrs, name, member)
+        return
+    _note_holder(run, owner, attr, value, scope, spot)
+    old = owner.attrs.get(attr)
+    if type(value) is Ext or type(old) is Ext:
+        if owner.cls is not None and scope.func is not None:
+            if getattr(scope.func.node, "name", "") != "__init__":
+                run.set_later.add((owner.cls.node, attr))
+    kept = value if old is None or len(run.stack) <= 1 else after_store(old, value)
+    run.trail.put(owner.attrs, attr, kept)
+
+
+def _note_holder(
+    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, spot: Spot
+) -> None:
+    """Note what it means for a value that this instance holds it from now on."""
+    if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
+        held = run.site("kept", spot, value.node, scope, attr)
+        held.detail["object"] = value
+        run.snapshot(held, scope)
+    if owner.family == "dataset":
+        for tensor, where in contents.tensors_in(value, spot):
+            datasets.keep_on_host(tensor, where)
+    if owner.family == "namespace":
+        choices.overruled(owner, attr, value)
 
 
 def after_store(old: Value, new: Value) -> Value:
@@ -349,14 +358,7 @@ def set_item(
             value = Tensor(run.graph.node())  # others keep theirs elsewhere
         owner.element = run.join(owner.element, value)
     elif isinstance(owner, Seq):
-        run.trail.note(owner)
-        if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
-            if -len(owner.items) <= key.value < len(owner.items):
-                owner.items[key.value] = value
-                return
-        elif owner.items is not None and value is ARRAY:  # any of them may be one now
-            owner.items = [run.join(item, value) for item in owner.items]
-        owner.element = run.join(owner.element, value)
+        _set_in_sequence(run, owner, key, value)
     elif isinstance(owner, Tensor):
         if isinstance(key, Const) and isinstance(key.value, str):
             if isinstance(value, Tensor) and owner.packed and owner.site is not None:
@@ -384,12 +386,30 @@ def set_item(
     ):
         spot = Spot(scope.path, getattr(stmt, "value", stmt))
         libraries.demand_host(run, value, spot, scope, "numpy")
-    elif isinstance(owner, Obj) and owner.family == "module" and isinstance(value, Obj):
+    elif isinstance(owner, Obj):
+        _set_in_instance(run, owner, key, value, scope, index)
+
+
+def _set_in_sequence(run: Interpreter, owner: Seq, key: Value, value: Value) -> None:
+    run.trail.note(owner)
+    if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
+        if -len(owner.items) <= key.value < len(owner.items):
+            owner.items[key.value] = value
+            return
+    elif owner.items is not None and value is ARRAY:  # any of them may be one now
+        owner.items = [run.join(item, value) for item in owner.items]
+    owner.element = run.join(owner.element, value)
+
+
+def _set_in_instance(
+    run: Interpreter, owner: Obj, key: Value, value: Value, scope: Scope, index: ast.expr
+) -> None:
+    if owner.family == "module" and isinstance(value, Obj):
         if value.family == "module":
             join_in(run, owner, value)
             if isinstance(key, Const):
                 run.trail.put(owner.attrs, str(key.value), value)
-    elif isinstance(owner, Obj) and owner.cls is not None:
+    elif owner.cls is not None:
         calls.method(run, owner, "__setitem__", scope, index, key, value)
 
 

@@ -39,6 +39,11 @@ from samedevice.places.values import (
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
+#: Attributes of libraries' modules that are no modules.
+_SETTINGS = frozenset((
+    "in_features", "out_features", "hidden_size", "num_layers", "config", "training",
+    "kernel_size", "stride",
+))  # fmt: skip
 #: Methods of modules that are containers, as lists and mappings have them.
 _OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
 #: Where torchvision's datasets keep all their images and labels.
@@ -69,19 +74,7 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scop
         case Ext(name=name):
             return Ext(f"{name}.{attr}")
         case Either(options=options):
-            found_options: list[Value] = []
-            for option in options:
-                found_option = attribute(run, option, attr, spot, scope)
-                if isinstance(found_option, Either):
-                    found_options.extend(found_option.options)
-                else:
-                    found_options.append(found_option)
-            if not any(isinstance(v, (Tensor, Device, Seq, Dict)) for v in found_options):
-                return Either(found_options)
-            joined: Value | None = None
-            for found_option in found_options:
-                joined = run.join(joined, found_option)
-            return joined if joined is not None else UNKNOWN
+            return _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
         case Namespace(scope=names, path=path):
             found = names.names.get(attr)
             if found is not None:
@@ -91,24 +84,9 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scop
         case Obj():
             return object_attribute(run, owner, attr, spot, scope)
         case Klass():
-            found = owner.lookup(attr)
-            if found is None and owner.meta is not None:
-                found = owner.meta.lookup(attr)
-                if isinstance(found, Func):
-                    return bound(run, found, owner, owner.meta, spot)
-            if found is None:
-                return Method(owner, attr, spot)
-            if isinstance(found, Func) and found.static == "classmethod":
-                return Func(found.node, found.scope, owner, found.cls, found.static)
-            return found
-        case Super(cls=cls, obj=obj):
-            for base in _behind(cls, obj):
-                found = base.names.get(attr)
-                if isinstance(found, Func):
-                    if isinstance(obj, Klass):
-                        return Func(found.node, found.scope, obj, found.cls, found.static)
-                    return bound(run, found, obj, base, spot)
-            return Method(owner, attr, spot)
+            return _of_class(run, owner, attr, spot)
+        case Super():
+            return _of_super(run, owner, attr, spot)
         case Func() if attr in run.function_attributes.get(owner.node, ()):
             return run.function_attributes[owner.node][attr]
         case Device():
@@ -122,6 +100,44 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scop
     if owner is ARRAY:
         return Method(owner, attr, spot)
     return owner if owner in (SCALAR, NOTHING) else UNKNOWN
+
+
+def _of_any(run: Interpreter, found: list[Value]) -> Value:
+    """Return what an attribute is of which several values are possible."""
+    options: list[Value] = []
+    for option in found:
+        options.extend(option.options if isinstance(option, Either) else (option,))
+    if not any(isinstance(v, (Tensor, Device, Seq, Dict)) for v in options):
+        return Either(options)
+    joined: Value | None = None
+    for option in options:
+        joined = run.join(joined, option)
+    return joined if joined is not None else UNKNOWN
+
+
+def _of_class(run: Interpreter, owner: Klass, attr: str, spot: Spot) -> Value:
+    """Return an attribute of a class itself."""
+    found = owner.lookup(attr)
+    if found is None and owner.meta is not None:
+        found = owner.meta.lookup(attr)
+        if isinstance(found, Func):
+            return bound(run, found, owner, owner.meta, spot)
+    if found is None:
+        return Method(owner, attr, spot)
+    if isinstance(found, Func) and found.static == "classmethod":
+        return Func(found.node, found.scope, owner, found.cls, found.static)
+    return found
+
+
+def _of_super(run: Interpreter, owner: Super, attr: str, spot: Spot) -> Value:
+    """Return `super().attr`."""
+    for base in _behind(owner.cls, owner.obj):
+        found = base.names.get(attr)
+        if isinstance(found, Func):
+            if isinstance(owner.obj, Klass):
+                return Func(found.node, found.scope, owner.obj, found.cls, found.static)
+            return bound(run, found, owner.obj, base, spot)
+    return Method(owner, attr, spot)
 
 
 def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> Value:
@@ -169,44 +185,18 @@ def object_attribute(run: Interpreter, owner: Obj, attr: str, spot: Spot, scope:
     if found is not None:
         return found
     if owner.cls is not None:
-        value = owner.cls.lookup(attr)
-        if isinstance(value, Func):
-            return bound(run, value, owner, owner.cls, spot)
-        if isinstance(value, Obj) and value.family == "field":
-            return value.kwargs.get("default", UNKNOWN)
-        if value is not None:
-            got = operators.called(run, value, "__get__", [owner, owner.cls], spot, scope)
-            return value if got is None else got
-        getter = owner.cls.lookup("__getattr__")
-        if isinstance(getter, Func) and owner.family != "module":
-            return functions.call_func(
-                run,
-                Func(getter.node, getter.scope, owner, getter.cls),
-                [(Const(attr), spot)],
-                {},
-                spot,
-            )
+        found = _of_own_class(run, owner, owner.cls, attr, spot, scope)
+        if found is not None:
+            return found
     computed = classes.by_pattern(owner, attr)
     if computed is not None:
         return computed
     if attr == "__dict__" and owner.family != "module":
         return Dict(owner.attrs)
     if owner.family == "module":
-        if attr == "_modules":
-            parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
-            return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
-        if attr in ("weight", "bias", "data") and owner.cls is None and owner.node is not None:
-            return parameter_of(owner)
-        if torchfacts.module_method(attr) is None and owner.cls is None:
-            if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
-                return Method(owner, attr, spot)
-            if owner.node is not None and not attr.startswith("_"):
-                if attr in ("in_features", "out_features", "hidden_size", "num_layers",
-                            "config", "training", "kernel_size", "stride"):  # fmt: skip
-                    return SCALAR
-                return iteration.any_module(owner, spot)
-        if attr == "device" and owner.cls is None and owner.node is not None:
-            return Device(owner.node, spot, resolved=True)
+        found = _of_module(owner, attr, spot)
+        if found is not None:
+            return found
     if owner.family == "namespace":
         return SCALAR
     if owner.family == "hostobject" and attr in ("values", "iloc", "loc", "T", "shape"):
@@ -215,6 +205,44 @@ def object_attribute(run: Interpreter, owner: Obj, attr: str, spot: Spot, scope:
         return images.host_tensor(run, spot, scope, attr)
     held = libraries.library_attribute(run, owner, attr)
     return held if held is not None else Method(owner, attr, spot)
+
+
+def _of_own_class(
+    run: Interpreter, owner: Obj, klass: Klass, attr: str, spot: Spot, scope: Scope
+) -> Value | None:
+    """Return what an instance's class says of an attribute, or None."""
+    value = klass.lookup(attr)
+    if isinstance(value, Func):
+        return bound(run, value, owner, klass, spot)
+    if isinstance(value, Obj) and value.family == "field":
+        return value.kwargs.get("default", UNKNOWN)
+    if value is not None:
+        got = operators.called(run, value, "__get__", [owner, klass], spot, scope)
+        return value if got is None else got
+    getter = klass.lookup("__getattr__")
+    if isinstance(getter, Func) and owner.family != "module":
+        asked = Func(getter.node, getter.scope, owner, getter.cls)
+        return functions.call_func(run, asked, [(Const(attr), spot)], {}, spot)
+    return None
+
+
+def _of_module(owner: Obj, attr: str, spot: Spot) -> Value | None:
+    """Return an attribute that a library's module has, or every module, or None."""
+    if attr == "_modules":
+        parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
+        return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
+    if owner.cls is not None:
+        return None
+    if attr in ("weight", "bias", "data") and owner.node is not None:
+        return parameter_of(owner)
+    if torchfacts.module_method(attr) is None:
+        if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
+            return Method(owner, attr, spot)
+        if owner.node is not None and not attr.startswith("_"):
+            return SCALAR if attr in _SETTINGS else iteration.any_module(owner, spot)
+    if attr == "device" and owner.node is not None:
+        return Device(owner.node, spot, resolved=True)
+    return None
 
 
 def bound(run: Interpreter, member: Func, owner: Value, klass: Klass, spot: Spot) -> Value:

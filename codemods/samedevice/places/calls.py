@@ -45,34 +45,10 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         if scope.self_value is not None and scope.func is not None and scope.func.cls:
             return Super(scope.func.cls, scope.self_value)
     callee = run.eval(node.func, scope)
-    args: list[Arg] = []
-    for arg in node.args:
-        value = run.eval(arg, scope)
-        if isinstance(arg, ast.Starred):
-            zipped = isinstance(callee, Ext) and callee.name == "builtins.zip"
-            if zipped and len(node.args) == 1 and isinstance(value, Seq):
-                columns = _columns(run.iterate(value, Spot(scope.path, arg.value), scope))
-                if columns is not None:
-                    return columns
-            if isinstance(value, Seq) and value.items is not None:
-                args.extend((v, Spot(scope.path, arg.value)) for v in value.items)
-            else:
-                element = run.iterate(value, Spot(scope.path, arg.value), scope)
-                args.extend([(element, Spot(scope.path, arg.value))] * _room(callee, node))
-        else:
-            args.append((value, Spot(scope.path, arg)))
-    kwargs: dict[str, Arg] = {}
-    for keyword in node.keywords:
-        value = run.eval(keyword.value, scope)
-        spot = Spot(scope.path, keyword.value)
-        if keyword.arg is not None:
-            kwargs[keyword.arg] = (value, spot)
-        elif isinstance(value, Dict):
-            kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
-            if value.element is not None:
-                kwargs.setdefault("**", (value.element, spot))
-        elif value is UNKNOWN:
-            kwargs.setdefault("**", (UNKNOWN, spot))
+    args = _positional(run, node, callee, scope)
+    if isinstance(args, Seq):
+        return args
+    kwargs = _keywords(run, node, scope)
     before = len(run.sites)
     if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
         layer = unknown_layer(run, node.func, args, Spot(scope.path, node), scope)
@@ -92,6 +68,45 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
                 run.snapshot(made.site, scope)
                 made.site.scope = scope
     return result
+
+
+def _positional(run: Interpreter, node: ast.Call, callee: Value, scope: Scope) -> list[Arg] | Seq:
+    """Return a call's positional arguments; for `zip(*rows)` what it yields, if that is known."""
+    args: list[Arg] = []
+    for arg in node.args:
+        value = run.eval(arg, scope)
+        if not isinstance(arg, ast.Starred):
+            args.append((value, Spot(scope.path, arg)))
+            continue
+        spot = Spot(scope.path, arg.value)
+        zipped = isinstance(callee, Ext) and callee.name == "builtins.zip"
+        if zipped and len(node.args) == 1 and isinstance(value, Seq):
+            columns = _columns(run.iterate(value, spot, scope))
+            if columns is not None:
+                return columns
+        if isinstance(value, Seq) and value.items is not None:
+            args.extend((v, spot) for v in value.items)
+        else:
+            element = run.iterate(value, spot, scope)
+            args.extend([(element, spot)] * _room(callee, node))
+    return args
+
+
+def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
+    """Return a call's keyword arguments, under "**" what has a name that is not known."""
+    kwargs: dict[str, Arg] = {}
+    for keyword in node.keywords:
+        value = run.eval(keyword.value, scope)
+        spot = Spot(scope.path, keyword.value)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = (value, spot)
+        elif isinstance(value, Dict):
+            kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
+            if value.element is not None:
+                kwargs.setdefault("**", (value.element, spot))
+        elif value is UNKNOWN:
+            kwargs.setdefault("**", (UNKNOWN, spot))
+    return kwargs
 
 
 def unknown_layer(
@@ -233,27 +248,7 @@ def call_method(
                 return call_method(run, inner, args, kwargs, spot, scope)
             return libraries.library_method(run, receiver, name, args, kwargs, spot, scope)
         case Super(obj=obj):
-            if isinstance(obj, Obj) and obj.family == "module":
-                if name == "__init__":
-                    nn.module_arguments(run, obj, args, kwargs)
-                    return NONE
-                if name == "forward":
-                    return nn.call_module(run, obj, args, kwargs, spot, scope)
-                return module_methods.module_method(run, obj, name, args, kwargs, spot, scope)
-            if name == "__new__" and args and isinstance(args[0][0], Klass):
-                made = instances.new_object(run, args[0][0], spot, scope)
-                if made.cls is not None and made.cls.lookup("__init__") is None:
-                    classes.fill(run, made, args[1:], kwargs, spot, scope)
-                return made
-            held = classes.contents(obj) if isinstance(obj, Obj) else None
-            if held is not None and isinstance(obj, Obj):
-                return classes.inherited(run, obj, held, name, args, kwargs, spot, scope)
-            if isinstance(obj, Obj) and obj.family == "optimizer":
-                return libraries.library_method(run, obj, name, args, kwargs, spot, scope)
-            if isinstance(obj, Obj) and name == "__init__":
-                for key, (value, _) in kwargs.items():
-                    obj.attrs.setdefault(key, value)
-            return NONE
+            return _method_of_super(run, obj, name, args, kwargs, spot, scope)
         case Klass():
             return instances.class_method(run, receiver, name, args, kwargs, spot, scope)
         case Seq():
@@ -261,23 +256,63 @@ def call_method(
         case Dict():
             return builtin_types.dict_method(run, receiver, name, args, kwargs, spot, scope)
         case Iter():
-            if name == "next" and not args:
-                run.site("old-name", spot, None, scope, "next")
-            if name in ("send", "asend") and args:
-                return functions.sent(run, receiver, args[0][0])
-            return receiver.element if name in ("__next__", "next") else UNKNOWN
+            return _method_of_iterator(run, receiver, name, args, spot, scope)
         case Const(value=text) if isinstance(text, str):
-            if name in ("split", "rsplit", "splitlines"):
-                return Seq("list", None, SCALAR)
-            if name == "format" and len(args) == 1 and devices.INDEXED.fullmatch(text):
-                if isinstance(spot.node, ast.expr):
-                    return devices.indexed(run, spot.node, args[0][0], scope)
-            return SCALAR
+            return _method_of_text(run, text, name, args, spot, scope)
         case Device():
             return Const(None) if name == "__enter__" else SCALAR
-    if receiver is ARRAY:
-        return ARRAY
-    return UNKNOWN
+    return ARRAY if receiver is ARRAY else UNKNOWN
+
+
+def _method_of_super(
+    run: Interpreter, obj: Value, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    scope: Scope,
+) -> Value:  # fmt: skip
+    """Call a method that an instance has from a library, or from Python itself."""
+    if isinstance(obj, Obj) and obj.family == "module":
+        if name == "__init__":
+            nn.module_arguments(run, obj, args, kwargs)
+            return NONE
+        if name == "forward":
+            return nn.call_module(run, obj, args, kwargs, spot, scope)
+        return module_methods.module_method(run, obj, name, args, kwargs, spot, scope)
+    if name == "__new__" and args and isinstance(args[0][0], Klass):
+        made = instances.new_object(run, args[0][0], spot, scope)
+        if made.cls is not None and made.cls.lookup("__init__") is None:
+            classes.fill(run, made, args[1:], kwargs, spot, scope)
+        return made
+    if not isinstance(obj, Obj):
+        return NONE
+    held = classes.contents(obj)
+    if held is not None:
+        return classes.inherited(run, obj, held, name, args, kwargs, spot, scope)
+    if obj.family == "optimizer":
+        return libraries.library_method(run, obj, name, args, kwargs, spot, scope)
+    if name == "__init__":
+        for key, (value, _) in kwargs.items():
+            obj.attrs.setdefault(key, value)
+    return NONE
+
+
+def _method_of_iterator(
+    run: Interpreter, owner: Iter, name: str, args: list[Arg], spot: Spot, scope: Scope
+) -> Value:
+    if name == "next" and not args:
+        run.site("old-name", spot, None, scope, "next")
+    if name in ("send", "asend") and args:
+        return functions.sent(run, owner, args[0][0])
+    return owner.element if name in ("__next__", "next") else UNKNOWN
+
+
+def _method_of_text(
+    run: Interpreter, text: str, name: str, args: list[Arg], spot: Spot, scope: Scope
+) -> Value:
+    if name in ("split", "rsplit", "splitlines"):
+        return Seq("list", None, SCALAR)
+    if name == "format" and len(args) == 1 and devices.INDEXED.fullmatch(text):
+        if isinstance(spot.node, ast.expr):
+            return devices.indexed(run, spot.node, args[0][0], scope)
+    return SCALAR
 
 
 def _columns(row: Value) -> Seq | None:

@@ -60,14 +60,7 @@ def offer(
         return
     if isinstance(value, Obj) and value.family != "namespace":
         return
-    code = ast.unparse(target)
-    flags: list[tuple[str, Flag]] = []
-    indexes: list[tuple[str, Option]] = []
-    for name, member in _members(code, value):
-        if isinstance(member, Flag) and member.choice:
-            flags.append((name, member))
-        elif isinstance(member, Option) and is_index(run, name, member, scope.path):
-            indexes.append((name, member))
+    flags, indexes = _choices(run, ast.unparse(target), value, scope)
     if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
         return
     spot = Spot(scope.path, statement)
@@ -79,35 +72,16 @@ def offer(
     torch = _torch(scope, names, shared)
     if not torch:
         return
-    available = f"{torch}.cuda.is_available()"
-    tests: list[str] = []
-    asked = False
-    for name, flag in flags:
-        tests.append(name if flag.positive else f"not {name}")
-        asked = asked or flag.asks
-    index = ""
-    for name, option in indexes:
-        needed = _index_test(run, name, option, scope.path)
-        tests += needed
-        # `.cuda(None)` goes to the first GPU, unless another is set
-        index = f"{name} or 0" if option.value is None and not needed else name
-    if not asked:
-        tests.append(available)
-    test = " and ".join(tests)
-    owner: Scope | Obj = scope
-    name, choice = "device", (flags or indexes)[0][0]
+    test, index = _test(run, flags, indexes, torch, scope.path)
+    choice = (flags or indexes)[0][0]
+    owner: Scope | Obj | None = scope
+    name = "device"
     if "." in choice and (scope.func is not None or shared):
         # Whatever receives the options receives the device.
-        if names & {"vars", "__dict__"}:
-            return
         holder, _, _ = choice.rpartition(".")
-        found = run.eval(ast.parse(holder, mode="eval").body, scope)
-        if not isinstance(found, Obj) or "device" in found.attrs and not flags:
-            return
-        known = found.attrs.get("device")
-        if isinstance(known, Device) and known.pending is None:
-            return  # it was chosen already
-        owner, name = found, f"{holder}.device"
+        owner, name = _holder(run, holder, scope, names, bool(flags)), f"{holder}.device"
+    if owner is None:
+        return
     if scope.cls is not None and _set_later(run, scope.path, choice):
         return
     before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
@@ -117,7 +91,7 @@ def offer(
     device = Device(run.graph.node(spot), spot, resolved=True)
     run.graph.pin(device.node, Place.CENTRAL, spot)
     definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
-    if flags and not indexes and flags[0][1].positive and not asked:
+    if flags and not indexes and flags[0][1].positive and not flags[0][1].asks:
         if handed_on(run, choice, scope.path):  # others rely on it: it has to be true for them
             definition = (
                 f'{choice} = {test}\n{name} = {torch}.device({text} if {choice} else "cpu")'
@@ -131,6 +105,52 @@ def offer(
         owner.attrs["device"] = device
     else:
         owner.names["device"] = device
+
+
+def _choices(
+    run: Interpreter, code: str, value: Value, scope: Scope
+) -> tuple[list[tuple[str, Flag]], list[tuple[str, Option]]]:
+    """Return the switches and the indexes among what is bound, by how they are written."""
+    flags: list[tuple[str, Flag]] = []
+    indexes: list[tuple[str, Option]] = []
+    for name, member in _members(code, value):
+        if isinstance(member, Flag) and member.choice:
+            flags.append((name, member))
+        elif isinstance(member, Option) and is_index(run, name, member, scope.path):
+            indexes.append((name, member))
+    return flags, indexes
+
+
+def _test(
+    run: Interpreter, flags: list[tuple[str, Flag]], indexes: list[tuple[str, Option]],
+    torch: str, path: str,
+) -> tuple[str, str]:  # fmt: skip
+    """Return the test whether to use the accelerator, and the index of which."""
+    tests = [name if flag.positive else f"not {name}" for name, flag in flags]
+    index = ""
+    for name, option in indexes:
+        needed = _index_test(run, name, option, path)
+        tests += needed
+        # `.cuda(None)` goes to the first GPU, unless another is set
+        index = f"{name} or 0" if option.value is None and not needed else name
+    if not any(flag.asks for _, flag in flags):
+        tests.append(f"{torch}.cuda.is_available()")
+    return " and ".join(tests), index
+
+
+def _holder(
+    run: Interpreter, code: str, scope: Scope, names: set[str], has_flag: bool
+) -> Obj | None:
+    """Return the options that the device goes into, or None where it cannot."""
+    if names & {"vars", "__dict__"}:
+        return None
+    found = run.eval(ast.parse(code, mode="eval").body, scope)
+    if not isinstance(found, Obj) or "device" in found.attrs and not has_flag:
+        return None
+    known = found.attrs.get("device")
+    if isinstance(known, Device) and known.pending is None:
+        return None  # it was chosen already
+    return found
 
 
 def hides(

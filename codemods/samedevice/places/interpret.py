@@ -114,6 +114,20 @@ def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
                     yield name, value
 
 
+def _devices_of(
+    name: str, owner: Obj | Klass, own: bool
+) -> Iterator[tuple[str, Device | Rank | Const]]:
+    """Return the attributes of an instance or class that may name a device, as they are written."""
+    for attr, member in _attributes(owner):
+        if isinstance(member, (Device, Rank, Const)):
+            if not isinstance(member, Const) or isinstance(member.value, str):
+                yield f"{name}.{attr}", member
+        elif own and isinstance(member, Obj):
+            known = member.attrs.get("device")  # `self.model.device`
+            if isinstance(known, Device):
+                yield f"{name}.{attr}.device", known
+
+
 class Interpreter(Context):
     """One evaluation of a project, or of those of its files that are in `program`.
 
@@ -194,6 +208,8 @@ class Interpreter(Context):
         for made in self.modules:
             made.attrs.clear()
             made.parent = made.copied_from = None
+            made.parts.clear()
+            made.copies.clear()
         for site in self.sites:
             site.detail.clear()
         self.graph.release()
@@ -347,23 +363,19 @@ class Interpreter(Context):
                 continue
             if isinstance(value, (Klass, Obj)):
                 own = value is level.self_value
-                for attr, member in _attributes(value):
-                    if isinstance(member, (Device, Rank, Const)):
-                        if not isinstance(member, Const) or isinstance(member.value, str):
-                            site.devices.append((f"{name}.{attr}", member, outermost))
-                    elif own and isinstance(member, Obj):
-                        known = member.attrs.get("device")  # `self.model.device`
-                        if isinstance(known, Device):
-                            site.devices.append((f"{name}.{attr}.device", known, outermost))
+                devices = ((*named, outermost) for named in _devices_of(name, value, own))
+                site.devices.extend(devices)
             elif isinstance(value, Tensor):
                 site.devices.append((name, Device(value.node), outermost))
             elif not (isinstance(value, Device) and value.partial):
                 site.devices.append((name, value, outermost))
-        if level.func is None:
-            return
-        given = self._given.get(level.func.node)
+        if level.func is not None:
+            self._arguments_of(level, level.func, site, inner)
+
+    def _arguments_of(self, level: Scope, func: Func, site: Site, inner: list[Names]) -> None:
+        given = self._given.get(func.node)
         if given is None:
-            given = self._given[level.func.node] = functions.parameters(level.func.node)
+            given = self._given[func.node] = functions.parameters(func.node)
         for name in given:
             argument = level.names.get(name)
             if isinstance(argument, Tensor) and argument.doubt is Doubt.OTHER:

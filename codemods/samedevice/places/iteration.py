@@ -48,6 +48,20 @@ def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
             if value.packed or not value.node.find().sure:
                 return unknown_batch(run, value, spot, scope)
             return Tensor(value.node)
+        case Obj():
+            found = _of_instance(run, value, spot, scope)
+            if found is not None:
+                return found
+        case Klass(kind=classes.ENUM):
+            return any_of(run, (v for v in value.names.values() if not isinstance(v, Func)))
+        case Const(value=text) if isinstance(text, str):
+            return SCALAR
+    return value if value in (ARRAY, NOTHING) else UNKNOWN
+
+
+def _of_instance(run: Interpreter, value: Obj, spot: Spot, scope: Scope) -> Value | None:
+    """Return what iterating over an instance yields, or None where its class does not say."""
+    match value:
         case Obj(family="loader"):
             return batch_of(run, value, spot, scope)
         case Obj(family="dataset"):
@@ -71,11 +85,7 @@ def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
             return calls.method(run, value, "__getitem__", scope, spot.node, SCALAR)
         case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
             return run.iterate(classes.contents(value) or UNKNOWN, spot, scope)
-        case Klass(kind=classes.ENUM):
-            return any_of(run, (v for v in value.names.values() if not isinstance(v, Func)))
-        case Const(value=text) if isinstance(text, str):
-            return SCALAR
-    return value if value in (ARRAY, NOTHING) else UNKNOWN
+    return None
 
 
 def any_of(run: Interpreter, values: Iterable[Value]) -> Value:

@@ -52,18 +52,27 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             narrow(run, inner, scope, not positive)
-        case ast.BoolOp(op=ast.And(), values=values) if positive:
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == positive:
             for value in values:
-                narrow(run, value, scope, True)
-        case ast.BoolOp(op=ast.Or(), values=values) if not positive:
-            for value in values:
-                narrow(run, value, scope, False)
+                narrow(run, value, scope, positive)
         case ast.NamedExpr(value=value):
             narrow(run, value, scope, positive)
         case ast.Name(id=name) if name in scope.tests:
             asked, bound = scope.tests[name]
             if all(scope.names.get(known) is value for known, value in bound.items()):
                 narrow(run, asked, scope, positive)
+        case ast.Compare():
+            _narrow_by_comparison(run, test, scope, positive)
+        case ast.Call(func=func, args=[subject, *rest], keywords=[]):
+            kinds = _asked(run, func, rest, scope)
+            if kinds:
+                _refine(run, subject, kinds, scope, positive)
+
+
+def _narrow_by_comparison(
+    run: Interpreter, test: ast.Compare, scope: Scope, positive: bool
+) -> None:
+    match test:
         case ast.Compare(
             left=ast.Attribute(value=left, attr="device"),
             ops=[ast.Eq() | ast.NotEq() as op],
@@ -79,10 +88,6 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
                 _type_is(run, left, right, scope, same)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
             _type_is(run, left, right, scope, positive == isinstance(op, ast.Eq))
-        case ast.Call(func=func, args=[subject, *rest], keywords=[]):
-            kinds = _asked(run, func, rest, scope)
-            if kinds:
-                _refine(run, subject, kinds, scope, positive)
 
 
 def remember_test(name: str, test: ast.expr, scope: Scope) -> None:

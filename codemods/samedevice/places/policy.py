@@ -93,32 +93,30 @@ class Policy:
                 if site.node is not None and module.node is not None and not module.moves:
                     self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
-        changed = False
-        for kind in CREATIONS:
-            for group in self.solution.groups(kind):
-                if len(group.sites) < 2 or self.solution.reach.follow(group) is not None:
-                    continue
-                if any(is_bare(site) and not self.stays_behind(site) for site in group.sites):
-                    continue  # the module is on the CPU while it is built
-                if any("device" in site.detail["kwargs"] for site in group.sites):
-                    continue  # the callers who want it there have to say so
-                if any(site.detail.get("default") for site in group.sites):
-                    continue  # each process has its own default
-                colors = {self.solution.place(site.node) for site in group.sites}
-                if (
-                    Place.CENTRAL in colors
-                    and Place.UNKNOWN in colors
-                    and any(self._demanded(site.node) for site in group.sites)
-                ):
-                    for site in group.sites:
-                        if (
-                            site.node is not None
-                            and self.solution.place(site.node) is Place.UNKNOWN
-                        ):
-                            self.graph.pin(site.node, Place.CENTRAL, group.spot)
-                            changed = True
-        if changed:
+        if any([self._agree(group) for kind in CREATIONS for group in self.solution.groups(kind)]):
             self.graph.solve()
+
+    def _agree(self, group: SiteGroup) -> bool:
+        """Pin what some evaluations of a creation leave open and others want on the device."""
+        if len(group.sites) < 2 or self.solution.reach.follow(group) is not None:
+            return False
+        if any(is_bare(site) and not self.stays_behind(site) for site in group.sites):
+            return False  # the module is on the CPU while it is built
+        if any("device" in site.detail["kwargs"] for site in group.sites):
+            return False  # the callers who want it there have to say so
+        if any(site.detail.get("default") for site in group.sites):
+            return False  # each process has its own default
+        places = {self.solution.place(site.node) for site in group.sites}
+        if not {Place.CENTRAL, Place.UNKNOWN} <= places:
+            return False
+        if not any(self._demanded(site.node) for site in group.sites):
+            return False
+        changed = False
+        for site in group.sites:
+            if site.node is not None and self.solution.place(site.node) is Place.UNKNOWN:
+                self.graph.pin(site.node, Place.CENTRAL, group.spot)
+                changed = True
+        return changed
 
     def _take_only_accelerators(self) -> None:
         """A program's only accelerator is the device it computes on, whatever its number is."""

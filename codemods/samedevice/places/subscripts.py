@@ -114,36 +114,13 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Sco
                     return items[key.value]
             return run.iterate(owner, spot, scope)
         case Dict():
-            if isinstance(key, Const) and key.value in owner.items:
-                return owner.items[key.value]
-            joined: Value | None = None
-            for member in owner.members():
-                joined = run.join(joined, member)
-            if isinstance(key, Const) and key.value in devices.RANKS:
-                return Rank()  # of a copy of the environment
-            return joined if joined is not None else UNKNOWN
-        case Obj(family="module"):
-            if isinstance(key, Const):
-                inner = owner.attrs.get(str(key.value))
-                if inner is not None:
-                    return inner
-            if owner.cls is not None and owner.cls.lookup("__getitem__") is not None:
-                return calls.method(run, owner, "__getitem__", scope, spot.node, key)
-            return run.iterate(owner, spot, scope)
+            return _item_of_dict(run, owner, key)
         case Klass():
             return _item_of_class(run, owner, key, spot)
-        case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
-            return subscript(run, classes.members(owner) or UNKNOWN, key, spot, scope)
-        case Obj(family="dataset"):
-            return iteration.item_of(run, owner, spot, scope)
-        case Obj(family="namespace"):
-            if isinstance(key, Const):
-                return owner.attrs.get(str(key.value), SCALAR)
-            return SCALAR
-        case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
-            return calls.method(run, owner, "__getitem__", scope, spot.node, key)
-        case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
-            return subscript(run, classes.contents(owner) or UNKNOWN, key, spot, scope)
+        case Obj():
+            found = _item_of_instance(run, owner, key, spot, scope)
+            if found is not None:
+                return found
     if owner is ARRAY:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
@@ -151,6 +128,42 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Sco
     if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
         return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
     return UNKNOWN
+
+
+def _item_of_dict(run: Interpreter, owner: Dict, key: Value) -> Value:
+    if isinstance(key, Const) and key.value in owner.items:
+        return owner.items[key.value]
+    joined: Value | None = None
+    for member in owner.members():
+        joined = run.join(joined, member)
+    if isinstance(key, Const) and key.value in devices.RANKS:
+        return Rank()  # of a copy of the environment
+    return joined if joined is not None else UNKNOWN
+
+
+def _item_of_instance(
+    run: Interpreter, owner: Obj, key: Value, spot: Spot, scope: Scope
+) -> Value | None:
+    """Return what an instance gives for a key, or None where its class does not say."""
+    cls = owner.cls
+    if owner.family == "module":
+        inner = owner.attrs.get(str(key.value)) if isinstance(key, Const) else None
+        if inner is not None:
+            return inner
+        if cls is None or cls.lookup("__getitem__") is None:
+            return run.iterate(owner, spot, scope)
+        return calls.method(run, owner, "__getitem__", scope, spot.node, key)
+    if cls is not None and cls.kind == classes.TUPLE:
+        return subscript(run, classes.members(owner) or UNKNOWN, key, spot, scope)
+    if owner.family == "dataset":
+        return iteration.item_of(run, owner, spot, scope)
+    if owner.family == "namespace":
+        return owner.attrs.get(str(key.value), SCALAR) if isinstance(key, Const) else SCALAR
+    if cls is not None and cls.lookup("__getitem__") is not None:
+        return calls.method(run, owner, "__getitem__", scope, spot.node, key)
+    if cls is not None and cls.kind in classes.CONTAINERS:
+        return subscript(run, classes.contents(owner) or UNKNOWN, key, spot, scope)
+    return None
 
 
 def _item_of_class(run: Interpreter, klass: Klass, key: Value, spot: Spot) -> Value:

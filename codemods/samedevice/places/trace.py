@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.finding import Span
-from samedevice.places.dispatch import EVALUATORS
-from samedevice.places.environment import State
 from samedevice.places.graph import Meet, Node, Place, Spot
-from samedevice.places.interpret import Interpreter
+from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.solution import Solution
+from samedevice.places.tracer import Tracer, members
 from samedevice.places.values import (
     Device,
     Dict,
     Either,
-    Func,
     Obj,
-    Scope,
     Seq,
     Site,
     Tensor,
@@ -33,8 +30,6 @@ from samedevice.places.values import (
 )
 from samedevice.project import Project
 
-#: Values of one expression that are told apart, and values that one is said to be made from.
-_MOST = 8
 #: Sites of a chain that are told.
 _LONGEST = 8
 
@@ -53,13 +48,6 @@ NAMES = {
     Place.UNKNOWN: "unknown",
 }  # fmt: skip
 
-_MADE = {
-    "create": "created", "share": "created", "legacy": "created", "placed": "created",
-    "pinned": "created", "load": "loaded", "batch": "drawn from a loader", "module": "built",
-    "generator": "created", "clone": "copied", "copy": "copied",
-}  # fmt: skip
-_MOVES = ("move", "module-move")
-_READS = ("item", "tolist", "numpy")
 #: What is made without naming a device is on the CPU, whatever it has to meet.
 _ON_HOST = frozenset(("create", "share", "legacy", "batch", "module", "generator"))
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
@@ -96,132 +84,16 @@ class Life:
     before: Place | None = None
 
 
-class _Tracer(Interpreter):
-    """An evaluation that keeps what every expression gave, and what each value was made from."""
-
-    def __init__(self, project: Project, program: frozenset[str] | None) -> None:
-        super().__init__(project, program)
-        self.seen: dict[ast.AST, list[Value]] = {}
-        # Where a module was when an expression gave it, if it has been moved since.
-        self.then: dict[tuple[ast.AST, Value], list[Node]] = {}
-        self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
-        self.file_of: dict[ast.AST, str] = {}
-        self._made_of: list[list[Value]] = [[]]
-        self._called: set[ast.AST] = set()
-
-    def telling(self, func: Func) -> bool:
-        """Look into every function: a reader asks about all of them."""
-        return True
-
-    def eval(self, node: ast.expr, scope: Scope) -> Value:
-        evaluate = EVALUATORS.get(type(node))
-        if evaluate is None:
-            return super().eval(node, scope)
-        parts: list[Value] = []
-        self._made_of.append(parts)
-        value = evaluate(self, node, scope)
-        self._made_of.pop()
-        outer = self._made_of[-1]
-        if _is_placed(value):
-            self.note(node, value)
-            self.born(value, Spot(scope.path, node), parts)
-            parts = [value]
-        if len(outer) < _MOST:
-            outer.extend(parts)
-        return value
-
-    def note(self, node: ast.AST, value: Value) -> None:
-        """Keep one value of an expression; what some caller hands in tells more than a symbol."""
-        if self.symbolic and node in self._called:
-            return
-        if not self.symbolic:
-            self._called.add(node)
-        if isinstance(value, Obj) or isinstance(value, Tensor) and value.lent:
-            if value.node is not None:
-                nodes = self.then.setdefault((node, value), [])
-                if value.node not in nodes:
-                    nodes.append(value.node)
-        known = self.seen.setdefault(node, [])
-        if len(known) < _MOST and all(value is not other for other in known):
-            known.append(value)
-
-    def born(self, value: Value, spot: Spot | None, parts: Iterable[Value]) -> None:
-        """Keep what a value was first made from."""
-        if value not in self.births:
-            self.births[value] = spot, tuple(part for part in parts if part is not value)[:_MOST]
-
-    def operate(
-        self, operands: list[tuple[Tensor, Spot]], spot: Spot, elementwise: bool,
-        in_place: bool = False,
-    ) -> Tensor:  # fmt: skip
-        result = super().operate(operands, spot, elementwise, in_place)
-        self.born(result, spot, [tensor for tensor, _ in operands])
-        return result
-
-    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
-        made = super().derived(owner, spot)
-        self.born(made, None, [owner])
-        return made
-
-    def join(self, left: Value | None, right: Value) -> Value:
-        joined = super().join(left, right)
-        if left is not None and isinstance(joined, Tensor):
-            self.born(joined, None, [left, right])
-        return joined
-
-    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
-        element = super().iterate(value, spot, scope)
-        if isinstance(value, Tensor) and isinstance(element, Tensor) and element.site is None:
-            self.born(element, None, [value])
-        return element
-
-    def loop(
-        self, target: ast.expr | None, elements: list[Value], body: Callable[[], bool],
-        scope: Scope, node: ast.stmt, again: Callable[[], list[Value]] | None = None,
-        exact: bool = False,
-    ) -> list[State]:  # fmt: skip
-        before = scope.names.copy()
-
-        def watched() -> bool:
-            for name, value in scope.names.items():
-                old = before.get(name)
-                if isinstance(value, Tensor) and isinstance(old, Tensor) and value is not old:
-                    self.born(value, None, [old])  # what a round finds, it found before the loop
-            return body()
-
-        return super().loop(target, elements, watched, scope, node, again, exact)
-
-    def assign(self, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt) -> None:
-        super().assign(target, value, scope, statement)
-        if isinstance(target, ast.Attribute):
-            for owner in self.seen.get(target.value, ())[-1:]:
-                if isinstance(owner, Obj):
-                    value = owner.attrs.get(target.attr, value)
-        if _is_placed(value) and not isinstance(statement, ast.AugAssign):
-            self.note(target, value)
-
-    def bind_arguments(self, func: Func, *given: object) -> None:
-        super().bind_arguments(func, *given)  # type: ignore[arg-type]
-        scope = given[-1]
-        assert isinstance(scope, Scope)
-        spec = func.node.args
-        for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
-            value = scope.names.get(argument.arg)
-            if value is not None and value is not func.bound and _is_placed(value):
-                self.note(argument, value)
-                self.born(value, Spot(scope.path, argument), ())
-
-
 class Trace:
     """The places of a program's expressions; `solution` is what rules would be asked about."""
 
-    def __init__(self, project: Project, tracer: _Tracer) -> None:
+    def __init__(self, project: Project, tracer: Tracer) -> None:
         self.solution = Solution(project, tracer)
         self._tracer = tracer
         self._sites: dict[ast.AST, Site] = {}
         for site in tracer.sites:
             known = self._sites.get(site.spot.node)
-            if known is None or (known.kind not in _MADE and known.kind not in _MOVES):
+            if known is None or (known.kind not in MADE and known.kind not in MOVES):
                 self._sites[site.spot.node] = site
         self._actual: dict[Value, Place] = {}
         self._chains: dict[Value, tuple[Event, ...]] = {}
@@ -234,7 +106,8 @@ class Trace:
         tree = self.solution.project.tree(path)
         if tree is None:
             return []
-        found = [life for node, kind, span in self._marks(path, tree)
+        marks = Marks(self.solution.project, path, self._tracer.seen, self._sites)
+        found = [life for node, kind, span in marks.find(tree)
                  if (life := self._life(node, kind, span)) is not None]  # fmt: skip
         return sorted(found, key=lambda life: life.span)
 
@@ -293,7 +166,7 @@ class Trace:
     def _place(self, value: Value) -> Place:
         node = _node(value)
         if node is None or isinstance(value, Either):
-            places = {self.place(member) for member in _members(value)}
+            places = {self.place(member) for member in members(value)}
             return places.pop() if len(places) == 1 else Place.UNKNOWN
         inferred = self.solution.place(node)
         root = node.find()
@@ -305,7 +178,7 @@ class Trace:
         if isinstance(value, Device):
             return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
         site = self._site(value)
-        if site is not None and site.kind in (*_MOVES, "placed", "pinned"):
+        if site is not None and site.kind in (*MOVES, "placed", "pinned"):
             named = [part for part in parts if isinstance(part, Device)]
             if named:
                 return self.place(named[-1])
@@ -313,7 +186,7 @@ class Trace:
             if value.family == "module" and not value.stateful:
                 return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
             return inferred if _moves(value) else Place.HOST
-        if site is not None and (site.kind in _ON_HOST or site.kind in _MADE):
+        if site is not None and (site.kind in _ON_HOST or site.kind in MADE):
             return Place.HOST if site.kind in _ON_HOST else inferred
         places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
         return Place.HOST if places == {Place.HOST} else inferred
@@ -322,7 +195,7 @@ class Trace:
         """Return the site that made a value, if one did."""
         spot, _ = self._tracer.births.get(value, (None, ()))
         site = self._sites.get(spot.node) if spot is not None else None
-        if site is None or site.kind not in _MADE and site.kind not in _MOVES:
+        if site is None or site.kind not in MADE and site.kind not in MOVES:
             site = value.site if isinstance(value, (Tensor, Obj)) else None
         return site
 
@@ -373,12 +246,12 @@ class Trace:
             if isinstance(at, Device):
                 if spot is not None:
                     yield self._step("device chosen", self.place(at), spot)
-            elif site is not None and (site.kind in _MADE or site.kind in _MOVES):
+            elif site is not None and (site.kind in MADE or site.kind in MOVES):
                 if site.spot.node not in told:
                     told.add(site.spot.node)
                     yield from self._chosen(at, site)
-                    yield self._step(_MADE.get(site.kind, "moved"), self.place(at), site.spot)
-                if site.kind in _MADE and site.kind not in ("clone", "copy"):
+                    yield self._step(MADE.get(site.kind, "moved"), self.place(at), site.spot)
+                if site.kind in MADE and site.kind not in ("clone", "copy"):
                     return
                 open_.clear()
             elif spot is not None and isinstance(spot.node, ast.arg):
@@ -389,7 +262,7 @@ class Trace:
     def _before(self, at: Value) -> list[Value]:
         """Return the sources of a value, last the one that its place comes from most likely."""
         if isinstance(at, (Seq, Dict, Either)):
-            return _members(at)[:1]
+            return members(at)[:1]
         node, place = _node(at), self.place(at)
 
         def likely(source: Value) -> tuple[bool, bool, bool]:
@@ -418,7 +291,7 @@ class Trace:
 
     def _chosen(self, value: Value, site: Site) -> Iterator[Event]:
         """Tell where the device was chosen that a value was put on."""
-        if site.kind not in _MOVES and site.kind not in ("placed", "pinned"):
+        if site.kind not in MOVES and site.kind not in ("placed", "pinned"):
             return
         node = _node(value)
         spot = node.find().pin_spot if node is not None else None
@@ -429,81 +302,7 @@ class Trace:
         code = self.solution.code(spot)
         return Event(what, place, spot.path, self.solution.span(spot), code)
 
-    # -- spans ------------------------------------------------------------------------------
-
-    def _placed(self, node: ast.AST) -> bool:
-        return node in self._tracer.seen
-
-    def _marks(self, path: str, tree: ast.AST) -> Iterator[tuple[ast.AST, str, Span]]:
-        """Yield what is to be marked: the expression, what a site does there, and its name's span.
-
-        Names and dotted names are marked as they are; of a call its callee, of a move its method.
-        """
-        source = self.solution.project.sources[path]
-        queue: list[ast.AST] = [tree]
-        while queue:
-            node = queue.pop()
-            match node:
-                case ast.Name(id="self"):
-                    continue
-                case ast.Name():
-                    if self._placed(node):
-                        yield node, "", source.span(node)
-                    continue
-                case ast.arg():
-                    if self._placed(node):
-                        span = source.span(node)
-                        yield node, "", _short(span, len(node.arg))
-                    continue
-                case ast.Constant() | ast.JoinedStr() | ast.IfExp():
-                    site = self._sites.get(node)
-                    if site is not None and site.kind in ("literal", "resolver", "indexed"):
-                        if site.spot.path == path and self._is_expression(node, source.span(node)):
-                            yield node, "device", source.span(node)
-                            continue
-                case ast.Attribute():
-                    if self._placed(node) and not (
-                        self._placed(node.value) and self._is_device(node)
-                    ):
-                        if _is_dotted(node):
-                            yield node, "", source.span(node)
-                            continue
-                        yield node, "", _last(source.span(node), node.attr)
-                case ast.Subscript():
-                    if (
-                        self._placed(node)
-                        and not self._placed(node.value)
-                        and (_is_dotted(node.value) and isinstance(node.slice, ast.Constant))
-                    ):
-                        yield node, "", source.span(node)
-                        continue
-                case ast.Call(func=func):
-                    site = self._sites.get(node)
-                    if site is not None and site.kind in (*_MADE, *_MOVES) and self._placed(node):
-                        kind = _MADE.get(site.kind, "moved")
-                        if site.kind == "batch":
-                            pass
-                        elif isinstance(func, ast.Attribute) and (
-                            site.kind in _MOVES or not _is_dotted(func)
-                        ):
-                            yield node, kind, _last(source.span(func), func.attr)
-                            queue += [*node.keywords, *node.args, func.value]
-                            continue
-                        else:
-                            yield node, kind, source.span(func)
-                            queue += [*node.keywords, *node.args]
-                            continue
-                    elif isinstance(func, ast.Attribute) and func.attr in _READS:
-                        if self._placed(func.value):
-                            yield func.value, "read", _last(source.span(func), func.attr)
-            queue.extend(ast.iter_child_nodes(node))
-
-    @staticmethod
-    def _is_expression(node: ast.AST, span: Span) -> bool:
-        return isinstance(node, ast.expr) and span.line == span.end_line
-
-    def _is_device(self, node: ast.AST) -> bool:
-        return all(isinstance(value, Device) for value in self._tracer.seen.get(node, ()))
+    # -- what is shown ------------------------------------------------------------------------
 
     def _life(self, node: ast.AST, kind: str, span: Span) -> Life | None:
         values = self._tracer.seen.get(node, [])
@@ -551,8 +350,8 @@ class Trace:
         """Tell whether a value is known to be a tensor or module rather than only used like one."""
         node = _node(value)
         if node is None:
-            members = _members(value)
-            return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, members))
+            inner = members(value)
+            return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, inner))
         if isinstance(value, (Obj, Device)) or self._is_tensor(node.find()):
             return True
         return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
@@ -586,32 +385,12 @@ def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        tracer = _Tracer(project, program)
+        tracer = Tracer(project, program)
         tracer.run()
         return Trace(project, tracer)
     finally:
         if enabled:
             gc.enable()
-
-
-def _members(value: Value) -> list[Value]:
-    if isinstance(value, Either):
-        return value.options
-    return list(value.members()) if isinstance(value, (Seq, Dict)) else []
-
-
-def _is_placed(value: Value) -> bool:
-    """Tell whether a value has a place; a container does if it holds a few tensors only."""
-    if isinstance(value, (Tensor, Device)):
-        return True
-    if isinstance(value, Obj):
-        return value.node is not None
-    if isinstance(value, Either):
-        return all(_is_placed(option) for option in value.options)
-    if isinstance(value, (Seq, Dict)):
-        members = _members(value)
-        return 0 < len(members) <= _MOST and all(isinstance(m, Tensor) for m in members)
-    return False
 
 
 def _node(value: Value) -> Node | None:
@@ -653,20 +432,6 @@ def _moves(module: Obj) -> bool:
 
 def _inside(inner: Spot, outer: Spot) -> bool:
     return inner.path == outer.path and any(node is inner.node for node in ast.walk(outer.node))
-
-
-def _is_dotted(node: ast.AST) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _short(span: Span, length: int) -> Span:
-    return Span(span.line, span.column, span.line, span.column + length)
-
-
-def _last(span: Span, attr: str) -> Span:
-    return Span(span.end_line, span.end_column - len(attr), span.end_line, span.end_column)
 
 
 __all__ = ["WORDS", "Event", "Life", "Trace", "trace"]

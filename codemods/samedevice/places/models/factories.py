@@ -60,6 +60,13 @@ def created(
         if run.default_device and kind != "share" or name.startswith("torch.cuda."):
             site.detail["default"] = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
+    _options(run, result, name, Call(args, kwargs, spot, scope))
+    return result
+
+
+def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
+    """Note what else a factory is told: `pin_memory`, `generator`, `requires_grad`."""
+    kwargs, spot, scope = call.kwargs, call.spot, call.scope
     pinned = kwargs.get("pin_memory")
     if pinned is not None and isinstance(pinned[1].node, ast.Constant):
         if conditions.truth(pinned[0]):
@@ -77,7 +84,6 @@ def created(
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         result.leaf = True
         arithmetic.heavy(run, result.node, spot, scope)
-    return result
 
 
 @kind("create")
