@@ -82,6 +82,7 @@ class Programs:
         return self.markers(path).spawns
 
     def all(self) -> set[frozenset[str]]:
+        """Return the programs that these files make up."""
         return {self.of(path) for path in self.files()}
 
     def files(self) -> list[str]:
@@ -204,6 +205,7 @@ class Programs:
         return min(lines, default=0)
 
     def is_imported(self, path: str) -> bool:
+        """Tell whether another file imports this one."""
         return path in self.project.importers
 
     def markers(self, path: str) -> Markers:

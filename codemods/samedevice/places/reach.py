@@ -156,6 +156,7 @@ class InReach:
                     yield name
 
     def module_of(self, scope: Scope) -> Obj | None:
+        """Return the module that some code is a method of."""
         level: Scope | None = scope
         while level is not None:
             owner = level.self_value
@@ -170,6 +171,7 @@ class InReach:
         return None
 
     def is_central(self, value: Value) -> bool:
+        """Tell whether a value names the central device, or where an input is."""
         if isinstance(value, Device):
             return self.solution.place(value.node) in ON_DEVICE
         if isinstance(value, Option):

@@ -69,40 +69,14 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if given is None:
         return made
     dataset, where = given
-    item: Value = UNKNOWN
     workers = call.kwargs.get("num_workers") or (call.args[5] if len(call.args) > 5 else None)
     state, run.workers = (
         run.workers,
         run.workers or (workers is not None and conditions.truth(workers[0]) is not False),
     )
     before = len(run.sites)
-    if isinstance(dataset, Obj) and dataset.family == "dataset":
-        item = raw_item(run, dataset, where, call.scope)
-    elif isinstance(dataset, Seq):
-        for tensor, _ in contents.tensors_in(dataset, where):
-            keep_on_host(tensor, call.spot)
-        item = run.iterate(dataset, where, call.scope)
-    elif isinstance(dataset, Tensor):
-        item = dataset
-        if dataset.node.find().sure and not dataset.packed:
-            keep_on_host(dataset, call.spot)
-        else:
-            item = packed_unknown(run, call.spot)
-    elif isinstance(dataset, Obj) and dataset.cls is not None:
-        item = calls.method(run, dataset, "__getitem__", call.scope, call.spot.node, SCALAR)
-    collate = call.kwargs.get("collate_fn")
-    if collate is None and len(call.args) > 6:
-        collate = call.args[6]
-    if collate is not None and isinstance(collate[0], (Func, Obj)):
-        run.hosted += 1
-        batch = calls.apply(
-            run, collate[0], [(Seq("list", None, item), where)], {}, call.spot, call.scope
-        )
-        run.hosted -= 1
-    elif collate is not None and collate[0] is not NONE:
-        batch = packed_unknown(run, call.spot)
-    else:
-        batch = collated(run, item, call.spot)
+    item = _item(run, dataset, where, call)
+    batch = _batch(run, item, where, call)
     run.workers = state
     mixed_items(run, item, call.spot, before)
     order = call.kwargs.get("generator")
@@ -120,6 +94,40 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         for tensor, _ in contents.tensors_in(batch, call.spot):
             tensor.pinned = True
     return made
+
+
+def _item(run: Interpreter, dataset: Value, where: Spot, call: Call) -> Value:
+    """Return what a loader gets from its dataset, one by one."""
+    if isinstance(dataset, Obj) and dataset.family == "dataset":
+        return raw_item(run, dataset, where, call.scope)
+    if isinstance(dataset, Seq):
+        for tensor, _ in contents.tensors_in(dataset, where):
+            keep_on_host(tensor, call.spot)
+        return run.iterate(dataset, where, call.scope)
+    if isinstance(dataset, Tensor):
+        if not dataset.node.find().sure or dataset.packed:
+            return packed_unknown(run, call.spot)
+        keep_on_host(dataset, call.spot)
+        return dataset
+    if isinstance(dataset, Obj) and dataset.cls is not None:
+        return calls.method(run, dataset, "__getitem__", call.scope, call.spot.node, SCALAR)
+    return UNKNOWN
+
+
+def _batch(run: Interpreter, item: Value, where: Spot, call: Call) -> Value:
+    """Return what a loader makes of several items."""
+    collate = call.kwargs.get("collate_fn")
+    if collate is None and len(call.args) > 6:
+        collate = call.args[6]
+    if collate is not None and isinstance(collate[0], (Func, Obj)):
+        run.hosted += 1
+        items = [(Seq("list", None, item), where)]
+        batch = calls.apply(run, collate[0], items, {}, call.spot, call.scope)
+        run.hosted -= 1
+        return batch
+    if collate is not None and collate[0] is not NONE:
+        return packed_unknown(run, call.spot)
+    return collated(run, item, call.spot)
 
 
 def mixed_items(run: Interpreter, item: Value, spot: Spot, before: int) -> None:
