@@ -68,7 +68,6 @@ class Outcome:
     stepped: dict[str, int] = field(default_factory=dict)
     drew: bool = False
     on_host: bool = False  # its own options ask for the CPU
-    seconds: float = 0.0
 
     @property
     def left(self) -> bool:
@@ -160,7 +159,6 @@ def examine(
         xla.losses_on,
         xla.stepped,
         xla.drew,
-        round(xla.seconds, 1),
     )
 
 
@@ -306,15 +304,15 @@ def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], fac
     lines += _mixed_table(mixed)
     for kind in ("fixture", "real program"):
         lines += ["", f"## {kind.capitalize()}s", ""]
-        lines += ["| program | commit | lines changed | there | losses on the CPU | on XLA | s |"]
-        lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+        lines += ["| program | commit | lines changed | there | losses on the CPU | on XLA |"]
+        lines += ["| --- | --- | --- | --- | --- | --- |"]
         for one in outcomes:
             if one.kind == kind and not one.on_cpu and not one.on_xla:
                 there = "yes" if one.is_there else "nothing computed" if one.left else "NO"
                 there = "on the CPU, as its options ask" if one.on_host else there
                 lines.append(
                     f"| {one.name} | {one.commit[:9]} | {one.changed} | {there} | "
-                    f"{_course(one.cpu_losses)} | {_course(one.xla_losses)} | {one.seconds:.0f} |"
+                    f"{_course(one.cpu_losses)} | {_course(one.xla_losses)} |"
                 )
     return "\n".join(lines) + "\n"
 

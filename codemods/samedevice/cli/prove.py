@@ -47,6 +47,10 @@ def run(
     record: Annotated[
         bool, typer.Option(help="Record operations and losses; without it the run is faster.")
     ] = True,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Do not watch it, and run it again, watched, if it clashes."),
+    ] = False,
     transfers: Annotated[
         int, typer.Option(metavar="N", help="How many transfers to list, the largest first.")
     ] = 10,
@@ -66,6 +70,7 @@ def run(
         python=python,
         report=report,
         record=record,
+        quick=quick,
         transfers=transfers,
     )
 

@@ -50,6 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how much memory each virtual accelerator has, such as 8G (default: no end)",
     )
     group.addoption(
+        "--virtual-compiled",
+        action="store_true",
+        help="kernels in C++, built on first use where there is a compiler: several times quicker",
+    )
+    group.addoption(
         "--virtual-asserts",
         action="store_true",
         help="an index out of bounds ends all use of the accelerator, as it does on a GPU",
@@ -79,6 +84,8 @@ def pytest_load_initial_conftests(
 
         if options.virtual_memory:
             os.environ[virtual.MEMORY] = options.virtual_memory
+        if options.virtual_compiled:
+            os.environ[virtual.COMPILED] = "1"
         if options.virtual_asserts:
             os.environ[virtual.ASSERTS] = "1"
         bring_up(device_type, options.virtual_devices)

@@ -12,6 +12,15 @@ HERE = Path(__file__).parent
 PACKAGES = HERE.parents[2] / "codemods"
 
 
+def agrees(error: str | None, expected: str) -> bool:
+    """Tell whether what a worker answers is the exception "Type: first words"."""
+    if error is None:
+        return False
+    kinds, _, message = error.partition(": ")
+    kind, _, words = expected.partition(": ")
+    return kind in kinds.split("/") and message.startswith(words)
+
+
 class Machine:
     """A worker on the "virtual" or the "real" accelerator; a new one after it died."""
 

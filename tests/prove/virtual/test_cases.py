@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 sys.path.insert(0, str(Path(__file__).parent))
 import cases  # noqa: E402
-from machine import Machine  # noqa: E402
+from machine import Machine, agrees  # noqa: E402
 
 sys.path.pop(0)
 
@@ -29,14 +29,6 @@ def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
     found.close()
 
 
-def _agrees(error: str | None, expected: str) -> bool:
-    if error is None:
-        return False
-    kinds, _, message = error.partition(": ")
-    kind, _, words = expected.partition(": ")
-    return kind in kinds.split("/") and message.startswith(words)
-
-
 @pytest.mark.parametrize("case", cases.CASES, ids=[case.name for case in cases.CASES])
 def test_case(machine: Machine, case: cases.Case) -> None:
     if "np." in case.code or "numpy" in case.code:
@@ -46,7 +38,7 @@ def test_case(machine: Machine, case: cases.Case) -> None:
     if compare or case.expected == cases.ENDS:
         assert error is None
     else:
-        assert _agrees(error, case.expected), error
+        assert agrees(error, case.expected), error
 
 
 @pytest.mark.parametrize("name", cases.MODULES)

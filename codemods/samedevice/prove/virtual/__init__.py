@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASSERTS",
+    "COMPILED",
     "MEMORY",
     "VARIABLE",
     "hook_directory",
@@ -32,6 +33,7 @@ __all__ = [
 VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for child processes
 MEMORY = "SAMEDEVICE_VIRTUAL_MEMORY"  # "8G": the size of each device; without it there is no limit
 ASSERTS = "SAMEDEVICE_VIRTUAL_ASSERTS"  # "1": an index out of bounds ends all use of the device
+COMPILED = "SAMEDEVICE_VIRTUAL_COMPILED"  # "1": kernels in C++ where they can be built
 
 _installed: Accelerator | None = None
 

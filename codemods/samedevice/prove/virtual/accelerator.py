@@ -12,6 +12,7 @@ import torch
 from samedevice.prove import virtual
 from samedevice.prove.virtual import (
     bridge,
+    compiled,
     distributed,
     generators,
     hops,
@@ -53,12 +54,15 @@ class Accelerator:
         self._patches = Patches()
         self._undo_timers: Callable[[], None] | None = None
         self._libraries: list[torch.library.Library] = []
+        self._compiled: compiled.Compiled | None = None
         try:
             bridge.configure(device_type)
             generators.create_defaults()
             self._install_python()
             key = _KEYS[device_type]
-            self._libraries += kernels.register(key)
+            if os.environ.get(virtual.COMPILED, "") not in ("", "0"):
+                self._compiled = compiled.load(device_type)
+            self._libraries += kernels.register(key, self._compiled)
             self._libraries.append(hops.register(key))
             self._watch_extensions(key)
             self._libraries += distributed.register(key)
@@ -117,6 +121,8 @@ class Accelerator:
         virtual._forget()
 
     def _undo(self) -> None:
+        if self._compiled is not None:
+            self._compiled.forget()
         for library in self._libraries:
             library._destroy()
         self._patches.undo()

@@ -181,6 +181,7 @@ def set_storage_offset(
 def close(reason: str) -> None:
     """Refuse all use of the accelerator from now on: this process was forked, or it failed."""
     global _from_capsule
+    MEMORY.stop()
 
     def refuse(capsule: Any) -> Tensor:
         error: Any = getattr(torch, "AcceleratorError", RuntimeError)

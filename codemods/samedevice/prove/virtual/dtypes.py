@@ -103,6 +103,11 @@ _WIDER: dict[str, dict[torch.dtype, torch.dtype]] = {
 _SUMS = frozenset(["trace"])  # whose result for booleans is a count
 
 
+def is_widened(name: str) -> bool:
+    """Tell whether an operation is computed in a wider type for some types of numbers."""
+    return name in _WIDER
+
+
 def refuse(lacking: Lacking, dtype: torch.dtype) -> None:
     """Raise what CUDA raises if a kernel of it lacks `dtype`."""
     if dtype in lacking.dtypes:

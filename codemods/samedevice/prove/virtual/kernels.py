@@ -27,6 +27,7 @@ from samedevice.prove.virtual.calls import (
     operation,
     plain_kernel,
 )
+from samedevice.prove.virtual.compiled import BEHIND, Compiled
 from samedevice.prove.virtual.special import copy_, special_kernels, to_copy
 from samedevice.prove.virtual.strict import strictly
 
@@ -103,17 +104,20 @@ _NESTED_STRUCTURE = frozenset(
 )
 
 
-def register(dispatch_key: str) -> list[torch.library.Library]:
-    """Register all kernels under `dispatch_key`; they stay as long as the result is kept."""
+def register(dispatch_key: str, compiled: Compiled | None = None) -> list[torch.library.Library]:
+    """Register all kernels under `dispatch_key`; they stay as long as the result is kept.
+
+    What `compiled` serves is registered behind it.
+    """
     # else torch would take what its own Python code registered before for a second registration
     taken: set[str] = getattr(torch.library, "_impls", set())
     taken -= {name for name in taken if name.endswith(f"/{dispatch_key}")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that composite operations get a kernel of ours
-        return _register(dispatch_key)
+        return _register(dispatch_key, compiled)
 
 
-def _register(dispatch_key: str) -> list[torch.library.Library]:
+def _register(dispatch_key: str, compiled: Compiled | None) -> list[torch.library.Library]:
     library = torch.library.Library("aten", "IMPL")
     special = special_kernels()
     of_build = set(_registered(dispatch_key))
@@ -128,7 +132,10 @@ def _register(dispatch_key: str) -> list[torch.library.Library]:
         if op is None:
             continue
         kernel = special.get(name) or kernel_of(op)
-        library.impl(name, strictly(name.partition(".")[0], kernel), dispatch_key)
+        key = dispatch_key
+        if compiled is not None and compiled.take(op, name, kernel, name in special):
+            key = BEHIND
+        library.impl(name, strictly(name.partition(".")[0], kernel), key)
     _register_parts(library, "Sparse", dispatch_key, _SPARSE_STRUCTURE)
     _register_parts(library, "SparseCsr", dispatch_key, _SPARSE_STRUCTURE)
     fallback = torch.library.Library("_", "IMPL")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -33,6 +33,28 @@ class _Device:
         self.fraction: float | None = None
 
 
+def _shared(offset: int) -> property:
+    def get(self: _Shared) -> int:
+        return int(self.numbers[4 * self.index + offset])
+
+    def put(self: _Shared, value: int) -> None:
+        self.numbers[4 * self.index + offset] = value
+
+    return property(get, put)
+
+
+class _Shared(_Device):
+    """The same, with the numbers that the kernels in C++ count, too: four words of theirs."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, index: int, numbers: Any) -> None:
+        self.numbers = numbers
+        super().__init__(index)
+
+    used, peak, count, live = map(_shared, range(4))
+
+
 # By the reference's id, for a reference hashes as its tensor does, which is slow.
 _references: dict[int, tuple[Any, _Device, int]] = {}
 
@@ -52,6 +74,7 @@ class Memory:
     def __init__(self) -> None:
         self.limit: int | None = None
         self._ends = False
+        self._stop: Callable[[], None] = lambda: None
         self._devices = [_Device(index) for index in range(_MOST)]
 
     @property
@@ -63,6 +86,18 @@ class Memory:
         """Give all devices a size, or none."""
         self.limit = limit
         self._ends = limit is not None
+
+    def share(self, numbers: Any, stop: Callable[[], None]) -> None:
+        """Count where the kernels in C++ count, and `stop` these once there is an end to memory."""
+        self._stop = stop
+        make = _Device if numbers is None else lambda index: _Shared(index, numbers)
+        self._devices = [make(index) for index in range(_MOST)]
+        if self._ends:
+            stop()
+
+    def stop(self) -> None:
+        """Stop the kernels in C++, which ask nobody whether there is room, or a device at all."""
+        self._stop()
 
     def take(self, host: Tensor, index: int) -> None:
         """Count the memory of a host tensor for a device, for as long as it lives.
@@ -119,6 +154,7 @@ class Memory:
         """Allow no more than this part of a device (`set_per_process_memory_fraction`)."""
         self._devices[index].fraction = fraction
         self._ends = True
+        self.stop()
 
     def fraction(self, index: int) -> float:
         """Return the part of a device that may be used."""
