@@ -71,6 +71,17 @@ def test_two_devices(tmp_path: Path) -> None:
         except RuntimeError as error:
             print(str(error).partition(" (")[0])
         print(torch.cuda.get_device_properties(1).name, torch.cuda.memory_allocated(1) > 0)
+        image, weight, bias = torch.rand(1, 2, 5, 5).cuda(), torch.rand(2, 2, 3, 3), torch.rand(2)
+        for there in ((weight.to(1), bias.cuda()), (weight.cuda(), bias.to(1))):
+            try:
+                nn.functional.conv2d(image, *there)
+            except RuntimeError as error:
+                print(str(error))
+        print([torch.cuda.can_device_access_peer(0, 1), torch.cuda.can_device_access_peer(1, 1)])
+        try:
+            torch.cuda.can_device_access_peer(0, 5)
+        except AssertionError as error:
+            print(error)
         """
     done = run(tmp_path, code, virtual="cuda:2")
     assert done.stdout.splitlines() == [
@@ -83,6 +94,13 @@ def test_two_devices(tmp_path: Path) -> None:
         "Expected all tensors to be on the same device, but got mat1 is on cuda:1, different from "
         "other tensors on cuda:0",
         "samedevice virtual device True",
+        "Expected all tensors to be on the same device, but got weight is on cuda:1, different "
+        "from other tensors on cuda:0 (when checking argument in method "
+        "wrapper_CUDA__cudnn_convolution)",
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        "cuda:0 and cuda:1!",
+        "[True, False]",
+        "Invalid peer device id",
     ], done.stderr
 
 

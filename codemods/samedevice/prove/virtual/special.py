@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import adopt, set_storage_offset, to_device, to_host
 from samedevice.prove.virtual.calls import Kernel, functional, on_cpu, operation, preparation
 from samedevice.prove.virtual.dtypes import SCALAR_TYPES
@@ -37,6 +38,10 @@ _METADATA = [
 
 # As torch calls it on the CPU: benchmark, deterministic, cudnn_enabled, allow_tf32.
 _CONVOLUTION_FLAGS = False, False, True, True
+
+
+# What the sum with the bias comes after, by whether the convolution is transposed.
+_CUDNN = _aten.cudnn_convolution.default, _aten.cudnn_convolution_transpose.default
 
 
 def special_kernels() -> dict[str, Kernel]:
@@ -123,9 +128,12 @@ def _convolution(op: Any) -> Kernel:
     """Refuse what cuDNN refuses, before all else, and in torch's words."""
     plain, traced = functional(op), _aten._convolution.default
 
+    def kind(tensor: Tensor) -> tuple[str, torch.dtype]:
+        return tensor.device.type, tensor.dtype
+
     def kernel(input: Tensor, weight: Tensor, bias: Tensor | None, *args: Any) -> Any:
         for name, tensor in (("weight", weight), ("bias", bias)):
-            if tensor is not None and (tensor.device, tensor.dtype) != (input.device, input.dtype):
+            if tensor is not None and kind(tensor) != kind(input):
                 end = "should be the same"
                 if input.device.type == "cpu" and name == "weight":
                     end += " or input should be a MKLDNN tensor and weight is a dense tensor"
@@ -134,6 +142,10 @@ def _convolution(op: Any) -> Kernel:
                 )
         if not (input.is_floating_point() or input.is_complex()):
             raise RuntimeError("GET was unable to find an engine to execute this computation")
+        if weight.device != input.device:
+            rules.mixed(_CUDNN[bool(args[3])], (input, weight), {})
+        if bias is not None and bias.device != input.device:
+            rules.mixed(_aten.add.Tensor, (input.reshape(-1)[:1], bias), {})
         if _is_tracing():  # torch.jit.trace skips this one, and records the next
             return traced(input, weight, bias, *args, *_CONVOLUTION_FLAGS)
         return plain(input, weight, bias, *args)
