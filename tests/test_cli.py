@@ -55,6 +55,18 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
     assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"
 
 
+def test_a_site_of_the_documentation_is_linked() -> None:
+    write(a=ZEROS)
+    Path("pyproject.toml").write_text("[tool.samedevice]\ndocs-url = 'https://docs.example.com/'\n")
+    page = "https://docs.example.com/reference/rules/zeros/"
+    assert f"     = more: {page}\n" in samedevice("check").stdout
+    (run,) = json.loads(samedevice("check", "--format", "sarif").stdout)["runs"]
+    assert run["tool"]["driver"]["rules"][0]["helpUri"] == page
+    Path("pyproject.toml").unlink()
+    (run,) = json.loads(samedevice("check", "--format", "sarif").stdout)["runs"]
+    assert "helpUri" not in run["tool"]["driver"]["rules"][0]
+
+
 def test_check_tells_what_fix_could_do() -> None:
     write(a=ZEROS + "torch.empty(3)\nmystery()\n")
     assert samedevice("check").stderr == (

@@ -87,6 +87,8 @@ def test_flags_replace_the_table_and_exclude_adds_to_it(
         ("[tool.samedevice]\nunsafe = 'yes'\n", "unsafe: expected true or false"),
         ("[tool.samedevice]\nresolver = 'gpu'\n", "resolver: expected `cuda`"),
         ("[tool.samedevice]\nline-length = true\n", "line-length: expected a number"),
+        ("[tool.samedevice]\ndocs-url = 'docs'\n", "docs-url: expected an address"),
+        ("[tool.samedevice]\ndocs-url = 'https://a b'\n", "docs-url: expected an address"),
         ("[tool]\nsamedevice = 1\n", "expected a table"),
     ],
 )

@@ -23,8 +23,10 @@ from samedevice.finding import RENAMED, current_rule
 
 LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude")
 KEYS = (
-    *LISTS, "per-file-ignores", "unsafe", "resolver", "line-length", "baseline", "extend", "batch",
+    *LISTS, "per-file-ignores", "unsafe", "resolver", "line-length", "baseline", "docs-url",
+    "extend", "batch",
 )  # fmt: skip
+_URL = re.compile(r"https?://[!-~]+")
 RESOLVER = re.compile(r"cuda|accelerator|xla|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -59,7 +61,8 @@ class Config:
     `unsafe` applies unsafe fixes too. `resolver` is "cuda", "accelerator", "xla", "module:function"
     or "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
-    the file of old findings that `check` leaves out, "" for none. `files` are those that the
+    the file of old findings that `check` leaves out, "" for none. `docs_url` is where the site of
+    the documentation is served, "" where that is not said. `files` are those that the
     settings were read from, the nearest first; `named_in` says of each rule that they and the flags
     name where.
     """
@@ -75,6 +78,7 @@ class Config:
     line_length: int | None = None
     torch_floor: requirements.Release = requirements.UNKNOWN
     baseline: str = ""
+    docs_url: str = ""
     per_file_ignores: tuple[PerFile, ...] = ()
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     named_in: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
@@ -287,6 +291,9 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
     baseline = table.get("baseline", "")
     if not isinstance(baseline, str):
         raise fail("baseline", "expected the name of a file")
+    docs_url = table.get("docs-url", base.docs_url)
+    if docs_url != "" and not (isinstance(docs_url, str) and _URL.fullmatch(docs_url)):
+        raise fail("docs-url", "expected an address that begins with https:// or http://")
     if not isinstance(table.get("batch", {}), dict):
         raise fail("batch", "expected a table")
     per_file = table.get("per-file-ignores", {})
@@ -315,6 +322,7 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         resolver=resolver,
         line_length=length,
         baseline=os.path.join(folder, baseline) if baseline else base.baseline,
+        docs_url=docs_url.rstrip("/"),
         per_file_ignores=(*base.per_file_ignores, *ignores),
         files=(path, *base.files),
         named_in=(*named_in, *base.named_in),

@@ -261,7 +261,8 @@ def _show(checked: _Checked, statistics: bool, undecided: bool) -> None:
         text.show_statistics(make_console(), compared.new, checked.rules)
     else:
         shown = [one for one in compared.new if undecided or one.rule != UNDECIDED]
-        text.show(make_console(), shown, project.sources, checked.rules)
+        site = checked.config.docs_url
+        text.show(make_console(), shown, project.sources, checked.rules, site)
     tell_errors(project.errors)
     _summary(compared.new, looked_at(project.sources, project.errors))
     _tell_baseline(compared)
@@ -291,7 +292,8 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
                 dumped = json.dump(findings, errors, sources, checked.edits)
         case Format.sarif:
             with working("making edits", project):
-                dumped = sarif.dump(findings, errors, rules, checked.edits)
+                site = checked.config.docs_url
+                dumped = sarif.dump(findings, errors, rules, checked.edits, site)
         case Format.gitlab:
             dumped = gitlab.dump(findings, errors, sources)
         case Format.junit:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..finding import RENAMED, Finding, Span
-from ..rules import Rule
+from ..rules import Rule, page
 from ..source import SourceError
 from .edits import Edits, TextEdit
 from .place import in_cell
@@ -24,15 +24,19 @@ def dump(
     errors: Sequence[SourceError],
     rules: Mapping[str, Rule],
     edits: Edits,
+    docs_url: str = "",
 ) -> str:
-    """Return one SARIF log with one run; only the rules that found something are described."""
+    """Return one SARIF log with one run; only the rules that found something are described.
+
+    `docs_url` is where the site with the rules' pages is.
+    """
     names = sorted({finding.rule for finding in findings})
     run = {
         "tool": {
             "driver": {
                 "name": "samedevice",
                 "version": __version__,
-                "rules": [_rule(name, rules[name]) for name in names],
+                "rules": [_rule(name, rules[name], docs_url) for name in names],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -47,11 +51,12 @@ def dump(
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(name: str, rule: Rule) -> dict[str, Any]:
+def _rule(name: str, rule: Rule, docs_url: str) -> dict[str, Any]:
     old = [before for before, now in RENAMED.items() if now == name]
     return {
         "id": name,
         **({"deprecatedIds": old} if old else {}),
+        **({"helpUri": page(name, docs_url)} if docs_url else {}),
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.doc},
         "help": {"text": rule.doc},

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..finding import Finding, Span
-from ..rules import Rule
+from ..rules import Rule, page
 from ..source import Source, SourceError
 from .place import place, printable, short_place
 from .repair import what_it_does
@@ -23,14 +23,18 @@ def show(
     findings: Iterable[Finding],
     sources: Mapping[str, Source],
     rules: Mapping[str, Rule] | None = None,
+    docs_url: str = "",
 ) -> None:
-    """Print every finding with its code; the first of each of `rules` with why it matters."""
+    """Print every finding with its code; the first of each of `rules` with why it matters.
+
+    `docs_url` is where the site with the rules' pages is; without it a command is named.
+    """
     told: set[str] = set()
     for finding in findings:
         rule = None if finding.rule in told else (rules or {}).get(finding.rule)
         told.add(finding.rule)
         # Long lines are the terminal's to wrap: a path that is cut in two cannot be clicked.
-        console.print(_Shown(finding, sources, console).text(rule), soft_wrap=True)
+        console.print(_Shown(finding, sources, console).text(rule, docs_url), soft_wrap=True)
 
 
 def concise(
@@ -86,7 +90,7 @@ class _Shown:
         self._colour = _COLOURS[finding.level]
         self._text = Text()
 
-    def text(self, rule: Rule | None) -> Text:
+    def text(self, rule: Rule | None, docs_url: str) -> Text:
         """Return the text; with a rule, why its findings matter."""
         finding = self._finding
         self._text.append(place(finding.path, finding.span, self._sources), "bold")
@@ -107,7 +111,7 @@ class _Shown:
         if fix_note(finding):
             self._remark(fix_note(finding))
         if rule is not None and rule.doc:
-            self._remark(f"more: samedevice rules {rule.name}")
+            self._remark(f"more: {page(rule.name, docs_url)}", whole=True)
         return self._text
 
     def _remark(self, line: str, *, whole: bool = False) -> None:

@@ -36,6 +36,11 @@ class Rule:
         return _SENTENCE.split(paragraph)[0]
 
 
+def page(name: str, docs_url: str) -> str:
+    """Return where a rule is explained: its page on the site at `docs_url`, else a command."""
+    return f"{docs_url}/reference/rules/{name}/" if docs_url else f"samedevice rules {name}"
+
+
 @cache
 def load() -> dict[str, Rule]:
     """Return every rule by name, in alphabetical order."""
