@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from samedevice.places.environment import Trail
 from samedevice.places.graph import Graph, Place
 from samedevice.places.lattice import Lattice
+from samedevice.places.objects import Scope
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -20,7 +21,6 @@ from samedevice.places.values import (
     Dict,
     Doubt,
     Iter,
-    Scope,
     Seq,
     Tensor,
     Value,

@@ -12,21 +12,12 @@ from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
+from samedevice.places.objects import Ext, Func, Obj, Scope
 from samedevice.places.policy import CREATIONS
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
-from samedevice.places.sites import SiteGroup, is_bare
-from samedevice.places.values import (
-    Device,
-    Ext,
-    Func,
-    FunctionNode,
-    Obj,
-    Rank,
-    Scope,
-    Site,
-    Tensor,
-)
+from samedevice.places.sites import Site, SiteGroup, is_bare
+from samedevice.places.values import Device, FunctionNode, Rank, Tensor
 
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from samedevice import syntax
 from samedevice.finding import Import
 from samedevice.places import Solution
-from samedevice.places.values import (
-    Ext,
-)
+from samedevice.places.objects import Ext
 
 
 class Imports:

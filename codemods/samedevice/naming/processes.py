@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.finding import Edit, Verb
 from samedevice.places.graph import Spot
-from samedevice.places.values import Rank, Scope, Site
+from samedevice.places.objects import Scope
+from samedevice.places.sites import Site
+from samedevice.places.values import Rank
 
 if TYPE_CHECKING:
     from samedevice.naming.devices import DeviceNames

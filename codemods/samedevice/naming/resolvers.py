@@ -11,11 +11,8 @@ from samedevice.naming.imports import Imports
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
 from samedevice.places.policy import CREATIONS
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import (
-    Device,
-    Site,
-)
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Device
 
 #: Names of files that exist for others to import from.
 _SHARED_NAMES = re.compile(

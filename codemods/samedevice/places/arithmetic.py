@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import choices, conditions, devices, operators
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Node, Spot
+from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
@@ -19,11 +20,8 @@ from samedevice.places.values import (
     Dict,
     Doubt,
     Flag,
-    Func,
-    Obj,
     Option,
     Rank,
-    Scope,
     Seq,
     Tensor,
     Value,

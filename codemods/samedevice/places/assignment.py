@@ -23,20 +23,13 @@ from samedevice.places import (
 from samedevice.places.graph import Place, Spot
 from samedevice.places.lattice import counted
 from samedevice.places.models import datasets, optimizers, serialization
+from samedevice.places.objects import Either, Ext, Func, Klass, Names, Namespace, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
     Const,
     Device,
     Dict,
-    Either,
-    Ext,
-    Func,
-    Klass,
-    Names,
-    Namespace,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

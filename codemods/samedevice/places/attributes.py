@@ -10,6 +10,7 @@ from samedevice.places import classes, functions, iteration, libraries, operator
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Spot
 from samedevice.places.models import images, tensor_methods
+from samedevice.places.objects import Either, Ext, Func, Klass, Method, Namespace, Obj, Scope, Super
 from samedevice.places.values import (
     ARRAY,
     NOTHING,
@@ -19,18 +20,9 @@ from samedevice.places.values import (
     Device,
     Dict,
     Doubt,
-    Either,
-    Ext,
     Flag,
-    Func,
     Iter,
-    Klass,
-    Method,
-    Namespace,
-    Obj,
-    Scope,
     Seq,
-    Super,
     Tensor,
     Value,
     parameter_of,

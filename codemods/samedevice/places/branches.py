@@ -20,7 +20,8 @@ from samedevice.places import (
 from samedevice.places.dispatch import executes
 from samedevice.places.environment import State
 from samedevice.places.graph import Spot
-from samedevice.places.values import Device, Flag, Klass, Scope, Value
+from samedevice.places.objects import Klass, Scope
+from samedevice.places.values import Device, Flag, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

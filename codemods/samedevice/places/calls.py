@@ -9,6 +9,7 @@ from samedevice.places import classes, contents, devices, functions, instances, 
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import builtin_types, builtins, module_methods, nn, tensor_methods
+from samedevice.places.objects import Either, Ext, Func, Klass, Method, Obj, Partial, Scope, Super
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -20,17 +21,8 @@ from samedevice.places.values import (
     Device,
     Dict,
     Doubt,
-    Either,
-    Ext,
-    Func,
     Iter,
-    Klass,
-    Method,
-    Obj,
-    Partial,
-    Scope,
     Seq,
-    Super,
     Tensor,
     Value,
 )

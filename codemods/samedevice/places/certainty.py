@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from samedevice.places.focus import Focus
 from samedevice.places.interpret import Interpreter
+from samedevice.places.objects import Either, Func, Scope
 from samedevice.places.values import (
     NONE,
     Array,
@@ -15,10 +16,7 @@ from samedevice.places.values import (
     Device,
     Dict,
     Doubt,
-    Either,
-    Func,
     Scalar,
-    Scope,
     Seq,
     Tensor,
     Value,

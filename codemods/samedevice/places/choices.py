@@ -15,7 +15,8 @@ from samedevice import syntax
 from samedevice.places import arithmetic, devices
 from samedevice.places.graph import Place, Spot
 from samedevice.places.markers import VISIBLE, markers
-from samedevice.places.values import Const, Device, Ext, Flag, Obj, Option, Pending, Scope, Value
+from samedevice.places.objects import Ext, Obj, Scope
+from samedevice.places.values import Const, Device, Flag, Option, Pending, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -11,23 +11,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import assignment, attributes, calls, functions, subscripts
 from samedevice.places.graph import Spot
 from samedevice.places.models import builtins
-from samedevice.places.values import (
-    DEVICE,
-    NONE,
-    UNKNOWN,
-    Arg,
-    Const,
-    Dict,
-    Ext,
-    Func,
-    Klass,
-    Method,
-    Obj,
-    Scope,
-    Seq,
-    Tensor,
-    Value,
-)
+from samedevice.places.objects import Ext, Func, Klass, Method, Obj, Scope
+from samedevice.places.values import DEVICE, NONE, UNKNOWN, Arg, Const, Dict, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

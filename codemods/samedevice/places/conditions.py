@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import narrowing, operators
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Place, Spot
+from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
@@ -16,14 +17,9 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Device,
-    Either,
     Flag,
-    Func,
-    Klass,
-    Obj,
     Option,
     Scalar,
-    Scope,
     Tensor,
     Value,
 )

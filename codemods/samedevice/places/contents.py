@@ -6,17 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Spot
-from samedevice.places.values import (
-    NONE,
-    Dict,
-    Either,
-    Iter,
-    Obj,
-    Seq,
-    Tensor,
-    Value,
-    surely_tensor,
-)
+from samedevice.places.objects import Either, Obj
+from samedevice.places.values import NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
 
 if TYPE_CHECKING:
     pass

@@ -11,19 +11,10 @@ from samedevice.places.focus import Definitions, Focus, Unit
 from samedevice.places.graph import Graph, Node, Spot
 from samedevice.places.lattice import Lattice
 from samedevice.places.lines import Lines
+from samedevice.places.objects import Func, Klass, Obj, Scope
+from samedevice.places.sites import Site
 from samedevice.places.summaries import Record
-from samedevice.places.values import (
-    Arg,
-    Const,
-    Device,
-    Func,
-    FunctionNode,
-    Klass,
-    Obj,
-    Scope,
-    Site,
-    Value,
-)
+from samedevice.places.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.project import Project
 
 #: Nodes that may be copied for calls of what was evaluated before.

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.places.graph import Place, Spot
+from samedevice.places.objects import Ext, Scope
 from samedevice.places.values import (
     DEVICE,
     UNKNOWN,
     Arg,
     Const,
     Device,
-    Ext,
     Option,
     Rank,
     Scalar,
-    Scope,
     Tensor,
     Value,
 )

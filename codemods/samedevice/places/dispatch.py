@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from samedevice.places.values import Scope, Value
+from samedevice.places.objects import Scope
+from samedevice.places.values import Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

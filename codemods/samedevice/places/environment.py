@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from samedevice.places.values import Dict, Names, Scope, Seq, Value
+from samedevice.places.objects import Names, Scope
+from samedevice.places.values import Dict, Seq, Value
 
 #: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
 Target = dict[Any, Value] | Scope | Seq | Dict

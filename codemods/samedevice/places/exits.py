@@ -11,7 +11,8 @@ from samedevice.places import branches, calls, models, statements
 from samedevice.places.dispatch import executes, later
 from samedevice.places.environment import State
 from samedevice.places.graph import Spot
-from samedevice.places.values import NONE, UNKNOWN, Device, Klass, Obj, Scope, Value
+from samedevice.places.objects import Klass, Obj, Scope
+from samedevice.places.values import NONE, UNKNOWN, Device, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import assignment, devices
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Ext, Func, Obj, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -15,12 +16,8 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
-    Ext,
-    Func,
     Iter,
-    Obj,
     Rank,
-    Scope,
     Seq,
     Value,
 )

@@ -11,6 +11,7 @@ from samedevice import syntax
 from samedevice.places import classes, instances
 from samedevice.places.environment import Exits, State
 from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.objects import Func, Klass, Obj, Scope
 from samedevice.places.summaries import (
     Given,
     Record,
@@ -32,12 +33,8 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
-    Func,
     FunctionNode,
     Iter,
-    Klass,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

@@ -9,19 +9,8 @@ from samedevice import torchfacts
 from samedevice.places import classes, functions
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import nn
-from samedevice.places.values import (
-    NONE,
-    UNKNOWN,
-    Arg,
-    Const,
-    Ext,
-    Func,
-    Klass,
-    Obj,
-    Scope,
-    Seq,
-    Value,
-)
+from samedevice.places.objects import Ext, Func, Klass, Obj, Scope
+from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -42,23 +42,18 @@ from samedevice.places.environment import State
 from samedevice.places.focus import Definitions, Unit
 from samedevice.places.graph import Node, Spot
 from samedevice.places.lines import Lines
+from samedevice.places.objects import NAMING, Func, Klass, Names, Obj, Scope
+from samedevice.places.sites import Site
 from samedevice.places.values import (
-    NAMING,
     SCALAR,
     UNKNOWN,
     Arg,
     Const,
     Device,
     Doubt,
-    Func,
     FunctionNode,
-    Klass,
-    Names,
-    Obj,
     Rank,
-    Scope,
     Seq,
-    Site,
     Tensor,
     Value,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -15,12 +16,7 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Dict,
-    Either,
-    Func,
     Iter,
-    Klass,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

@@ -9,6 +9,7 @@ edited has to be a tensor on every path.
 from __future__ import annotations
 
 from samedevice.places.graph import Graph
+from samedevice.places.objects import Either, Func, Klass, Obj
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -22,12 +23,8 @@ from samedevice.places.values import (
     Device,
     Dict,
     Doubt,
-    Either,
     Flag,
-    Func,
     Iter,
-    Klass,
-    Obj,
     Option,
     Rank,
     Scalar,

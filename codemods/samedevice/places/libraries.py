@@ -10,6 +10,7 @@ from samedevice import torchfacts
 from samedevice.places import contents, models
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, containers, images, operations, options
+from samedevice.places.objects import Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -17,8 +18,6 @@ from samedevice.places.values import (
     UNKNOWN,
     Arg,
     Doubt,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

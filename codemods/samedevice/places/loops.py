@@ -11,6 +11,7 @@ from samedevice.places import narrowing
 from samedevice.places.dispatch import executes
 from samedevice.places.environment import Loop, State
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Either, Obj, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -18,10 +19,7 @@ from samedevice.places.values import (
     Const,
     Device,
     Dict,
-    Either,
     Iter,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

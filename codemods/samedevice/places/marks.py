@@ -6,11 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from samedevice.finding import Span
-from samedevice.places.values import (
-    Device,
-    Site,
-    Value,
-)
+from samedevice.places.sites import Site
+from samedevice.places.values import Device, Value
 from samedevice.project import Project
 
 MADE = {

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import contents
 from samedevice.places.graph import Node
-from samedevice.places.values import Either, Obj, Tensor
+from samedevice.places.objects import Either, Obj
+from samedevice.places.values import Tensor
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Ext, Klass, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -20,11 +21,7 @@ from samedevice.places.values import (
     Const,
     Dict,
     Doubt,
-    Ext,
-    Klass,
-    Obj,
     Option,
-    Scope,
     Seq,
     Tensor,
     Value,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls
 from samedevice.places.graph import Spot
-from samedevice.places.values import Func, Obj, Scope, Value
+from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.values import Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import choices, contents
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.sites import SiteGroup, is_bare
-from samedevice.places.values import Device, Ext, Klass, Site
+from samedevice.places.objects import Ext, Klass
+from samedevice.places.sites import Site, SiteGroup, is_bare
+from samedevice.places.values import Device
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from samedevice import syntax
 from samedevice.places.graph import Spot
 from samedevice.places.markers import Markers, hides, markers
-from samedevice.places.values import Site
+from samedevice.places.sites import Site
 from samedevice.project import Project
 from samedevice.syntax import Parents
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import functions
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Const, Device, Obj, Option, Scope, Site, Value
+from samedevice.places.objects import Obj, Scope
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Const, Device, Option, Value
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution

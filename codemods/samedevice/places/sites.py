@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from samedevice.places.graph import Node, Spot
-from samedevice.places.values import Site
+from samedevice.places.objects import Scope
+from samedevice.places.values import Value
+
+
+@dataclass(eq=False, slots=True)
+class Site:
+    """An expression that decides or demands a place, in one evaluation of its function."""
+
+    kind: str
+    spot: Spot
+    node: Node | None
+    scope: Scope
+    name: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+    devices: list[tuple[str, Value, bool]] = field(default_factory=list)
+    tensors: list[tuple[str, Node]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    constructing: bool = False
+    hosted: bool = False
+    order: int = 0
 
 
 @dataclass

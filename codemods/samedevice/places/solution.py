@@ -15,11 +15,12 @@ from samedevice.places.certainty import Watcher
 from samedevice.places.focus import Focus
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
+from samedevice.places.objects import Obj, Scope
 from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
 from samedevice.places.reach import ON_DEVICE, InReach
 from samedevice.places.sites import SiteGroup, perhaps_number
-from samedevice.places.values import Const, Obj, Scope
+from samedevice.places.values import Const
 from samedevice.project import Project
 
 #: Rules about what stays on the CPU and meets the device.

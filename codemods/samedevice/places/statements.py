@@ -22,25 +22,8 @@ from samedevice.places.dispatch import executes
 from samedevice.places.graph import Spot
 from samedevice.places.models import builtin_types, tensor_methods
 from samedevice.places.models.functional import DISPATCHED
-from samedevice.places.values import (
-    SCALAR,
-    UNKNOWN,
-    Const,
-    Device,
-    Dict,
-    Ext,
-    Flag,
-    Func,
-    Klass,
-    Method,
-    Namespace,
-    Obj,
-    Partial,
-    Scope,
-    Seq,
-    Tensor,
-    Value,
-)
+from samedevice.places.objects import Ext, Func, Klass, Method, Namespace, Obj, Partial, Scope
+from samedevice.places.values import SCALAR, UNKNOWN, Const, Device, Dict, Flag, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

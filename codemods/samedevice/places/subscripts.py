@@ -9,6 +9,8 @@ from samedevice import syntax
 from samedevice.places import calls, classes, devices, functions, iteration
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Place, Spot
+from samedevice.places.objects import Either, Ext, Func, Klass, Obj, Scope
+from samedevice.places.sites import Site
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
@@ -16,15 +18,8 @@ from samedevice.places.values import (
     Const,
     Dict,
     Doubt,
-    Either,
-    Ext,
-    Func,
-    Klass,
-    Obj,
     Rank,
-    Scope,
     Seq,
-    Site,
     Tensor,
     Value,
 )

@@ -17,19 +17,9 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import functions, moving
 from samedevice.places.graph import Meet, Node, Spot
-from samedevice.places.values import (
-    DEEP,
-    Const,
-    Device,
-    Dict,
-    Func,
-    Iter,
-    Obj,
-    Seq,
-    Site,
-    Tensor,
-    Value,
-)
+from samedevice.places.objects import Func, Obj
+from samedevice.places.sites import Site
+from samedevice.places.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -16,18 +16,11 @@ from functools import cached_property
 from samedevice.finding import Span
 from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.marks import MADE, MOVES, Marks
+from samedevice.places.objects import Either, Obj
+from samedevice.places.sites import Site
 from samedevice.places.solution import Solution
 from samedevice.places.tracer import Tracer, members
-from samedevice.places.values import (
-    Device,
-    Dict,
-    Either,
-    Obj,
-    Seq,
-    Site,
-    Tensor,
-    Value,
-)
+from samedevice.places.values import Device, Dict, Seq, Tensor, Value
 from samedevice.project import Project
 
 #: Sites of a chain that are told.

@@ -9,17 +9,8 @@ from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.environment import State
 from samedevice.places.graph import Node, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.values import (
-    Device,
-    Dict,
-    Either,
-    Func,
-    Obj,
-    Scope,
-    Seq,
-    Tensor,
-    Value,
-)
+from samedevice.places.objects import Either, Func, Obj, Scope
+from samedevice.places.values import Device, Dict, Seq, Tensor, Value
 from samedevice.project import Project
 
 #: Values of one expression that are told apart, and values that one is said to be made from.

@@ -26,8 +26,8 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Dict, Seq, Site, Tensor, Value
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Dict, Seq, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 
 

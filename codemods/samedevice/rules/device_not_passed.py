@@ -23,7 +23,8 @@ from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place
-from samedevice.places.values import Const, Site
+from samedevice.places.sites import Site
+from samedevice.places.values import Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 

@@ -27,8 +27,9 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Place, Spot
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Const, Obj, Site, Tensor
+from samedevice.places.objects import Obj
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Const, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 

@@ -24,7 +24,8 @@ from samedevice.finding import Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.graph import Spot
-from samedevice.places.values import Dict, Either, Obj, Seq, Value
+from samedevice.places.objects import Either, Obj
+from samedevice.places.values import Dict, Seq, Value
 from samedevice.rules._build import edit, finding
 
 _REASON = "the layers become parameters: they are trained, and the state dict gets their keys"

@@ -41,8 +41,8 @@ from samedevice.naming import device_names
 from samedevice.places import Solution, demands
 from samedevice.places.devices import index_literal
 from samedevice.places.graph import Spot
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Const, Device, Rank, Site, Value
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Const, Device, Rank, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
 

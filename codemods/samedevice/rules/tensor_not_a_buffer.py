@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.objects import Obj
 from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Obj
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from samedevice import source
 from samedevice.places.graph import Place
+from samedevice.places.objects import Either, Obj
 from samedevice.places.trace import Trace, _moves, trace
-from samedevice.places.values import Device, Either, Obj, Tensor, Value
+from samedevice.places.values import Device, Tensor, Value
 from samedevice.project import Project
 
 from .instrument import KINDS, Key, key

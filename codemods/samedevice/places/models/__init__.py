@@ -15,7 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Spot
-from samedevice.places.values import Arg, Obj, Scope, Value
+from samedevice.places.objects import Obj, Scope
+from samedevice.places.values import Arg, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

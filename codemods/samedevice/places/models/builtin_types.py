@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -13,7 +14,6 @@ from samedevice.places.values import (
     Const,
     Dict,
     Iter,
-    Scope,
     Seq,
     Tensor,
     Value,

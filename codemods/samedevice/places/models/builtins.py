@@ -9,6 +9,7 @@ from samedevice.places import calls, classes, instances, narrowing, operators
 from samedevice.places.dispatch import under
 from samedevice.places.graph import Spot
 from samedevice.places.models import Call
+from samedevice.places.objects import Ext, Func, Klass, Obj, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -16,13 +17,8 @@ from samedevice.places.values import (
     Arg,
     Device,
     Dict,
-    Ext,
-    Func,
     Iter,
-    Klass,
-    Obj,
     Rank,
-    Scope,
     Seq,
     Tensor,
     Value,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, expressions
 from samedevice.places.models import Call, builtin_types, methods, model
-from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Iter, Obj, Seq, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Iter, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import devices
 from samedevice.places.graph import Spot
 from samedevice.places.models import Call, kind
-from samedevice.places.values import UNKNOWN, Arg, Obj, Scope, Tensor, Value
+from samedevice.places.objects import Obj, Scope
+from samedevice.places.values import UNKNOWN, Arg, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, exits
 from samedevice.places.models import Call, methods, model
-from samedevice.places.values import NONE, Obj, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import NONE, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

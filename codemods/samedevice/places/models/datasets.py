@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 from samedevice.places import calls, conditions, contents
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
+from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
     ARRAY,
     DEEP,
     NONE,
     SCALAR,
     UNKNOWN,
+    Arg,
     Const,
     Dict,
-    Func,
     Iter,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,
@@ -121,7 +120,7 @@ def _batch(run: Interpreter, item: Value, where: Spot, call: Call) -> Value:
         collate = call.args[6]
     if collate is not None and isinstance(collate[0], (Func, Obj)):
         run.hosted += 1
-        items = [(Seq("list", None, item), where)]
+        items: list[Arg] = [(Seq("list", None, item), where)]
         batch = calls.apply(run, collate[0], items, {}, call.spot, call.scope)
         run.hosted -= 1
         return batch

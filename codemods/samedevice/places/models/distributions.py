@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import contents
 from samedevice.places.graph import Spot
 from samedevice.places.models import Call, attributes, kind, methods, model
-from samedevice.places.values import UNKNOWN, Arg, Doubt, Obj, Tensor, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import UNKNOWN, Arg, Doubt, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import arithmetic, conditions, contents, devices, libraries
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
-from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Device, Obj, Scope, Tensor, Value
+from samedevice.places.objects import Obj, Scope
+from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Device, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

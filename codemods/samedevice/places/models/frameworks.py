@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import contents
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
-from samedevice.places.values import Obj, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

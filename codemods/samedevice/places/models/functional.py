@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, attributes, calls, narrowing, subscripts
 from samedevice.places.models import Call, methods, model
-from samedevice.places.values import (
-    SCALAR,
-    UNKNOWN,
-    Const,
-    Func,
-    Klass,
-    Method,
-    Obj,
-    Partial,
-    Seq,
-    Value,
-)
+from samedevice.places.objects import Func, Klass, Method, Obj, Partial
+from samedevice.places.values import SCALAR, UNKNOWN, Const, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

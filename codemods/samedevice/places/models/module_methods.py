@@ -20,6 +20,7 @@ from samedevice.places import (
 from samedevice.places.dispatch import under
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, nn
+from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -27,10 +28,7 @@ from samedevice.places.values import (
     Arg,
     Const,
     Dict,
-    Func,
     Iter,
-    Obj,
-    Scope,
     Seq,
     Tensor,
     Value,

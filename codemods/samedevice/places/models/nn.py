@@ -16,7 +16,8 @@ from samedevice.places import (
 )
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind, operations
-from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Obj, Scope, Seq, Tensor, Value
+from samedevice.places.objects import Obj, Scope
+from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from samedevice.places import arithmetic, contents, libraries
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, factories, kind
+from samedevice.places.objects import Obj
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
     UNKNOWN,
     Const,
     Device,
-    Obj,
     Tensor,
     Value,
     always_tensor,

@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import calls, contents
 from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
-from samedevice.places.values import (
-    NONE,
-    SCALAR,
-    UNKNOWN,
-    Arg,
-    Dict,
-    Func,
-    Iter,
-    Obj,
-    Seq,
-    Tensor,
-    Value,
-)
+from samedevice.places.objects import Func, Obj
+from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Dict, Iter, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice.places.models import Call, model
+from samedevice.places.objects import Obj
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -13,7 +14,6 @@ from samedevice.places.values import (
     Arg,
     Const,
     Flag,
-    Obj,
     Option,
     Rank,
     Seq,

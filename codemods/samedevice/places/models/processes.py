@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import calls, contents, devices
 from samedevice.places.models import Call, model
 from samedevice.places.models.options import negative
-from samedevice.places.values import NONE, SCALAR, Const, Obj, Rank, Seq, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import NONE, SCALAR, Const, Rank, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

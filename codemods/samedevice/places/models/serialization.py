@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from samedevice.places import devices, functions
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind, operations
-from samedevice.places.values import NONE, UNKNOWN, Obj, Tensor, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import NONE, UNKNOWN, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:

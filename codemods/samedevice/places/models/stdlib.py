@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from samedevice.places import calls, classes, functions
 from samedevice.places.models import Call, model
-from samedevice.places.values import (
-    SCALAR,
-    UNKNOWN,
-    Const,
-    Dict,
-    Ext,
-    Iter,
-    Klass,
-    Obj,
-    Partial,
-    Seq,
-    Value,
-)
+from samedevice.places.objects import Ext, Klass, Obj, Partial
+from samedevice.places.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

@@ -26,6 +26,7 @@ from samedevice.places.models import (
     operations,
     optimizers,
 )
+from samedevice.places.objects import Ext, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
@@ -35,9 +36,7 @@ from samedevice.places.values import (
     Arg,
     Const,
     Device,
-    Ext,
     Iter,
-    Scope,
     Seq,
     Tensor,
     Value,

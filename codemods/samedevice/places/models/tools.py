@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents
 from samedevice.places.models import Call, model
-from samedevice.places.values import SCALAR, Obj, Value
+from samedevice.places.objects import Obj
+from samedevice.places.values import SCALAR, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter

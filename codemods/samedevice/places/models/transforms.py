@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import assignment, calls, contents, functions, narrowing
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, methods, model
+from samedevice.places.objects import Ext, Obj
 from samedevice.places.values import (
     DEEP,
     SCALAR,
@@ -14,9 +15,7 @@ from samedevice.places.values import (
     Arg,
     Const,
     Dict,
-    Ext,
     Iter,
-    Obj,
     Seq,
     Tensor,
     Value,

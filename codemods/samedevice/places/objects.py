@@ -1,0 +1,317 @@
+"""What a project defines and libraries hand out: names, functions, classes and their instances."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places.graph import Node, Spot
+
+from samedevice.places.values import Const, Device, FunctionNode, Option, Rank, Tensor, Value
+
+if TYPE_CHECKING:
+    from samedevice.places.sites import Site
+    from samedevice.torchfacts import Fact
+
+
+class Names(dict[str, Value]):
+    """What names are bound to.
+
+    `devices` are those that may name a device, or have an attribute that does: few among many.
+    `classes` are the project's classes.
+    """
+
+    __slots__ = ("classes", "devices")
+
+    def __init__(self) -> None:
+        self.devices: dict[str, Value] = {}
+        self.classes: dict[str, Klass] = {}
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        dict.__setitem__(self, name, value)
+        kind = value.__class__
+        if kind in NAMING and _names_device(value):
+            self.devices[name] = value
+        elif self.devices and name in self.devices:
+            del self.devices[name]
+        if kind is Klass:
+            assert isinstance(value, Klass)
+            self.classes[name] = value
+        elif self.classes and name in self.classes:
+            del self.classes[name]
+
+    def drop(self, name: str) -> None:
+        """Forget a name."""
+        self.pop(name, None)
+        self.devices.pop(name, None)
+        self.classes.pop(name, None)
+
+    def clear(self) -> None:
+        """Forget all names."""
+        super().clear()
+        self.devices.clear()
+        self.classes.clear()
+
+    def copy(self) -> Names:
+        """Return the same names, to be bound to something else."""
+        made = Names()
+        dict.update(made, self)
+        made.devices = self.devices.copy()
+        made.classes = self.classes.copy()
+        return made
+
+
+class Scope:
+    """Names and what they are bound to: a function call, a class body or a file."""
+
+    __slots__ = (
+        "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer", "path",
+        "self_value", "tests", "writes",
+    )  # fmt: skip
+
+    def __init__(
+        self, path: str, node: ast.AST, outer: Scope | None, globals_: Scope | None = None
+    ) -> None:
+        self.path = path
+        self.node = node
+        self.outer = outer
+        self.globals: Scope = globals_ if globals_ is not None else self
+        self.names = Names()
+        self.func: Func | None = None
+        self.cls: Klass | None = None
+        self.self_value: Value | None = None
+        self.call: Spot | None = None
+        self.building = False  # it runs while a module is built
+        self.writes: set[str] | None = None
+        # Names that hold a text with a tensor's device in it, and that tensor.
+        self.keys: dict[str, ast.expr] = {}
+        # Names that hold a test, with what the names in it were bound to then.
+        self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
+
+    def lookup(self, name: str) -> Value | None:
+        """Return what a name is bound to where this code runs, None where nothing is known."""
+        level: Scope | None = self
+        while level is not None:
+            value = level.names.get(name)
+            if value is not None and (
+                level is self or level.cls is None or level.node is not level.cls.node
+            ):
+                return value
+            level = level.outer
+        return None
+
+
+class Func(Value):
+    """A function or method of the project; `bound` is its `self`."""
+
+    __slots__ = ("bound", "cls", "getter", "node", "scope", "static")
+
+    def __init__(
+        self,
+        node: FunctionNode,
+        scope: Scope,
+        bound: Value | None = None,
+        cls: Klass | None = None,
+        static: str = "",
+    ) -> None:
+        self.node = node
+        self.scope = scope
+        self.bound = bound
+        self.cls = cls
+        self.static = static
+        self.getter: Func | None = None  # of a property's setter
+
+
+class Klass(Value):
+    """A class of the project; `kind` is "tuple" for a named tuple; `meta` is its metaclass."""
+
+    __slots__ = (
+        "bases", "context", "family", "fact", "kind", "meta", "names", "node", "order", "scope",
+        "symbolic", "stateful",
+    )  # fmt: skip
+
+    def __init__(self, node: ast.ClassDef, scope: Scope, bases: list[Value]) -> None:
+        self.node = node
+        self.scope = scope
+        self.bases = bases
+        self.names = Names()
+        self.family = ""
+        self.fact: Fact | None = None
+        self.symbolic: Obj | None = None
+        self.context: Obj | None = None  # what the forward of an autograd function saves
+        self.stateful: bool | None = None
+        self.kind = ""
+        self.meta: Klass | None = None
+        self.order: list[Klass] | None = None
+
+    def mro(self) -> list[Klass]:
+        """Return this class and the project's classes that it inherits from, as Python orders them.
+
+        Where the bases have no such order, which is an error, they are taken one by one.
+        """
+        if self.order is None:
+            self.order = [self]  # of a class that is its own base, as good as any
+            bases = [base for base in self.bases if isinstance(base, Klass)]
+            self.order = [self, *_merged([*(base.mro() for base in bases), bases])]
+        return self.order
+
+    def lookup(self, name: str) -> Value | None:
+        """Return what the name means in the class or the project's classes above it."""
+        for klass in self.mro():
+            if name in klass.names:
+                return klass.names[name]
+        return None
+
+
+def _merged(lists: list[list[Klass]]) -> list[Klass]:
+    """Return the classes of several orders in one that keeps each (C3)."""
+    left = [list(order) for order in lists if order]
+    found: list[Klass] = []
+    while left:
+        tails = {klass for order in left for klass in order[1:]}
+        best = next((order[0] for order in left if order[0] not in tails), left[0][0])
+        found.append(best)
+        left = [rest for order in left if (rest := [k for k in order if k is not best])]
+    return found
+
+
+class Obj(Value):
+    """An instance: of a class of the project (`cls`), or of a library's (`fact`).
+
+    A module has a `node`: the place of its parameters by now. `parent` is the module that
+    registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
+    to compute, as its hooks see it;
+    `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
+    """
+
+    __slots__ = (
+        "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies", "fact",
+        "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site",
+        "stateful", "used",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        family: str,
+        name: str = "",
+        cls: Klass | None = None,
+        fact: Fact | None = None,
+        node: Node | None = None,
+    ) -> None:
+        self.family = family
+        self.name = name
+        self.cls = cls
+        self.fact = fact
+        self.node = node
+        self.attrs: dict[str, Value] = {}
+        self.parent: Obj | None = None
+        self.borrows: list[Obj] = []
+        self.shared = False
+        self.plain = False
+        self.site: Site | None = None
+        self.stateful = False
+        self.used = False
+        self.calls = 0
+        self.moves: list[Spot] = []
+        self.args: list[Value] = []
+        self.kwargs: dict[str, Value] = {}
+        self.copied_from: Obj | None = None
+        self.copies: list[Obj] = []
+        self.parts: list[Obj] = []
+        self.awaited: list[Node] = []
+
+    def wrapped(self) -> Obj | None:
+        """Return the module that this one only wraps (`DataParallel`): they move together."""
+        inner = self.attrs.get("module")
+        return inner if isinstance(inner, Obj) and inner is self.parent else None
+
+    def is_whole(self) -> bool:
+        """Tell whether a module was built here, and is no part of another one."""
+        return self.parent is None and not self.shared and self.site is not None
+
+    def wholes(self) -> list[Obj]:
+        """Return this instance, the module that it is a part of, the one that this is of, ..."""
+        found = [self]
+        while (parent := found[-1].parent) is not None and parent not in found:
+            found.append(parent)
+        return found
+
+
+class Either(Value):
+    """One of several modules: what is done to it is done to each."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: list[Value]) -> None:
+        self.options = options
+
+
+class Partial(Value):
+    """A callee with some of its arguments, each with the expression that it is written as."""
+
+    __slots__ = ("args", "callee", "kwargs")
+
+    def __init__(
+        self, callee: Value, args: list[tuple[Value, Spot]], kwargs: dict[str, tuple[Value, Spot]]
+    ) -> None:
+        self.callee = callee
+        self.args = args
+        self.kwargs = kwargs
+
+
+class Ext(Value):
+    """A name of a library, by its dotted path; `receiver` is set for a method."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Method(Value):
+    """A method of a tensor, module or container, bound to its receiver."""
+
+    __slots__ = ("name", "receiver", "spot")
+
+    def __init__(self, receiver: Value, name: str, spot: Spot) -> None:
+        self.receiver = receiver
+        self.name = name
+        self.spot = spot
+
+
+class Namespace(Value):
+    """A file of the project as an imported module."""
+
+    __slots__ = ("path", "scope")
+
+    def __init__(self, path: str, scope: Scope) -> None:
+        self.path = path
+        self.scope = scope
+
+
+class Super(Value):
+    """`super()` inside a method."""
+
+    __slots__ = ("cls", "obj")
+
+    def __init__(self, cls: Klass, obj: Value) -> None:
+        self.cls = cls
+        self.obj = obj
+
+
+#: Values that may name a device, some of them.
+NAMING = frozenset((Device, Rank, Const, Option, Tensor, Obj))
+
+
+def _names_device(value: Value) -> bool:
+    """Tell whether code may name a device by a value, or by an attribute of it."""
+    match value:
+        case Const(value=text):
+            return text.__class__ is str
+        case Tensor():
+            return value.names_device
+        case Obj():
+            if value.family == "module":
+                return value.cls is not None or bool(value.attrs)
+            return value.family != "parser"
+    return True
