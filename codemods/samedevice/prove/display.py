@@ -149,6 +149,8 @@ def _party(party: Party) -> RenderableType:
     )
     if party.what:
         head.append(f"   {party.what}", "dim")
+    if not party.steps:  # nothing was watched: `samedevice.live`
+        return head
     table = Table.grid(padding=(0, 2))
     for step in party.steps:
         where = located(step.file, step.line) if step.file else "(not in your code)"
