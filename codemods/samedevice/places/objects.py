@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Node, Spot
-
 from samedevice.places.values import Const, Device, FunctionNode, Option, Rank, Tensor, Value
 
 if TYPE_CHECKING:
