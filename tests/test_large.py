@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from samedevice import check, parallel, reading
+from samedevice import check, parallel, places, reading, source
 from samedevice.cache import Cache
 from samedevice.config import Config
 
@@ -131,3 +131,27 @@ def _until(stream: Any, word: str) -> str:
         if word in line:
             break
     return "".join(lines)
+
+
+def test_a_part_that_did_not_change_is_not_judged_again(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inferred: list[set[str]] = []
+    infer = places.infer
+
+    def watched(project, program=None, *rest, **named):  # type: ignore[no-untyped-def]
+        inferred.append({Path(path).name for path in program})
+        return infer(project, program, *rest, **named)
+
+    monkeypatch.setattr(places, "infer", watched)
+    project, memory = reading.read([str(large)], Config()), check.Memory()
+    first = check.check(project, Config(), memory=memory)
+    assert len(inferred) == 7
+    inferred.clear()
+    path = next(path for path in project.sources if path.endswith("a/main.py"))
+    edited = source.from_text("import torch\n" + CODE, path)
+    changed = project.replaced({**project.sources, path: edited}.values())
+    again = check.check(changed, Config(), memory=memory)
+    assert inferred == [{"main.py"}]
+    assert again == check.check(changed, Config()) != first
+    assert not any(text._tree for text in changed.sources.values())  # no trees are kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -28,11 +28,14 @@ _GARBAGE = 1_000_000
 
 @dataclass(frozen=True)
 class Seen:
-    """What was found in a program, from which texts, and what its parts say of each other."""
+    """What was found in a program, from which texts, and what its parts say of each other.
+
+    The last is known of what was inferred as a whole in this process only.
+    """
 
     sources: dict[str, Source]
     findings: list[Finding]
-    rest: Rest
+    rest: Rest | None
 
 
 class Memory:
@@ -43,19 +46,20 @@ class Memory:
     resolver, and on the texts of the program's files. Only one that differs is judged again.
     """
 
-    #: Whether parts of a project can be told, too: of what is kept, nothing is a tree.
-    of_parts = False
     #: Whether the inference has to know what arrives at expressions.
     watches = False
 
     def __init__(self) -> None:
         self._about: object = None
         self._known: dict[frozenset[str], Seen] = {}
+        self._imports: dict[str, tuple[str, list[Imported]]] = {}  # with the text that has them
+        self._whole: Project | None = None
 
     def begin(self, project: Project, config: Config) -> None:
         """Forget what was found with other settings or for other files."""
         if not self.is_about(project, config):
             self._about, self._known = (config, tuple(project.sources), project.asks), {}
+        self._whole = project
 
     def is_about(self, project: Project, config: Config) -> bool:
         """Tell whether what is known is of the same files under the same settings."""
@@ -69,10 +73,22 @@ class Memory:
         """Return what was found in a program; None when it has changed since."""
         known = self.seen(program)
         if known is None or any(
-            project.sources[path] is not known.sources[path] for path in program
+            project.sources[path].text != known.sources[path].text for path in program
         ):
             return None
         return known.findings
+
+    def tell_imports(self, part: Project) -> None:
+        """Tell a part of the project what its unchanged files import, so that none is parsed."""
+        for path in part.about_torch:
+            text, imported = self._imports.get(path, ("", None))
+            if imported is not None and text == part.sources[path].text:
+                part.imported[path] = imported
+
+    def learn_imports(self, part: Project) -> None:
+        """Remember what the files of a part import."""
+        for path, imported in part.imported.items():
+            self._imports[path] = part.sources[path].text, imported
 
     def keep(
         self,
@@ -81,14 +97,27 @@ class Memory:
         found: list[Finding],
         solution: Solution,
     ) -> None:
-        """Remember what was found in a program."""
-        sources = {path: project.sources[path] for path in program}
-        self._known[program] = Seen(sources, found, naming.rest(solution))
+        """Remember what an inference tells of a program."""
+        rest = naming.rest(solution) if project is self._whole else None
+        self.learn(project, program, found, rest)
 
-    def end(self, project: Project) -> None:
-        """Forget the programs that are none any more."""
-        now = set(project.programs.values())
-        self._known = {program: known for program, known in self._known.items() if program in now}
+    def learn(
+        self,
+        project: Project,
+        program: frozenset[str],
+        found: list[Finding],
+        rest: Rest | None = None,
+    ) -> None:
+        """Remember what was found in a program."""
+        assert self._whole is not None
+        sources = {path: self._whole.sources[path] for path in program}  # no trees of a part
+        self._known[program] = Seen(sources, found, rest)
+
+    def end(self, programs: Collection[frozenset[str]]) -> None:
+        """Forget what is no program any more."""
+        gone = self._known.keys() - programs
+        for program in gone:
+            del self._known[program]
 
 
 def check(
@@ -143,17 +172,21 @@ class _Judge:
         """Return what is found in all parts."""
         findings: list[Finding] = []
         waiting: list[Project] = []
+        all_programs: set[frozenset[str]] = set()
         for part in self._project.parts():
             programs = self._programs(part, parse=processes < 2 or part is self._project)
             if programs is None:
                 waiting.append(part)
                 continue
             findings += self.part(part, programs)
+            all_programs.update(programs)
             if part is not self._project:
                 del part
                 gc.collect()
         if waiting:
             findings += self._elsewhere(waiting, processes)
+        if self._memory is not None:
+            self._memory.end(all_programs)
         return findings
 
     def _programs(self, part: Project, parse: bool) -> list[frozenset[str]] | None:
@@ -164,6 +197,8 @@ class _Judge:
         about = part.about_torch
         if self._cache is not None:
             self._cache.tell_imports(part)
+        if self._memory is not None:
+            self._memory.tell_imports(part)
         if not parse and any(path not in part.imported for path in about):
             return None
         for path in about:
@@ -171,6 +206,8 @@ class _Judge:
                 part.tree(path)
             self._step(0)
         programs = list(dict.fromkeys(part.programs[path] for path in about))
+        if self._memory is not None:
+            self._memory.learn_imports(part)
         if self._cache is not None:
             self._cache.learn_imports(part)
             if not parse and not all(self._cache.knows(part, program) for program in programs):
@@ -181,8 +218,6 @@ class _Judge:
         """Return what is found in the programs of a part."""
         findings: list[Finding] = []
         memory = self._memory
-        if part is not self._project and memory is not None and not memory.of_parts:
-            memory = None
         gc.freeze()  # trees hold no circles: no collection needs to look at them
         garbage = 0
         for program in programs:
@@ -205,8 +240,6 @@ class _Judge:
                     garbage = 0
             findings += found
             within.end()
-        if memory is not None:
-            memory.end(part)
         return findings
 
     def _known(
@@ -215,6 +248,8 @@ class _Judge:
         found = memory.recall(part, program) if memory is not None else None
         if found is None and self._cache is not None:
             found = self._cache.recall(part, program)
+            if found is not None and memory is not None:
+                memory.learn(part, program, found)
         return found
 
     def _elsewhere(self, parts: Sequence[Project], processes: int) -> list[Finding]:

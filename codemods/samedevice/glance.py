@@ -34,15 +34,17 @@ def glance(
     None where that is nothing, or where to judge it would take as long as `check` does. The fixes
     of findings that moved are left out.
     """
-    if not memory.is_about(project, config):
+    if not memory.is_about(project, config) or project.is_large():
         return None
     findings: list[Finding] = []
     differs = False
     with no_collection():
         for program in dict.fromkeys(project.programs[path] for path in project.about_torch):
             seen = memory.seen(program)
-            found = _judged(project, config, program, seen, step) if seen is not None else None
-            if seen is None or found is None:
+            if seen is None:
+                return None
+            found = _judged(project, config, program, seen, step)
+            if found is None:
                 return None
             differs = differs or found is not seen.findings
             findings += found
@@ -63,6 +65,8 @@ def _judged(
             changes[path] = _Change.between(old, new)
     if not changes:
         return seen.findings
+    if seen.rest is None:
+        return None
     units: set[Unit] = set()
     for path, change in changes.items():
         for name in change.names:

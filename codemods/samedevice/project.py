@@ -135,7 +135,7 @@ class Project:
         from another is not followed. A part adds the files that do not parse to this project's
         `errors`.
         """
-        if _lines(self.sources[path] for path in self.about_torch) <= limit:
+        if not self.is_large(limit):
             yield self
             return
         for group in self._groups(limit):
@@ -144,6 +144,10 @@ class Project:
             part.errors = self.errors
             part._broken = self._broken
             yield part
+
+    def is_large(self, limit: int = PART) -> bool:
+        """Tell whether the project is analysed in parts."""
+        return _lines(self.sources[path] for path in self.about_torch) > limit
 
     def _groups(self, limit: int) -> Iterator[list[Source]]:
         """Yield the files about torch, with what imports connect, some `limit` lines each time."""

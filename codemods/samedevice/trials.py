@@ -7,7 +7,7 @@ tensor, and what belongs together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from . import places, verify
 from .cache import Cache
@@ -16,6 +16,7 @@ from .config import Config
 from .finding import Finding
 from .places import Solution
 from .places.bonds import Bonds, bonds
+from .places.focus import Rest
 from .project import Project
 
 _Text = tuple[int, frozenset[str], tuple[str, ...]]
@@ -25,7 +26,6 @@ _Text = tuple[int, frozenset[str], tuple[str, ...]]
 class Trials(Memory):
     """What is known of the texts of one project's programs."""
 
-    of_parts = True
     watches = True
 
     def __init__(self, project: Project, memory: Memory | None, cache: Cache | None) -> None:
@@ -64,7 +64,17 @@ class Trials(Memory):
         self._found[self._text(project, program)] = found
         self._learn(project, program, found, solution)
 
-    def end(self, project: Project) -> None:
+    def learn(
+        self,
+        project: Project,
+        program: frozenset[str],
+        found: list[Finding],
+        rest: Rest | None = None,
+    ) -> None:
+        """Remember what was found in a program."""
+        self._found[self._text(project, program)] = found
+
+    def end(self, programs: Collection[frozenset[str]]) -> None:
         """Nothing is forgotten."""
 
     def doubts(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .. import baseline, check, config, files, source
 from ..baseline import Baseline
+from ..cache import Cache
 from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Span
@@ -253,7 +254,10 @@ class Folder:
         texts = self._now(buffers, settings)
         if self._last is None or self._last[0] != texts.state:
             project = self._of(texts)
-            findings = check.check(project, texts.config, step, self._memory)
+            cache = self._cache(project, texts) if self._last is None else None
+            findings = check.check(project, texts.config, step, self._memory, cache)
+            if cache is not None and self._is_saved():
+                cache.write()
             self._last = texts.state, self._analysis(project, texts, findings)
         return self._last[1]
 
@@ -274,6 +278,18 @@ class Folder:
             return None
         self._glanced = texts.state, self._analysis(project, texts, findings)
         return self._glanced[1]
+
+    def _cache(self, project: Project, texts: _Texts) -> Cache:
+        """Return what earlier sessions found: what did not change since need not be judged."""
+        return Cache(project, replace(texts.config, unsafe=False))
+
+    def _is_saved(self) -> bool:
+        """Tell whether the editor has nothing that is not on the disk."""
+        saved = {path: text for path, (_, text) in self._disk.items()}
+        return all(
+            (there := saved.get(path)) is not None and there.text == text.text
+            for path, (_, text) in self._buffers.items()
+        )
 
     def _now(self, buffers: Mapping[str, str], settings: Settings) -> _Texts:
         """Look at settings and texts; where one does not parse, take the last one that did."""
