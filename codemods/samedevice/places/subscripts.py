@@ -53,7 +53,8 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
         node = run.graph.node(site.spot)
         node.sure = False
         made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
-        made.detail.update(symbolic=run.symbolic > 0, guarded=False, whole=site)
+        guarded = site.detail["guarded"]
+        made.detail.update(symbolic=run.symbolic > 0, guarded=guarded, whole=site)
         made.detail["perhaps"] = site.detail.get("perhaps")
         run.sites.append(made)
         for source in value.node.batch_from:
