@@ -45,6 +45,7 @@ from samedevice.places.sites import Site, SiteGroup
 from samedevice.places.values import Const, Device, Rank, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
+from samedevice.rules._spawned import none_started
 
 RULE = "processes-tied-to-cuda"
 _ERASURE = "cuda-only-api"
@@ -68,15 +69,17 @@ def find(solution: Solution) -> Iterator[Finding]:
     spread |= _demanding(solution, {each.path for each in found})
     found = [each for each in found if solution.programs.of(each.path) not in spread]
     found += _reductions(tied, {each.path for each in found})
-    stuck = {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
-    stuck |= {solution.programs.of(path) for path in {f.path for f in found} if tied.unseen(path)}
+    stuck = {solution.programs.of(path) for path in {f.path for f in found} if tied.unseen(path)}
+    workers = {solution.programs.of(each.path) for each in found}
+    for group in solution.groups("process"):
+        program = solution.programs.of(group.spot.path)
+        if group.first.name == "spawn" and program not in spread and not tied.guarded(group.spot):
+            found += none_started(solution, group, with_workers=program in workers)
+    stuck |= {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
     for each in found:
         if each.fix is not None and solution.programs.of(each.path) in stuck:
             each = replace(each, fix=None, unfixed=_HALF)
         yield each
-    for group in solution.groups("process"):
-        if group.first.name == "spawn" and solution.programs.of(group.spot.path) not in spread:
-            yield from _none_started(solution, group)
 
 
 def _owned(solution: Solution, path: str, name: str, statement: ast.stmt) -> Finding:
@@ -445,30 +448,3 @@ def _available(solution: Solution, path: str, *, nccl: bool) -> str:
         "accelerator" if device_names(solution).resolvers.accelerated(path) and not nccl else "cuda"
     )
     return f"{torch}.{kind}.is_available()" if torch else ""
-
-
-def _none_started(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
-    """`mp.spawn(..., nprocs=torch.cuda.device_count())`: without CUDA, not one process starts."""
-    call, path = group.spot.node, group.spot.path
-    if not isinstance(call, ast.Call):
-        return
-    given = next((k.value for k in call.keywords if k.arg == "nprocs"), None)
-    if given is None and len(call.args) > 2:
-        given = call.args[2]
-    if isinstance(given, ast.Name):
-        inside = group.first.scope.node
-        made = [
-            n.value
-            for n in ast.walk(inside)
-            if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == given.id
-        ]
-        given = made[0] if len(made) == 1 else None
-    if isinstance(given, ast.Call) and ast.unparse(given).endswith("cuda.device_count()"):
-        code = "max({}, 1)"
-        reason = "on a machine without CUDA it started no process, and now starts one"
-        change = edit(solution, Spot(path, given), "replace", code=code)
-        yield finding(
-            solution, RULE, Spot(path, given),
-            f"`{short(solution.code(Spot(path, given)))}` is 0 without CUDA: no process is started",
-            Fix((change,), safe=False, reason=reason, erasure=_ERASURE),
-        )  # fmt: skip
