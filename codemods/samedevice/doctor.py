@@ -310,7 +310,7 @@ def _sandbox() -> Check:
 
     own = "run, prove and fix --run execute programs with your rights"
     if sandbox() == "bwrap":
-        return Check("sandbox", "ok", f"bubblewrap shuts in the proofs of a batch; {own}")
+        return Check("sandbox", "ok", f"bubblewrap isolates the proofs of a batch; {own}")
     proofs = "proofs of a batch can write outside of their folder"
     return Check("sandbox", "note", f"no bubblewrap that works: {proofs}; {own}")
 
@@ -324,7 +324,7 @@ def _cache() -> Check:
         return Check("cache", "note", f"there is none: {error}")
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(nearest, os.W_OK):
-        return Check("cache", "note", f"{folder} cannot be written: every check starts anew")
+        return Check("cache", "note", f"{folder} cannot be written: no check remembers anything")
     projects = f"{len(sizes):,} project{'' if len(sizes) == 1 else 's'}"
     size = f"{sum(sizes) / 1e6:.1f} MB"
     return Check(

@@ -330,7 +330,7 @@ def _doubt(meetings: Iterable[Meeting], message: Message | None) -> str:
     if len(devices) < 2 or "cpu" not in devices or len(sides) > 1 or None in sides:
         return ""
     if not sides:
-        return f"torch saw {' and '.join(sorted(devices))}, and nothing here is found to be apart"
+        return f"torch saw {' and '.join(sorted(devices))}, and the code shows one device only here"
     where = "on the device" if sides == {True} else "on the CPU"
     return f"torch saw {' and '.join(sorted(devices))}, and the code puts all of them {where}"
 

@@ -24,7 +24,7 @@ BASELINE = "samedevice-baseline.txt"
 
 _TABLE = """\
 [tool.samedevice]
-# `samedevice rules` lists what is looked for. Some keys, which are flags as well:
+# `samedevice rules` lists the rules. Some keys, which are flags as well:
 # ignore = ["loss-not-moved"]
 # exclude = ["third_party/"]
 # per-file-ignores = {"tests/" = ["hard-coded-device"]}

@@ -25,7 +25,7 @@ from .trials import Trials
 from .verify.groups import Groups, nearest
 
 ROUNDS = 10
-_BECAUSE = "withdrawn with what belongs to it"
+_BECAUSE = "not applied, with the edits that belong to it"
 _RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]

@@ -46,7 +46,8 @@ def test_what_belongs_together_is_withdrawn_together(tmp_path: Path) -> None:
     assert outcome.remaining
     reasons = {reason for reason in outcome.refused.values()}
     assert reasons == {
-        "withdrawn with what belongs to it: `torch_device` may be a device, which takes no index"
+        "not applied, with the edits that belong to it: "
+        "`torch_device` may be a device, which takes no index"
     }
     assert {finding.span.line for finding in outcome.remaining if finding.fix} == {4, 9}
 

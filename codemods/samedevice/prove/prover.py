@@ -180,7 +180,7 @@ class Prover:
             told.append("let times differ with --ignore timings")
         if os.environ.get("OMP_NUM_THREADS") != "1":
             told.append("set OMP_NUM_THREADS=1 for one order of summation")
-        return ", or ".join(told) or "it is not the change's doing"
+        return ", or ".join(told) or "the change did not cause this"
 
     def _differences(self, one: RunResult, two: RunResult) -> dict[str, str]:
         output = compare.differing_line(one.stdout, two.stdout, self._ignored)
@@ -192,7 +192,7 @@ class Prover:
             parameters = compare.differing_step(one.record, two.record)
             # Without a seed each process begins in a state of its own.
             if self._settings.seed is not None and one.record.random != two.record.random:
-                drawn = "as many were not drawn: torch's generator ends in another state"
+                drawn = "another number of random values was drawn: torch's generator differs"
         return {
             "output": output, "losses": losses, "parameters": parameters, "random numbers": drawn,
         }  # fmt: skip

@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--virtual-memory",
         metavar="SIZE",
-        help="how much memory each virtual accelerator has, such as 8G (default: no end)",
+        help="how much memory each virtual accelerator has, such as 8G (default: no limit)",
     )
     group.addoption(
         "--virtual-compiled",

@@ -360,7 +360,7 @@ def _status(
         if ended.code != 0 and not told:
             last = _first_line(ended.stderr.text.strip().rpartition("\n")[2])
             return "crashed", f"could not be started: {last or f'exit code {ended.code}'}"
-        return "crashed", f"left Python without its end (os._exit), exit code {ended.code}"
+        return "crashed", f"ended by os._exit, not by Python, exit code {ended.code}"
     return "passed", ""
 
 

@@ -157,22 +157,21 @@ _BY_TYPE: dict[str, Topic] = {
 }
 
 MEANING: dict[Topic, str] = {
-    "shape": "no matter of devices: the sizes of the tensors do not fit",
-    "dtype": "no matter of devices: the types of the numbers do not fit, which a move does not "
-    "change",
-    "memory": "no matter of places: the memory is full. The batch or the model is too large, or "
+    "shape": "not about devices: the sizes of the tensors do not fit",
+    "dtype": "not about devices: the types of the numbers do not fit, which a move does not change",
+    "memory": "not about devices: the memory is full. The batch or the model is too large, or "
     "something keeps the tensors of earlier steps",
-    "assertion": "no matter of places: a kernel refused a value, most often an index or a label "
+    "assertion": "not about devices: a kernel refused a value, most often an index or a label "
     "out of range. Kernels run later than the lines that start them, so the line may be another; "
     "on the CPU, or with CUDA_LAUNCH_BLOCKING=1, the right one stops",
-    "unpickling": "no matter of devices: the file cannot be read back, whole or at all",
-    "weights": "no matter of devices: the checkpoint and the model have not the same parts",
-    "nccl": "no matter of places: the processes cannot talk to each other. NCCL_DEBUG=INFO tells "
+    "unpickling": "not about devices: the file cannot be read back, whole or at all",
+    "weights": "not about devices: the checkpoint and the model do not have the same parts",
+    "nccl": "not about devices: the processes cannot talk to each other. NCCL_DEBUG=INFO tells "
     "more",
-    "index": "no matter of devices: an index or a label is out of range",
-    "gradient": "no matter of devices: it is autograd that refuses",
+    "index": "not about devices: an index or a label is out of range",
+    "gradient": "not about devices: autograd refuses this",
     "other": "the message says nothing about devices",
-    "driver": "no matter of places: the driver, a library or the build of torch does not fit the "
+    "driver": "not about devices: the driver, a library or the build of torch does not fit the "
     "accelerator, or it is in a bad state",
 }
 """What is said of a message that is not about where tensors are."""
