@@ -129,6 +129,19 @@ def test_places_of_a_second_device_datasets_and_parameters() -> None:
     assert marks["a.py:7"][1] == ("torch.zeros", "v f")
 
 
+def test_a_tensor_in_a_plain_attribute_stays_where_it_was_made() -> None:
+    text = page(
+        a="import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.w = torch.ones(2)\n\n"
+        "    def forward(self, x):\n        return x * self.w\n\n\n"
+        "net = Net().to('cuda')\nnet(torch.ones(2, device='cuda'))\n"
+    )
+    marks = Marks(text).lines
+    places = [css.split()[1] for line in (8, 11) for name, css in marks[f"a.py:{line}"]
+              if name == "self.w"]  # fmt: skip
+    assert places == ["h", "h"]  # as the finding there says
+
+
 def test_a_clash_names_both_origins_and_where_they_meet() -> None:
     clash = data(page(a=CLASHING))["clashes"][0]
     assert isinstance(clash, dict)

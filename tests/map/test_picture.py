@@ -1,5 +1,6 @@
 """The picture of a map, which needs no browser, and the drawing of files that is on it."""
 
+import json
 import re
 import xml.etree.ElementTree as tree
 from pathlib import Path
@@ -47,6 +48,15 @@ def test_without_a_fix_there_is_one_version() -> None:
     said = texts(drawn({"a.py": CLASHING}))
     assert "1 finding in 1 of 1 file" in said and "before" not in said
     assert said.count("torch.zeros") == 1
+
+
+def test_a_notebook_has_heads_of_cells() -> None:
+    cells = ["import torch", "net = torch.nn.Linear(2, 2).to('cuda')", "net(torch.ones(3, 2))"]
+    notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "nbformat": 4}
+    file = source.from_bytes(json.dumps(notebook).encode(), "n.ipynb")
+    said = texts(tree.fromstring(map_.picture(Project([file]), Config(), title="toy")))
+    assert {"cell 2", "cell 3", "3:1"} <= set(said)
+    assert not any("%%" in text or text.endswith(":0") for text in said)
 
 
 def test_a_clean_project_is_a_drawing_of_its_files() -> None:

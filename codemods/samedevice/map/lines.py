@@ -132,6 +132,12 @@ def width(line: str, start: int = 0) -> int:
     return columns - start + 7 * len(UNSEEN.findall(line))
 
 
+def is_border(source: Source, line: int) -> bool:
+    """Tell whether a line of a notebook is the one above a cell, which is in no cell."""
+    cell = source.cell_of(line)
+    return cell is not None and cell[1] == 0
+
+
 def label(source: Source, line: int) -> str:
     """Return how people call a line: by its number, in a notebook that in its cell."""
     cell = source.cell_of(line)

@@ -258,6 +258,9 @@ def _pane(
             if not beside:
                 continue
             canvas.rects.append(Rect(x + 1, y, width - 2, _DOWN, "gap"))
+        elif lines.is_border(source, row + 1):
+            words = lines.label(source, row + 1).rpartition(":")[0]
+            canvas.texts.append(Text(x + _GUTTER, y + 14, "small", words))
         else:
             line = row + 1
             where[line] = y + _DOWN / 2
