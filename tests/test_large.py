@@ -155,3 +155,23 @@ def test_a_part_that_did_not_change_is_not_judged_again(
     assert inferred == [{"main.py"}]
     assert again == check.check(changed, Config()) != first
     assert not any(text._tree for text in changed.sources.values())  # no trees are kept
+
+
+def test_several_processes_divide_what_one_would_take_whole(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def here(work: Any, jobs: Sequence[Any], processes: int) -> Iterator[tuple[Any, Any]]:
+        asked.append(len(jobs))
+        yield from ((job, work(job)) for job in jobs)
+
+    monkeypatch.setattr(parallel, "spread", here)
+    folder, config = [str(large / "a")], Config()  # some 50,000 lines
+    alone = check.check(reading.read(folder, config), config)
+    assert not asked
+    assert check.check(reading.read(folder, config), config, processes=2) == alone != []
+    assert len(asked) == 1 and asked.pop() > 1
+    small = reading.read([str(large / "a" / "main.py")], config)
+    assert check.check(small, config, processes=2) == alone
+    assert not asked

@@ -14,7 +14,7 @@ from .config import Config, ConfigError
 from .finding import Finding
 from .places import Solution
 from .places.focus import Rest
-from .project import Imported, Project
+from .project import PART, Imported, Project
 from .rules import Rule
 from .source import Source, SourceError
 from .suppress import Suppressions
@@ -24,6 +24,8 @@ Step = Callable[[int], None]
 
 #: Characters of code after whose inference what is left of it is collected.
 _GARBAGE = 1_000_000
+#: Lines that take longer than it takes to start a process for them.
+_WORTHWHILE = 25_000
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class _Judge:
         findings: list[Finding] = []
         waiting: list[Project] = []
         all_programs: set[frozenset[str]] = set()
-        for part in self._project.parts():
+        for part in self._project.parts(self._limit(processes)):
             programs = self._programs(part, parse=processes < 2 or part is self._project)
             if programs is None:
                 waiting.append(part)
@@ -183,11 +185,20 @@ class _Judge:
             if part is not self._project:
                 del part
                 gc.collect()
+        if len(waiting) == 1:  # no process is faster than this one
+            part = waiting.pop()
+            findings += self.part(part, self._programs(part, parse=True) or [])
         if waiting:
             findings += self._elsewhere(waiting, processes)
         if self._memory is not None:
             self._memory.end(all_programs)
         return findings
+
+    def _limit(self, processes: int) -> int:
+        """Return how many lines a part may have: with several processes, some for each of them."""
+        if processes < 2:
+            return PART
+        return min(PART, max(_WORTHWHILE, self._project.lines // processes + 1))
 
     def _programs(self, part: Project, parse: bool) -> list[frozenset[str]] | None:
         """Return the files that are judged together; those about torch are parsed for it.

@@ -147,7 +147,12 @@ class Project:
 
     def is_large(self, limit: int = PART) -> bool:
         """Tell whether the project is analysed in parts."""
-        return _lines(self.sources[path] for path in self.about_torch) > limit
+        return self.lines > limit
+
+    @cached_property
+    def lines(self) -> int:
+        """The lines of the files of `about_torch`."""
+        return _lines(self.sources[path] for path in self.about_torch)
 
     def _groups(self, limit: int) -> Iterator[list[Source]]:
         """Yield the files about torch, with what imports connect, some `limit` lines each time."""
