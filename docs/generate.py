@@ -104,6 +104,7 @@ _OTHER_KINDS = {
 }
 _KINDS = {"bool": "true or false", "str": "a string", "int | None": "a number", "": "a table"}
 _NO_FLAG = {
+    "docs-url": "Where this site is served: findings and SARIF link the page of their rule there.",
     "line-length": "Width of the code that `fix` writes, in characters; "
     "by default what ruff or black are given.",
     "per-file-ignores": "Rules that are off in the files that a pattern names, as in .gitignore.",
