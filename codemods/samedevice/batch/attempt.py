@@ -27,7 +27,7 @@ from . import branches, reuse, trees
 from . import git as git_
 from .fix import Fixed, FixError, Server, fix
 from .git import Git, GitError
-from .owners import PLACES, owners
+from .owners import PLACES, owners, owners_by_expression
 from .policy import Policy
 from .proof import prove
 from .record import FileChange, Left, Outcome, Phase, Problem, Record
@@ -244,7 +244,8 @@ class _Attempt:
             self._emit(record, files)
             raise Stop(Outcome.UNCHANGED, _nothing(record))
         text = self._text(PLACES)
-        record.owners = owners(text, done.changed) if text else []
+        read = owners_by_expression if record.repository.forge == "gitea" else owners
+        record.owners = read(text, done.changed) if text else []
         self._tree = trees.changed_tree(self._git, record.base_commit, done.changed)
         patch = trees.patch(self._git, record.base_commit, self._tree)
         old = {one.path for one in self._entries}
