@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices, contents
@@ -44,15 +45,17 @@ class Policy:
         Which layer is where is their design: they are left alone.
         """
         if self._spread is None:
-            numbered: dict[frozenset[str], list[SiteGroup]] = {}
-            for group in self.solution.all_groups("literal"):
-                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted:
-                    numbered.setdefault(self.programs.of(group.spot.path), []).append(group)
-            self._spread = {
-                program: groups
-                for program, groups in numbered.items()
-                if len({group.first.name for group in groups}) > 1
-            }
+            numbered = [
+                group
+                for group in self.solution.all_groups("literal")
+                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted
+            ]
+            self._spread = {}
+            for program in {self.programs.of(group.spot.path) for group in numbered}:
+                for _, files in self.programs.runs(program):
+                    groups = [group for group in numbered if group.spot.path in files]
+                    if len({group.first.name for group in groups}) > 1:
+                        self._spread.setdefault(program, []).extend(groups)
             self._spread.update(self._by_computed_numbers())
         return self._spread
 
@@ -76,14 +79,12 @@ class Policy:
 
     def settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
-        active = self.active()
-        chosen_from = active | self.naming()
+        beside = self._beside_accelerators()
         for device in self.interpreter.cpu_devices:
             spot = device.spot
             if spot is None:
                 continue
-            chosen = self.programs.of(spot.path) not in chosen_from
-            place = Place.CENTRAL if chosen else Place.HOST
+            place = Place.HOST if spot.path in beside else Place.CENTRAL
             self.graph.pin(device.node, place, spot, "cpu")
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
@@ -121,23 +122,26 @@ class Policy:
 
     def _take_only_accelerators(self) -> None:
         """A program's only accelerator is the device it computes on, whatever its number is."""
-        numbered: dict[frozenset[str], list[SiteGroup]] = {}
-        for group in self.solution.all_groups("literal"):
-            if not group.first.name.startswith(("cpu", "meta")):
-                numbered.setdefault(self.programs.of(group.spot.path), []).append(group)
+        numbered = [
+            group
+            for group in self.solution.all_groups("literal")
+            if not group.first.name.startswith(("cpu", "meta"))
+        ]
         others = {
-            self.programs.of(group.spot.path)
+            group.spot.path
             for kind in ("indexed", "resolver", "process", "move", "module-move")
             for group in self.solution.all_groups(kind)
             if not _to_literal(group)
         }
-        for program, groups in numbered.items():
-            if program in others or len({group.first.name for group in groups}) > 1:
-                continue
-            for site in (site for group in groups for site in group.sites):
-                root = site.node.find() if site.node is not None else None
-                if root is not None and root.pin is Place.FIXED:
-                    root.pin = Place.CENTRAL
+        for program in {self.programs.of(group.spot.path) for group in numbered}:
+            for _, files in self.programs.runs(program):
+                groups = [group for group in numbered if group.spot.path in files]
+                if files & others or len({group.first.name for group in groups}) > 1:
+                    continue
+                for site in (site for group in groups for site in group.sites):
+                    root = site.node.find() if site.node is not None else None
+                    if root is not None and root.pin is Place.FIXED:
+                        root.pin = Place.CENTRAL
 
     def _demanded(self, node: Node | None) -> bool:
         """Tell whether something needs a value on the device, or puts it there."""
@@ -179,7 +183,8 @@ class Policy:
                     if site.detail.get("symbolic"):
                         continue
                     if kind == "default-device" or (
-                        isinstance(device, Device) and device.node.find().pin is Place.CENTRAL
+                        isinstance(device, Device)
+                        and device.node.find().pin in (Place.CENTRAL, Place.FIXED)
                     ):
                         found.add(site.spot.path)
         return found
@@ -190,9 +195,7 @@ class Policy:
         using: set[str] = set()
         free: set[str] = set()
         for program in self.programs.all() - settled:
-            scripts = [path for path in program if not self.programs.is_imported(path)]
-            for script in scripts or program:
-                reached = (self.programs.reached_from(script) | {script}) & program
+            for script, reached in self.programs.runs(program):
                 if reached & active:
                     using |= reached
                 elif not self.programs.is_test(script):
@@ -218,12 +221,26 @@ class Policy:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
         if self._rest is not None and self._rest.naming:
             return self.programs.all()
-        return {
-            self.programs.of(group.spot.path)
-            for kind in ("literal", "indexed", "resolver")
-            for group in self.solution.all_groups(kind)
-            if not group.first.name.startswith(("cpu", "meta"))
-        }
+        return {self.programs.of(group.spot.path) for group in self._accelerators()}
+
+    def _beside_accelerators(self) -> set[str]:
+        """The files that run in scripts which name an accelerator: a CPU is meant there."""
+        named = self._active_files() | {group.spot.path for group in self._accelerators()}
+        found: set[str] = set()
+        for program in self.programs.all():
+            if program in self._left_alone() or self._rest is not None and self._rest.naming:
+                found |= program
+            else:
+                for _, files in self.programs.runs(program):
+                    found |= files if files & named else set()
+        return found
+
+    def _accelerators(self) -> Iterator[SiteGroup]:
+        """The places that name an accelerator."""
+        for kind in ("literal", "indexed", "resolver"):
+            for group in self.solution.all_groups(kind):
+                if not group.first.name.startswith(("cpu", "meta")):
+                    yield group
 
     def _seed(self, free: set[str]) -> None:
         """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
@@ -363,11 +380,10 @@ def _is_process(klass: Klass) -> bool:
 
 
 def _to_literal(group: SiteGroup) -> bool:
-    """Tell whether a place of a device is a move, and to one that is written as a constant."""
+    """Tell whether a place of a device is a move to one that is a constant, or to the CPU."""
     device = group.first.detail.get("device")
-    return (
-        group.kind in ("move", "module-move")
-        and isinstance(device, Device)
-        and device.spot is not None
-        and isinstance(device.spot.node, ast.Constant)
-    )
+    if group.kind not in ("move", "module-move") or not isinstance(device, Device):
+        return False
+    if device.node.find().pin is Place.HOST:
+        return True
+    return device.spot is not None and isinstance(device.spot.node, ast.Constant)

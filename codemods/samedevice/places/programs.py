@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from samedevice import syntax
 from samedevice.places.graph import Spot
@@ -84,6 +84,12 @@ class Programs:
     def all(self) -> set[frozenset[str]]:
         """Return the programs that these files make up."""
         return {self.of(path) for path in self.files()}
+
+    def runs(self, program: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield each script of a program, with the files that run when it does."""
+        scripts = [path for path in sorted(program) if not self.is_imported(path)]
+        for script in scripts or sorted(program):
+            yield script, program & (self.reached_from(script) | {script})
 
     def files(self) -> list[str]:
         """Return the files that this is the solution for."""
