@@ -122,20 +122,27 @@ class DeviceNames:
         likely = self._likely_tensor(group)
         if likely:
             return DeviceExpression(f"{likely}.device")
+        if site.detail.get("creates"):
+            made_of = _bare_names(group.spot.node)  # perhaps arrays
+            for name in self.reach.followed(site.scope, everywhere=True):
+                if name not in made_of:
+                    return DeviceExpression(f"{name}.device")
         handed = self._parameter(group)
         if handed is not None:
             return handed
-        return self._unhidden(self._of_program(edited(site), group.kind in _STOPS), site)
+        path = edited(site)
+        if self.solution.policy.is_offered(path):  # the user chooses, elsewhere
+            return self._unhidden(self.resolvers.existing(path, self.programs.of(path)), site)
+        return self._unhidden(self._of_program(path, group.kind in _STOPS), site)
 
     def _of_program(self, path: str, needed: bool) -> DeviceExpression | None:
         """Return the name of a program's device in a file; a new one where that is right.
 
-        It is not where the user chooses the device elsewhere; nor, if it is not `needed` for the
-        program to run, where the program has chosen one, of which nothing is in reach.
+        It is not, unless it is `needed` for the program to run, where the program has chosen one
+        of which nothing is in reach.
         """
         policy = self.solution.policy
-        chosen = not (needed or self.project.resolver_function) and policy.has_device(path)
-        if chosen or policy.is_offered(path):
+        if not (needed or self.project.resolver_function) and policy.has_device(path):
             return self.resolvers.existing(path, self.programs.of(path))
         return self.resolvers.resolver(path)
 
@@ -325,9 +332,8 @@ class DeviceNames:
             return None
         group, scope = SiteGroup("operand", spot, [site]), site.scope
         # A value cannot follow itself, nor anything while the module is still being built.
-        moved = {
-            name for name in _moved_names(spot.node) if not isinstance(scope.lookup(name), Ext)
-        }
+        moved = _moved_names(spot.node)
+        site.detail["creates"] = _is_made(spot.node, scope)
         building = self.reach.builds(scope)
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             for name in self.reach.followed(scope):
@@ -375,9 +381,27 @@ def _moved_names(node: ast.AST) -> set[str]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
-        while isinstance(node, (ast.Call, ast.Attribute)):
-            node = node.func if isinstance(node, ast.Call) else node.value
     return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+
+
+def _is_made(node: ast.AST, scope: Scope) -> bool:
+    """Tell whether an operand is what a library's function makes (`torch.randn(n).cuda()`)."""
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return isinstance(node, ast.Name) and isinstance(scope.lookup(node.id), Ext)
+
+
+def _bare_names(node: ast.AST) -> set[str]:
+    """Return the names of which an operand uses the values, and not only an attribute."""
+    found: set[str] = set()
+    queue = [node]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            queue += ast.iter_child_nodes(node)
+    return found
 
 
 def _has_parameters(module: Obj, depth: int = 6) -> bool:

@@ -361,13 +361,20 @@ class Policy:
 
 
 def _is_chosen(device: object) -> bool:
-    """Tell whether a device is chosen when the program runs, and is no process's or value's."""
+    """Tell whether a device is what somebody chose for this run: no process's, no value's.
+
+    A question that has one answer on a machine is no choice.
+    """
     if not isinstance(device, Device) or not device.resolved or device.rank is not None:
         return False
     spot, spots = device.spot, device.node.spots
     if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
         return False
-    return any(node is spots[0].node for node in ast.walk(spot.node))
+    nodes = list(ast.walk(spot.node))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if names == {"torch"}:
+        return False  # whoever asks again gets the same answer
+    return any(node is spots[0].node for node in nodes)
 
 
 def _asks_cuda(call: ast.Call) -> bool:

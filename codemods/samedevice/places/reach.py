@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import functions
 from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.sites import Site, SiteGroup
 from samedevice.places.values import Const, Device, Option, Value
 
@@ -31,6 +31,7 @@ class InReach:
         self.project = solution.project
         self.interpreter = solution.interpreter
         self._held: dict[ast.AST, set[str]] = {}
+        self._set_in: dict[ast.AST, tuple[dict[str, int], dict[str, int]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
 
     def in_module(self, scope: Scope) -> bool:
@@ -68,6 +69,8 @@ class InReach:
             and not self._other_type(name, group)
             and not self.holds_tensors(name, group.first.scope)
         ]
+        absent = may_be_none(group.first.scope)
+        usable = [name for name in usable if name not in absent]
         if len(usable) > 1:
             near = {
                 name
@@ -118,9 +121,33 @@ class InReach:
         self.interpreter.snapshot(site, scope)
         bound = self._bound_in(scope)
         line = getattr(self.solution.statement_of(spot) or spot.node, "lineno", 0)
-        site.devices = [d for d in site.devices if bound.get(d[0].split(".")[0], -1) < line]
+        site.devices = [
+            known
+            for known in site.devices
+            if bound.get(known[0].split(".")[0], -1) < line and self._is_set(known[0], scope, line)
+        ]
         site.detail["symbolic"] = False
         return site
+
+    def _is_set(self, code: str, scope: Scope, line: int) -> bool:
+        """Tell whether an attribute of `self` is there when a line runs, as the constructor has it.
+
+        What the constructor calls before it sets the attribute does not have it, either.
+        """
+        owner, _, attr = code.partition(".")
+        func = scope.func
+        if owner != "self" or func is None or func.cls is None:
+            return True
+        init = func.cls.lookup("__init__")
+        if not isinstance(init, Func) or isinstance(func.node, ast.Lambda):
+            return True
+        if init.node not in self._set_in:
+            self._set_in[init.node] = _set_lines(init.node)
+        lines, calls = self._set_in[init.node]
+        first = lines.get(attr.partition(".")[0])
+        if first is None:
+            return True
+        return first < (line if func.node is init.node else calls.get(func.node.name, first + 1))
 
     def _bound_in(self, scope: Scope) -> dict[str, int]:
         """Return in which line a function or file first binds each of its names."""
@@ -137,8 +164,12 @@ class InReach:
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
         return self.in_module(scope) and all(one.building for one in scopes)
 
-    def followed(self, scope: Scope) -> Iterator[str]:
-        """The tensor parameters of a function that some caller hands in from the device."""
+    def followed(self, scope: Scope, *, everywhere: bool = False) -> Iterator[str]:
+        """The tensor parameters of a function that some caller hands in from the device.
+
+        `everywhere`: every caller does.
+        """
+        enough = all if everywhere else any
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
         found: dict[str, list[Node]] = {}
         for one in scopes:
@@ -146,13 +177,14 @@ class InReach:
             self.interpreter.snapshot(site, one)
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
-        spare = optional(scope)
+        spare, absent = optional(scope), may_be_none(scope)
         names = dict.fromkeys(name for one in scopes for name in one.names)
-        for name in sorted(names, key=spare.__contains__):
+        for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
             held = [one.names.get(name) for one in scopes]
             if any(isinstance(value, Obj) for value in held):
                 continue  # a module, which some caller hands in, has no device
-            if any(root.color in ON_DEVICE and root.sure for root in found.get(name, ())):
+            known = found.get(name, ())
+            if known and enough(root.color in ON_DEVICE and root.sure for root in known):
                 if not self.holds_tensors(name, scope):
                     yield name
 
@@ -195,6 +227,17 @@ def optional(scope: Scope) -> set[str]:
     }
 
 
+def may_be_none(scope: Scope) -> set[str]:
+    """Return the parameters of a function that are None where a call leaves them out."""
+    if scope.func is None:
+        return set()
+    spec = scope.func.node.args
+    given = [*spec.posonlyargs, *spec.args]
+    defaults = [*zip(given[len(given) - len(spec.defaults) :], spec.defaults, strict=True)]
+    defaults += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+    return {a.arg for a, d in defaults if isinstance(d, ast.Constant) and d.value is None}
+
+
 def _held(function: ast.AST) -> set[str]:
     """Return the names that a function uses as mappings, or only one member at a time."""
     mappings: set[str] = set()
@@ -211,6 +254,19 @@ def _held(function: ast.AST) -> set[str]:
             case ast.Name(id=name, ctx=ast.Load()):
                 uses[name] += 1
     return mappings | {n for n, taken in members.items() if len(taken) > 1 and not uses[n]}
+
+
+def _set_lines(init: ast.AST) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the lines in which a constructor first sets attributes, and calls methods, of self."""
+    lines: dict[str, int] = {}
+    calls: dict[str, int] = {}
+    for node in syntax.walk(init):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr, ctx=ast.Store()):
+                lines[attr] = min(node.lineno, lines.get(attr, node.lineno))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr)):
+                calls[attr] = min(node.lineno, calls.get(attr, node.lineno))
+    return lines, calls
 
 
 def _first_bound(tree: ast.AST) -> dict[str, int]:
