@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version screens picture first-five package licences ci-test gpu-proof xla-proof sweep clean
+.PHONY: test test-all lint demo vscode properties conformance fuzz bench mutation ecosystem docs docs-version screens picture first-five package changelog licences ci-test gpu-proof xla-proof sweep clean
 
 test: lint
 	$(PYTEST) -m "not slow" $(TESTS)
@@ -91,6 +91,11 @@ package: $(VENV)/.installed
 first-five: $(VENV)/.installed
 	@$(PIP) build
 	$(BIN)/python docs/first_five.py
+
+# The section of the changelog for the files in changes/: shown, or with VERSION=0.2 written.
+changelog: $(VENV)/.installed
+	@$(PIP) 'towncrier>=24.8,<26'
+	$(BIN)/towncrier build --version $(or $(VERSION),next) $(if $(VERSION),--yes,--draft)
 
 # The packages that an installation brings, with versions and licences: dist/licences.md and an SBOM.
 licences:

@@ -11,6 +11,11 @@ from typing import Any
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 import samedevice
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +33,17 @@ def test_the_version_is_in_one_place() -> None:
 
 def test_the_package_is_typed() -> None:
     assert (Path(samedevice.__file__).parent / "py.typed").is_file()
+
+
+def test_what_changed_is_in_files_that_the_changelog_takes() -> None:
+    """A name of another form would stay in the folder, and out of the changelog."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    kinds = "|".join(kind["directory"] for kind in settings["type"])
+    names = {file.name for file in (ROOT / settings["directory"]).iterdir()}
+    assert {"README.md", "template.md.jinja"} <= names
+    for name in names - {"README.md", "template.md.jinja"}:
+        assert re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name), name
+    assert settings["start_string"] in (ROOT / settings["filename"]).read_text()
 
 
 def test_the_changelog_begins_with_this_version() -> None:
