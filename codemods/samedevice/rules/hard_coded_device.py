@@ -16,17 +16,20 @@ becomes
     model = Net().to(device)
     x = torch.zeros(8, 3, device=device)
 
+A parameter's default becomes `None`, and the function asks for the device when it is called.
+
 Fix safety: safe. On a CPU-only machine the program could not run before.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from samedevice import syntax
-from samedevice.finding import DeviceExpression, Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.choices import index_in
@@ -199,7 +202,12 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     """Replace a device's name: by the resolver's expression where it is the definition."""
     spot, unfixed = group.spot, NO_NAME
     repair: Fix | None = None
-    if spot.node in solution.interpreter.stored_literals:
+    if isinstance(solution.programs.parents(spot.path).get(spot.node), ast.arguments):
+        repair, unfixed = (
+            _default(solution, spot),
+            "what it is for those who give none is not known",
+        )
+    elif spot.node in solution.interpreter.stored_literals:
         call = solution.programs.parents(spot.path).get(spot.node)
         followed = solution.reach.follow(group)
         if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
@@ -219,8 +227,6 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
-        elif isinstance(parents.get(spot.node), ast.arguments):
-            repair = _choice(solution, spot)  # a default, for those who give none
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(
@@ -229,6 +235,39 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _default(solution: Solution, spot: Spot) -> Fix | None:
+    """Return the fix for a parameter's default: who gives none is asked for when it is called.
+
+    A default that asks would do so when the file is imported.
+    """
+    choice = _choice(solution, spot)
+    parents = solution.programs.parents(spot.path)
+    function = parents.get(parents.get(spot.node) or spot.node)
+    if choice is None or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    if any("jit" in ast.unparse(each) for each in function.decorator_list):
+        return None  # a script's types are what they are
+    spec = function.args
+    ordered = [*spec.posonlyargs, *spec.args]
+    given = dict(zip(spec.defaults, ordered[len(ordered) - len(spec.defaults) :], strict=True))
+    given.update({d: arg for arg, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d})
+    parameter = given.get(spot.node) if isinstance(spot.node, ast.expr) else None
+    if parameter is None:
+        return None
+    asked = choice.edits[0].get("code").format(solution.code(spot))
+    head = f"if {parameter.arg} is None:\n    {parameter.arg} = {asked}"
+    edits = [
+        edit(solution, spot, "replace", code="None"),
+        edit(solution, Spot(spot.path, function), "head", code=head),
+    ]
+    imports = choice.imports
+    type_ = parameter.annotation
+    if type_ is not None and not re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
+        edits.append(edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]"))
+        imports = (*imports, Import(spot.path, "typing", "Optional"))
+    return Fix(tuple(edits), imports=imports)
 
 
 def _is_counted(solution: Solution, spot: Spot) -> bool:
