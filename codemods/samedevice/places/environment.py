@@ -8,7 +8,7 @@ left (its cells are read and taken back) before the next one begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,14 @@ class _Cell:
     target: Target
     key: Any
     value: Any
+    before: Any = None  # what it held where the path began
+
+    def entries(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the attributes or entries that the path wrote, and what they hold."""
+        if self.target.__class__ is dict:
+            for name, value in self.value.items():
+                if self.before is None or self.before.get(name) is not value:
+                    yield name, value
 
 
 @dataclass
@@ -109,7 +117,7 @@ class Trail:
     def capture(self, scope: Scope, mark: int) -> State:
         """Return what the path has made since `mark`, which goes on."""
         cells = {
-            name: _Cell(cell.target, cell.key, _read(cell.target, cell.key))
+            name: _Cell(cell.target, cell.key, _read(cell.target, cell.key), cell.value)
             for name, cell in self._since(mark).items()
         }
         return State(scope.names.copy(), cells)

@@ -152,16 +152,16 @@ def _unsettled(
         if old is not None and new is not None and name in reads and _other_kind(old, new):
             return True
     for key, cell in after.cells.items():
-        known = begun.cells.get(key)
-        old_value = known.value if known is not None else None
-        if isinstance(cell.target, (Seq, Dict)) or not isinstance(cell.key, str):
+        if isinstance(cell.target, (Seq, Dict)):
             held = cell.target
             if any(begun.names.get(name) is held for name in reads) or any(
                 attr in reads for attr in _holding(held, scope)
             ):
                 return True
-        elif isinstance(cell.target, dict) and cell.key in reads:
-            if old_value is None or _other_kind(old_value, cell.value):
+        known = begun.cells.get(key)
+        for name, value in cell.entries():
+            before = known.value.get(name) if known is not None else None
+            if name in reads and (before is None or _other_kind(before, value)):
                 return True
     return False
 
