@@ -117,7 +117,7 @@ class DeviceNames:
     def _from_elsewhere(self, group: SiteGroup) -> DeviceExpression | None:
         """Return what a place with no device in reach can ask: an argument, callers, a resolver."""
         site = group.first
-        if site.detail.get("symbolic") and self.solution.place(site.node) is not Place.CENTRAL:
+        if site.callers_unknown and self.solution.place(site.node) is not Place.CENTRAL:
             return None
         likely = self._likely_tensor(group)
         if likely:

@@ -206,7 +206,7 @@ class Resolvers:
     def _within_reach(self, group: SiteGroup) -> DeviceExpression | None:
         """Return how a place could name the device without a resolver: what it follows, or has."""
         site = group.first
-        if self.reach.module_of(site.scope) is not None or site.detail["guarded"]:
+        if self.reach.module_of(site.scope) is not None or site.under_device_test:
             return DeviceExpression("self")
         self.interpreter.snapshot(site, site.scope)
         followed = self.reach.follow(group)

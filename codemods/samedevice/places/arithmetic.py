@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import choices, conditions, devices, operators
 from samedevice.places.dispatch import evaluates
+from samedevice.places.events import Comparison, ProcessCall
 from samedevice.places.graph import Node, Spot
 from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
@@ -40,8 +41,8 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         if isinstance(node.op, ast.Mod):
             return SCALAR
     if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
-        counted = run.site("process", Spot(scope.path, node.right), None, scope, "count")
-        counted.detail.update(args=[], kwargs={})
+        spot = Spot(scope.path, node.right)
+        counted = run.record(ProcessCall(spot, None, scope, "count", args=[], kwargs={}))
         run.snapshot(counted, scope)
         return left  # among the devices of its machine
     own = operators.binary(run, node.op, left, right, Spot(scope.path, node), scope)
@@ -257,8 +258,7 @@ def compare_device(
         (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
         None,
     )
-    site = run.site("comparison", Spot(scope.path, node), None, scope)
-    site.detail.update(left=left, right=right)
+    run.record(Comparison(Spot(scope.path, node), None, scope, left=left, right=right))
     equal = isinstance(node.ops[0], (ast.Eq, ast.Is, ast.In))
     if text is not None and len(values) == 1:
         if text.startswith("cpu"):

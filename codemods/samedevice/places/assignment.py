@@ -20,6 +20,7 @@ from samedevice.places import (
     operators,
     subscripts,
 )
+from samedevice.places.events import Kept, PlainContainer, PlainTensor
 from samedevice.places.graph import Place, Spot
 from samedevice.places.lattice import counted
 from samedevice.places.models import datasets, optimizers, serialization
@@ -214,9 +215,7 @@ def _note_holder(
 ) -> None:
     """Note what it means for a value that this instance holds it from now on."""
     if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
-        held = run.site("kept", spot, value.node, scope, attr)
-        held.detail["object"] = value
-        run.snapshot(held, scope)
+        run.snapshot(run.record(Kept(spot, value.node, scope, attr, module=value)), scope)
     if owner.family == "dataset":
         for tensor, where in contents.tensors_in(value, spot):
             datasets.keep_on_host(tensor, where)
@@ -252,8 +251,7 @@ def module_attribute(
         if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
             not members and run.constructing
         ):
-            site = run.site("plain-container", spot, owner.node, scope, attr)
-            site.detail.update(value=value, owner=owner, literal=value.spot)
+            run.record(PlainContainer(spot, owner.node, scope, attr, owner=owner, value=value))
         run.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
     elif isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
         run.held.append(value.node)
@@ -282,8 +280,7 @@ def plain_tensor(
         return value  # the optimizer holds this tensor: it has to be created on its device
     node = run.graph.node(spot)
     node.sure = value.node.find().sure
-    site = run.site("plain-tensor", spot, node, scope, attr)
-    site.detail.update(owner=owner, value=value)
+    site = run.record(PlainTensor(spot, node, scope, attr, owner=owner, value=value))
     if value.leaf:
         site.detail["trained"] = True
     run.graph.batch(value.node, node)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import narrowing, operators
 from samedevice.places.dispatch import evaluates
+from samedevice.places.events import DeviceOf
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
@@ -183,8 +184,8 @@ def _where_it_is(run: Interpreter, node: ast.IfExp, text: bool, scope: Scope) ->
     if not isinstance(owner, Tensor):
         return None
     found = Device(owner.node, Spot(scope.path, node), text=text, resolved=True)
-    site = run.site("where", Spot(scope.path, node), owner.node, scope, "is_cuda")
-    site.detail.update({"of": node.test.value, "device": found})
+    spot = Spot(scope.path, node)
+    run.record(DeviceOf(spot, owner.node, scope, "is_cuda", of=node.test.value, device=found))
     return found
 
 

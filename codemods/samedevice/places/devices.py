@@ -178,7 +178,8 @@ def device_literal(
                 # A user who does not choose gets a device that the machine may not have.
                 run.stored_literals.add(value.spot.node)
                 default = run.site("literal", value.spot, chosen, scope, text)
-                default.detail.update(value=value, guarded=False)
+                default.detail.update(value=value)
+                default.under_device_test = False
         return value.device
     origin = value.spot or spot
     known = run.consumed.get(origin.node)

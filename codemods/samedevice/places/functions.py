@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import classes, instances
 from samedevice.places.environment import Exits, State
+from samedevice.places.events import DefaultMade
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.objects import Func, Klass, Obj, Scope
 from samedevice.places.summaries import (
@@ -305,8 +306,8 @@ def default_value(
         return _of_settings(run, next(given, None), func.scope) or UNKNOWN
     value = run.eval(default, func.scope)
     if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
-        made = run.site("default", Spot(func.scope.path, default), value.node, scope, name)
-        made.detail["call"] = scope.call
+        spot = Spot(func.scope.path, default)
+        run.record(DefaultMade(spot, value.node, scope, name, call=scope.call))
     if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
         if scope.call is not None and isinstance(scope.call.node, ast.Call):
             run.left_out[value] = scope.call, name

@@ -14,6 +14,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from samedevice.places import (  # noqa: F401  # each registers what it evaluates
     arithmetic,
@@ -123,6 +124,9 @@ def _devices_of(
                 yield f"{name}.{attr}.device", known
 
 
+_Event = TypeVar("_Event", bound=Site)
+
+
 class Interpreter(Context):
     """One evaluation of a project, or of those of its files that are in `program`.
 
@@ -206,7 +210,7 @@ class Interpreter(Context):
             made.parts.clear()
             made.copies.clear()
         for site in self.sites:
-            site.detail.clear()
+            site.release()
         self.graph.release()
         vars(self).clear()
 
@@ -328,14 +332,15 @@ class Interpreter(Context):
 
     def site(self, kind: str, spot: Spot, node: Node | None, scope: Scope, name: str = "") -> Site:
         """Record an expression that decides or demands a place."""
-        made = Site(
-            kind, spot, node, scope, name,
-            constructing=self.constructing > 0, hosted=self.hosted > 0, order=len(self.sites),
-        )  # fmt: skip
-        made.detail["symbolic"] = self.symbolic > 0
-        made.detail["guarded"] = self.guarded > 0
-        self.sites.append(made)
-        return made
+        return self.record(Site(kind, spot, node, scope, name))
+
+    def record(self, event: _Event) -> _Event:
+        """Record what happens to a value, and under which circumstances."""
+        event.constructing, event.hosted = self.constructing > 0, self.hosted > 0
+        event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
+        event.order = len(self.sites)
+        self.sites.append(event)
+        return event
 
     def snapshot(self, site: Site, scope: Scope) -> None:
         """Remember by which expressions the code at a site could name a device."""

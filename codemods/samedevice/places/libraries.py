@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import contents, models
+from samedevice.places.events import ProcessCall
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, containers, images, operations, options
 from samedevice.places.objects import Obj, Scope
@@ -51,9 +52,9 @@ def call_external(
 ) -> Value:
     """Call a function or class of a library by its dotted name."""
     if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
-        found = run.site("process", spot, None, scope, name.rpartition(".")[2])
-        found.detail.update(args=args, kwargs=kwargs)
-        run.snapshot(found, scope)
+        last = name.rpartition(".")[2]
+        found = ProcessCall(spot, None, scope, last, args=args, kwargs=kwargs)
+        run.snapshot(run.record(found), scope)
     call = models.Call(args, kwargs, spot, scope)
     handler = models.handler(name)
     if handler is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices, contents
+from samedevice.places.events import Cloned
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.objects import Ext, Klass
 from samedevice.places.sites import Site, SiteGroup, is_bare
@@ -89,9 +90,9 @@ class Policy:
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
         self._seed(self.for_the_cpu)
-        for group in self.solution.all_groups("clone"):
+        for group in self.solution.all_groups(Cloned):
             for site in group.sites:
-                module = site.detail["module"]
+                module = site.module
                 if site.node is not None and module.node is not None and not module.moves:
                     self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
@@ -180,7 +181,7 @@ class Policy:
             for group in self.solution.all_groups(kind):
                 for site in group.sites:
                     device = site.detail.get("device")
-                    if site.detail.get("symbolic"):
+                    if site.callers_unknown:
                         continue
                     if kind == "default-device" or (
                         isinstance(device, Device)
@@ -253,7 +254,7 @@ class Policy:
                     and made.node is not None
                     and not site.constructing
                     and not site.hosted
-                    and not site.detail.get("symbolic")
+                    and not site.callers_unknown
                     and not self.managed(site.spot.path)
                     and not self.programs.in_demonstration(site)
                 ):

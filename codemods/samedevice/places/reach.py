@@ -126,7 +126,7 @@ class InReach:
             for known in site.devices
             if bound.get(known[0].split(".")[0], -1) < line and self._is_set(known[0], scope, line)
         ]
-        site.detail["symbolic"] = False
+        site.callers_unknown = False
         return site
 
     def _is_set(self, code: str, scope: Scope, line: int) -> bool:

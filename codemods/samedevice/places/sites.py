@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from samedevice.places.graph import Node, Spot
 from samedevice.places.objects import Scope
@@ -25,21 +25,39 @@ class Site:
     unknown: list[str] = field(default_factory=list)
     constructing: bool = False
     hosted: bool = False
+    #: Nobody calls the function: its parameters stand for themselves.
+    callers_unknown: bool = False
+    #: It runs only where a test found an accelerator.
+    under_device_test: bool = False
     order: int = 0
+
+    def release(self) -> None:
+        """Let go of the values that it speaks of, which refer to it."""
+        self.detail.clear()
+        if type(self) is not Site:
+            for name in type(self).__slots__:
+                delattr(self, name)
+
+
+Event = TypeVar("Event", bound=Site, covariant=True)
 
 
 @dataclass
-class SiteGroup:
+class Group(Generic[Event]):
     """One place in the code, with every evaluation of it."""
 
     kind: str
     spot: Spot
-    sites: list[Site] = field(default_factory=list)
+    sites: list[Event] = field(default_factory=list)
 
     @property
-    def first(self) -> Site:
+    def first(self) -> Event:
         """The first evaluation."""
         return self.sites[0]
+
+
+#: One place in the code where something of any kind happens.
+SiteGroup = Group[Site]
 
 
 def perhaps_number(node: Node) -> bool:

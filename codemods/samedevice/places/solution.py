@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
@@ -19,7 +19,7 @@ from samedevice.places.objects import Obj, Scope
 from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
 from samedevice.places.reach import ON_DEVICE, InReach
-from samedevice.places.sites import SiteGroup, perhaps_number
+from samedevice.places.sites import Group, Site, SiteGroup, perhaps_number
 from samedevice.places.values import Const
 from samedevice.project import Project
 
@@ -46,6 +46,16 @@ _LEFT_BEHIND = frozenset(
 _MADE = frozenset(("batch", "create", "legacy", "module", "share"))
 
 _View = TypeVar("_View")
+
+
+_Event = TypeVar("_Event", bound=Site)
+
+
+def _kind(event: str | type[Site]) -> str:
+    """Return the kind of a class of events."""
+    if isinstance(event, str):
+        return event
+    return str(event.__dataclass_fields__["kind"].default)
 
 
 class Solution:
@@ -102,12 +112,21 @@ class Solution:
         self.interpreter.release()
         vars(self).clear()
 
-    def all_groups(self, kind: str) -> Sequence[SiteGroup]:
+    @overload
+    def all_groups(self, kind: str) -> Sequence[SiteGroup]: ...
+    @overload
+    def all_groups(self, kind: type[_Event]) -> Sequence[Group[_Event]]: ...
+    def all_groups(self, kind: str | type[Site]) -> Sequence[Any]:
         """Return the places of a kind, those that are left alone too."""
-        return self._groups.get(kind, ())
+        return self._groups.get(_kind(kind), ())
 
-    def groups(self, kind: str) -> Iterator[SiteGroup]:
+    @overload
+    def groups(self, kind: str) -> Iterator[SiteGroup]: ...
+    @overload
+    def groups(self, kind: type[_Event]) -> Iterator[Group[_Event]]: ...
+    def groups(self, kind: str | type[Site]) -> Iterator[Any]:
         """Return the places of a kind that may be changed, in the order of evaluation."""
+        kind = _kind(kind)
         for group in self._groups.get(kind, ()):
             if group.first.hosted or self.policy.managed(group.spot.path):
                 continue
@@ -225,7 +244,7 @@ class Solution:
         """
         for group in self.groups("undecided"):
             for site in group.sites:
-                if site.detail["symbolic"] or self.place(site.node) is not Place.CENTRAL:
+                if site.callers_unknown or self.place(site.node) is not Place.CENTRAL:
                     continue
                 func = site.scope.func
                 if func is None or not _is_parameter(group.spot.node, func.node):

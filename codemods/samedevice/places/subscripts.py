@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice import syntax
 from samedevice.places import calls, classes, devices, functions, iteration
 from samedevice.places.dispatch import evaluates
+from samedevice.places.events import FirstItem
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Either, Ext, Func, Klass, Obj, Scope
 from samedevice.places.sites import Site
@@ -53,8 +54,9 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
         node = run.graph.node(site.spot)
         node.sure = False
         made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
-        guarded = site.detail["guarded"]
-        made.detail.update(symbolic=run.symbolic > 0, guarded=guarded, whole=site)
+        made.callers_unknown = run.symbolic > 0
+        made.under_device_test = site.under_device_test
+        made.detail["whole"] = site
         made.detail["perhaps"] = site.detail.get("perhaps")
         run.sites.append(made)
         for source in value.node.batch_from:
@@ -216,9 +218,9 @@ def first_item(
     found = owner if owner is not None else run.eval(bare, scope)
     if not isinstance(found, Tensor):
         return False
-    site = run.site("first-item", Spot(scope.path, node), found.node, scope)
-    site.detail.update(scalar=found.scalar and not found.packed, bare=bare)
-    return found.scalar and not found.packed
+    scalar = found.scalar and not found.packed
+    run.record(FirstItem(Spot(scope.path, node), found.node, scope, scalar=scalar, bare=bare))
+    return scalar
 
 
 def sliced(run: Interpreter, owner: Seq, index: ast.Slice) -> Value:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.finding import Span
+from samedevice.places.events import PlainTensor
 from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.objects import Either, Obj
@@ -198,8 +199,8 @@ class Trace:
         """Return the tensors and modules that a value was made from."""
         _, parts = self._tracer.births.get(value, (None, ()))
         site = value.site if isinstance(value, Tensor) else None
-        if site is not None and site.kind == "plain-tensor":
-            parts = (site.detail["value"], *parts)
+        if isinstance(site, PlainTensor):
+            parts = (site.value, *parts)
         if not parts and isinstance(value, Tensor):  # a module's own, or a joined one
             roots = [*(source.find() for source in value.node.flows_from), value.node.find()]
             parts = tuple(self._modules[root] for root in roots if root in self._modules)

@@ -71,7 +71,7 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
                 central = solution.policy.decided_by(group.spot.path, ast.unparse(index))
             elif literal.first.name == "cuda:0":
                 stored = literal.spot.node in solution.interpreter.stored_literals
-                if stored and not literal.first.detail["guarded"]:
+                if stored and not literal.first.under_device_test:
                     return DeviceExpression(
                         ast.unparse(index), text=True
                     )  # which becomes the device

@@ -44,7 +44,7 @@ _NAMES = frozenset(("autocast", "GradScaler"))
 def find(solution: Solution) -> Iterator[Finding]:
     """Report `autocast` and `GradScaler` that are meant for CUDA alone."""
     for group in solution.groups("amp"):
-        if all(site.detail["guarded"] for site in group.sites):
+        if all(site.under_device_test for site in group.sites):
             continue  # nobody comes here without CUDA
         found = _autocast(solution, group)
         if found is not None:

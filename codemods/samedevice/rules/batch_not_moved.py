@@ -70,7 +70,7 @@ def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
         return False
     if site.detail.get("perhaps") and solution.reach.in_module(site.scope):
         return False  # a module's input of unknown form is no batch from a loader
-    if site.detail.get("part") and site.detail.get("symbolic"):
+    if site.detail.get("part") and site.callers_unknown:
         return False  # nor is a part of what somebody hands in, who may have moved it
     if solution.place_of(single) is Place.FOLLOWS and not device_names(solution).central_for(
         single

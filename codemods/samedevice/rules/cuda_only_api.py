@@ -37,8 +37,9 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
+from samedevice.places.events import DeviceOf
 from samedevice.places.graph import Spot
-from samedevice.places.sites import SiteGroup
+from samedevice.places.sites import Group, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
 from samedevice.rules._runtime import Asked, Handles, asked, is_runtime, respelled, spelling
 
@@ -65,7 +66,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     handles = Handles(solution)
     done: set[ast.AST] = set()
     for group in solution.groups("cuda-only"):
-        if any(site.detail["guarded"] for site in group.sites):
+        if any(site.under_device_test for site in group.sites):
             continue
         if group.first.name.endswith("set_device") and solution.programs.is_distributed(
             group.spot.path
@@ -77,7 +78,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _repaired(solution, group, statement, done, handles)
     for group in solution.groups("cuda-quiet"):
         yield from _quiet(solution, group)
-    for group in solution.groups("where"):
+    for group in solution.groups(DeviceOf):
         yield from _where(solution, group)
     for group in solution.groups("default-device"):
         found = _default(solution, group)
@@ -152,14 +153,14 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
     return _fix(name, (edit(solution, spot, "replace", code=name.code),))
 
 
-def _where(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
     spot, interpreter = group.spot, solution.interpreter
     if spot.node not in interpreter.meant:
         return
-    if group.first.detail["device"].text and spot.node in interpreter.stored_literals:
+    if group.first.device.text and spot.node in interpreter.stored_literals:
         return  # a text stays a text
-    code = f"{ast.unparse(group.first.detail['of'])}.device"
+    code = f"{ast.unparse(group.first.of)}.device"
     parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
@@ -257,7 +258,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     spot, call = group.spot, group.spot.node
     new = spelling(solution, spot.path, group.first.name)
     if new is None or not isinstance(call, ast.Call) or any(
-        site.detail["guarded"] for site in group.sites
+        site.under_device_test for site in group.sites
     ) or _tested(solution, spot):  # fmt: skip
         return
     how = asked(solution, spot, group.first.name)
@@ -285,7 +286,7 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
     """`torch.set_default_tensor_type(torch.cuda.FloatTensor)`, whether there is CUDA or not."""
     spot, call = group.spot, group.spot.node
     torch = device_names(solution).imports.alias(spot.path, "torch")
-    if any(site.detail["guarded"] for site in group.sites) or _tested(solution, spot):
+    if any(site.under_device_test for site in group.sites) or _tested(solution, spot):
         return None
     if "is_available" in solution.code(spot):
         return None  # it asks in its own argument
@@ -362,7 +363,7 @@ def _announces(solution: Solution, spot: Spot) -> bool:
     if _tested(solution, spot):
         return True
     return any(
-        site.detail["guarded"]
+        site.under_device_test
         for node in syntax.walk(block)
         for group in solution.groups_at("cuda-only", node)
         for site in group.sites

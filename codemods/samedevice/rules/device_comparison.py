@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
+from samedevice.places.events import Comparison
 from samedevice.places.graph import Spot
 from samedevice.places.values import Const, Device, Seq, Value
 from samedevice.rules._build import edit, finding, fix, short
@@ -32,11 +33,11 @@ KINDS = frozenset(("cpu", "cuda", "mps", "xpu", "hpu", "npu", "mlu", "musa", "xl
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report comparisons that cannot be what is meant."""
-    for group in solution.groups("comparison"):
+    for group in solution.groups(Comparison):
         node = group.spot.node
         if not isinstance(node, ast.Compare) or len(node.comparators) != 1:
             continue
-        left, right = group.first.detail["left"], group.first.detail["right"]
+        left, right = group.first.left, group.first.right
         sides = [
             side
             for side, value, other in ((node.left, left, right), (node.comparators[0], right, left))

@@ -30,13 +30,14 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.sites import SiteGroup
+from samedevice.places.events import DefaultMade
+from samedevice.places.sites import Group
 from samedevice.rules._build import NO_NAME, edit, finding
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report devices that are chosen in the head of a function."""
-    for group in solution.groups("default"):
+    for group in solution.groups(DefaultMade):
         repair, why = _repair(solution, group)
         yield finding(
             solution, "device-default-at-import", group.spot,
@@ -46,7 +47,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _repair(solution: Solution, group: SiteGroup) -> tuple[Fix | None, str]:
+def _repair(solution: Solution, group: Group[DefaultMade]) -> tuple[Fix | None, str]:
     function = group.first.scope.func
     if function is None or not _only_passed_on(function.node, group.first.name):
         return None, "the function does more with the argument than pass it on"
@@ -54,7 +55,7 @@ def _repair(solution: Solution, group: SiteGroup) -> tuple[Fix | None, str]:
     imports: list[Import] = []
     resolvers: list[Resolver] = []
     for site in group.sites:
-        call = site.detail["call"]
+        call = site.call
         if call is None or not isinstance(call.node, ast.Call):
             return None, "the callers of the function are not known"
         name = device_names(solution).name_at(call)

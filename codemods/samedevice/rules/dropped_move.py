@@ -21,13 +21,14 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
+from samedevice.places.events import Dropped
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, fix, short
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report statements that move a tensor and keep nothing."""
-    for group in solution.groups("dropped"):
+    for group in solution.groups(Dropped):
         statement = group.spot.node
         if len(group.sites) == 0 or not isinstance(statement, ast.Expr):
             continue
@@ -36,7 +37,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         receiver = call.func.value
         repair = None
         # A rebinding of a leaf would be no leaf: its creation is what has to change.
-        leaf = any(site.detail["leaf"] for site in group.sites)
+        leaf = any(site.leaf for site in group.sites)
         if not leaf and isinstance(receiver, (ast.Name, ast.Attribute, ast.Subscript)):
             target = solution.code(Spot(group.spot.path, receiver))
             value = solution.code(Spot(group.spot.path, call))

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Draw
 from samedevice.places.graph import Place
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 
@@ -59,9 +60,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             "this generator is on the CPU but draws tensors on the device",
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
-    for group in solution.groups("draw"):
-        site = group.first
-        if solution.place(site.detail["generator"].node) is not Place.HOST:
+    for group in solution.groups(Draw):
+        if solution.place(group.first.generator.node) is not Place.HOST:
             continue
         if not wanted(solution, group) or not isinstance(group.spot.node, ast.Call):
             continue

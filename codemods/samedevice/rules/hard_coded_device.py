@@ -62,7 +62,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             if not _chosen(solution, group.spot):
                 yield _chosen_cpu(solution, group)
         elif (
-            not group.first.detail["guarded"]
+            not group.first.under_device_test
             and _accelerator(group)
             and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
@@ -70,7 +70,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             yield _literal(solution, group)
     for group in _judged(solution, "indexed"):
-        if _of_rank(group) or group.first.detail["guarded"]:
+        if _of_rank(group) or group.first.under_device_test:
             continue
         if group.spot.node not in solution.interpreter.meant:
             continue  # a text that only looks like a device's name
@@ -387,4 +387,4 @@ def _moved_on(solution: Solution, spot: Spot) -> bool:
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:
     """Tell whether a move is inside a test for the accelerator; `cuda-branch` deals with those."""
-    return all(site.detail["guarded"] for site in group.sites)
+    return all(site.under_device_test for site in group.sites)

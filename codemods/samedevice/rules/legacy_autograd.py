@@ -25,17 +25,18 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import FirstItem
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, short
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors without dimensions that are indexed, and names that are gone."""
-    for group in solution.groups("first-item"):
+    for group in solution.groups(FirstItem):
         node = group.spot.node
-        if not (isinstance(node, ast.Subscript) and all(s.detail["scalar"] for s in group.sites)):
+        if not (isinstance(node, ast.Subscript) and all(s.scalar for s in group.sites)):
             continue
-        bare = group.first.detail["bare"]
+        bare = group.first.bare
         owner = solution.code(Spot(group.spot.path, bare))
         if isinstance(bare, (ast.BinOp, ast.UnaryOp)):
             owner = f"({owner})"
@@ -43,25 +44,25 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, group.spot, "indexes a tensor without dimensions",
             edit(solution, group.spot, "replace", code=f"{owner}.item()"),
         )  # fmt: skip
-    for group in solution.groups("old-name"):
-        call = group.spot.node
+    for old in solution.groups("old-name"):
+        call = old.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
-        if group.first.name == "next" and device_names(solution).imports.is_free(
-            group.spot.path, "next"
+        if old.first.name == "next" and device_names(solution).imports.is_free(
+            old.spot.path, "next"
         ):
-            owner = solution.code(Spot(group.spot.path, call.func.value))
+            owner = solution.code(Spot(old.spot.path, call.func.value))
             yield _finding(
-                solution, group.spot, "calls a method that iterators have not had since Python 3",
-                edit(solution, group.spot, "replace", code=f"next({owner})"),
+                solution, old.spot, "calls a method that iterators have not had since Python 3",
+                edit(solution, old.spot, "replace", code=f"next({owner})"),
             )  # fmt: skip
         for keyword in call.keywords:
             if keyword.arg == "retain_variables":
-                value = solution.code(Spot(group.spot.path, keyword.value))
+                value = solution.code(Spot(old.spot.path, keyword.value))
                 yield _finding(
-                    solution, group.spot, "gives an argument that is called `retain_graph` now",
-                    edit(solution, group.spot, "drop_keyword", name="retain_variables"),
-                    edit(solution, group.spot, "keyword", name="retain_graph", value=value),
+                    solution, old.spot, "gives an argument that is called `retain_graph` now",
+                    edit(solution, old.spot, "drop_keyword", name="retain_variables"),
+                    edit(solution, old.spot, "keyword", name="retain_graph", value=value),
                 )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
     for group in solution.groups("load"):
         site = group.first
-        if site.detail["mapped"] is not None and not site.detail["guarded"]:
+        if site.detail["mapped"] is not None and not site.under_device_test:
             yield from _to_xla(solution, group) or _to_cuda(solution, group)
         if site.detail["mapped"] is not None or site.constructing:
             continue

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Cloned, Copied, Optimizes
 from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -30,9 +31,9 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 def _clones(solution: Solution) -> Iterator[Finding]:
     """Copies of parameters that are made before the module moves."""
-    for group in solution.groups("clone"):
+    for group in solution.groups(Cloned):
         site = group.first
-        if not site.detail["module"].moves or not solution.on_device(site.node):
+        if not site.module.moves or not solution.on_device(site.node):
             continue
         name = device_names(solution).central_for(group)
         repair = None
@@ -54,8 +55,8 @@ def _optimizers(solution: Solution) -> Iterator[Finding]:
         for site in group.sites
         if site.detail["object"].used
     }
-    for group in solution.groups("optimizer"):
-        for made in group.first.detail["modules"]:
+    for group in solution.groups(Optimizes):
+        for made in group.first.modules:
             if made.used or made.site is None or made.parent is not None:
                 continue
             if (made.site.name, made.site.scope.node) in called:
@@ -72,10 +73,10 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report copies that were made before the move."""
     yield from _clones(solution)
     yield from _optimizers(solution)
-    for group in solution.groups("copy"):
+    for group in solution.groups(Copied):
         site = group.first
-        copied, original = site.detail["object"], site.detail["original"]
-        before = site.detail["moves"]
+        copied, original = site.made, site.original
+        before = site.moves
         if copied.parent is not None or not copied.stateful:
             continue
         if len(original.moves) <= before or len(copied.moves) > before:
@@ -83,7 +84,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if before or solution.place(copied.node) is not Place.CENTRAL:
             continue
         spot = group.spot
-        named = group
+        named: SiteGroup = group
         if original.site is not None and original.site.scope is not site.scope:
             # The copy is made inside another function: moving the original early serves both.
             spot = Spot(original.site.spot.path, original.site.spot.node)

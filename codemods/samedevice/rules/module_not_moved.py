@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Kept
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Obj
 from samedevice.places.sites import Site, SiteGroup
@@ -130,9 +131,9 @@ def _forgetful(solution: Solution) -> set[Obj]:
 def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, DeviceExpression]]:
     """Yield where an object that knows the device stores the module."""
     objects = [site.detail["object"] for site in group.sites]
-    for kept in solution.groups("kept"):
+    for kept in solution.groups(Kept):
         statement = kept.spot.node
-        if kept.first.detail["object"] not in objects or len(kept.sites) != len(objects):
+        if kept.first.module not in objects or len(kept.sites) != len(objects):
             continue
         name = device_names(solution).central_for(kept)
         if isinstance(statement, ast.Assign) and name is not None and not name.resolvers:

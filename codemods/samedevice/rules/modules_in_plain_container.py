@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import PlainContainer
 from samedevice.places.graph import Spot
 from samedevice.places.objects import Either, Obj
 from samedevice.places.values import Dict, Seq, Value
@@ -42,10 +43,10 @@ def _members(container: Seq | Dict) -> Iterator[Value]:
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report unregistered modules in containers of a module."""
-    for group in solution.groups("plain-container"):
+    for group in solution.groups(PlainContainer):
         site = group.first
-        value = site.detail["value"]
-        owner = site.detail["owner"]
+        value = site.value
+        owner = site.owner
         members = list(_members(value)) if isinstance(value, (Seq, Dict)) else []
         modules = [m for m in members if isinstance(m, Obj) and m.family == "module" and m.stateful]
         if not modules or len(modules) != len(members) or not owner.cls:

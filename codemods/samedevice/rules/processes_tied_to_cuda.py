@@ -40,8 +40,9 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
 from samedevice.places.devices import index_literal
+from samedevice.places.events import ProcessCall
 from samedevice.places.graph import Spot
-from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Const, Device, Rank, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
@@ -150,7 +151,7 @@ class _Tied:
         """Yield all of them, each with its fix as if it were alone."""
         for kind, groups in self.used.items():
             for group in groups:
-                if all(site.detail["guarded"] for site in group.sites):
+                if all(site.under_device_test for site in group.sites):
                     continue  # behind a test for CUDA
                 spot = group.spot
                 name = self._name(group)
@@ -158,8 +159,8 @@ class _Tied:
                 if kind == "indexed" and repair is None:
                     repair = self._question(group)
                 yield self._finding(spot, repair)
-        for group in self.solution.groups("process"):
-            change: Callable[[SiteGroup], Iterator[Finding]] | None
+        for group in self.solution.groups(ProcessCall):
+            change: Callable[[Group[ProcessCall]], Iterator[Finding]] | None
             change = getattr(self, "_" + group.first.name, None)
             if change is not None and not self.guarded(group.spot):
                 yield from change(group)
@@ -317,11 +318,13 @@ class _Tied:
                     return DeviceExpression(code, text=value.text)
         return None
 
-    def _argument(self, group: SiteGroup, name: str, position: int) -> tuple[Value, Spot] | None:
-        detail = group.first.detail
-        found: tuple[Value, Spot] | None = detail["kwargs"].get(name)
-        if found is None and len(detail["args"]) > position >= 0:
-            found = detail["args"][position]
+    def _argument(
+        self, group: Group[ProcessCall], name: str, position: int
+    ) -> tuple[Value, Spot] | None:
+        call = group.first
+        found = call.kwargs.get(name)
+        if found is None and len(call.args) > position >= 0:
+            found = call.args[position]
         return found
 
     def _either(
@@ -335,13 +338,13 @@ class _Tied:
             repair = self._fix(asked.name, edit(self.solution, spot, "replace", code=code))
         return self._finding(spot, repair)
 
-    def _count(self, group: SiteGroup) -> Iterator[Finding]:
+    def _count(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         """`rank % torch.cuda.device_count()`, which is 0 without CUDA."""
         if ast.unparse(group.spot.node).endswith(".device_count()"):
             change = edit(self.solution, group.spot, "replace", code="max({}, 1)")
             yield self._finding(group.spot, Fix((change,), erasure=_ERASURE))
 
-    def _init_process_group(self, group: SiteGroup) -> Iterator[Finding]:
+    def _init_process_group(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         backend = self._argument(group, "backend", 0)
         if backend is not None and isinstance(backend[0], Const) and backend[0].value == "nccl":
             value, where = backend
@@ -366,7 +369,7 @@ class _Tied:
             repair = Fix((change,), erasure=_ERASURE)
         return self._finding(spot, repair)
 
-    def _init_device_mesh(self, group: SiteGroup) -> Iterator[Finding]:
+    def _init_device_mesh(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         given = self._argument(group, "device_type", 0)
         if given is None or not isinstance(given[1].node, ast.Constant):
             return
@@ -383,7 +386,7 @@ class _Tied:
             repair = Fix((change,), erasure=_ERASURE)
         yield self._finding(spot, repair)
 
-    def _DistributedDataParallel(self, group: SiteGroup) -> Iterator[Finding]:
+    def _DistributedDataParallel(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         for position, name in ((1, "device_ids"), (2, "output_device")):
             given = self._argument(group, name, position)
             if given is None or isinstance(given[1].node, (ast.Constant, ast.IfExp)):
@@ -397,10 +400,10 @@ class _Tied:
                 continue
             yield self._either(group, given[1], "None")
 
-    def _says_twice(self, group: SiteGroup, index: ast.AST) -> bool:
+    def _says_twice(self, group: Group[ProcessCall], index: ast.AST) -> bool:
         """Tell whether the output goes where the one of `device_ids` is, as it does anyway."""
-        ids = group.first.detail["kwargs"].get("device_ids")
-        if ids is None or "output_device" not in group.first.detail["kwargs"]:
+        ids = group.first.kwargs.get("device_ids")
+        if ids is None or "output_device" not in group.first.kwargs:
             return False
         one = ids[1].node.body if isinstance(ids[1].node, ast.IfExp) else ids[1].node
         return (
@@ -409,18 +412,18 @@ class _Tied:
             and ast.unparse(one.elts[0]) == ast.unparse(index)
         )
 
-    def _barrier(self, group: SiteGroup) -> Iterator[Finding]:
+    def _barrier(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         given = self._argument(group, "device_ids", 2)
         if given is not None and isinstance(given[1].node, ast.List):
             yield self._either(group, given[1], "None")
 
-    def _convert_sync_batchnorm(self, group: SiteGroup) -> Iterator[Finding]:
+    def _convert_sync_batchnorm(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         """Normalization over the processes is for GPUs only."""
         call = group.spot.node
         if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Name):
             yield self._either(group, group.spot, call.args[0].id)
 
-    def _set_device(self, group: SiteGroup) -> Iterator[Finding]:
+    def _set_device(self, group: Group[ProcessCall]) -> Iterator[Finding]:
         given = self._argument(group, "device", 0)
         if given is None or not (
             self._is_rank(given[0]) or self.solution.programs.is_distributed(group.spot.path)

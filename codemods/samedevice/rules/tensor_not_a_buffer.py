@@ -24,24 +24,25 @@ from collections.abc import Iterator
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.events import PlainTensor
 from samedevice.places.objects import Obj
-from samedevice.places.sites import SiteGroup
+from samedevice.places.sites import Group
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors in plain attributes of modules that meet the device."""
-    for group in solution.groups("plain-tensor"):
+    for group in solution.groups(PlainTensor):
         if not wanted(solution, group):
             continue
         if all(
-            solution.certain(site.detail["value"].node) and solution.on_device(site.node)
+            solution.certain(site.value.node) and solution.on_device(site.node)
             for site in group.sites
         ):
             continue  # it was put on the device before it was stored
         if any(site.detail.get("trained") for site in group.sites):
             # A buffer is replaced when the module moves; the optimizer would keep the old tensor.
-            if not all(site.detail["value"].scalar for site in group.sites):
+            if not all(site.value.scalar for site in group.sites):
                 yield finding(
                     solution, "tensor-not-a-buffer", group.spot,
                     f"`self.{group.first.name}` is trained but no parameter: it stays on the CPU "
@@ -60,10 +61,10 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _register(solution: Solution, group: SiteGroup) -> Fix | None:
+def _register(solution: Solution, group: Group[PlainTensor]) -> Fix | None:
     site = group.first
     statement = group.spot.node
-    owner = site.detail["owner"]
+    owner = site.owner
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0]

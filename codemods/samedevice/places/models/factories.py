@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, conditions, contents, devices, libraries
+from samedevice.places.events import Draw
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Obj, Scope
@@ -76,8 +77,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     if generator is not None and isinstance(generator[0], Obj):
         made = generator[0]
         if made.family == "generator" and made.node is not None:
-            draw = run.site("draw", spot, result.node, scope, name)
-            draw.detail["generator"] = made
+            run.record(Draw(spot, result.node, scope, name, generator=made))
             run.graph.meet(
                 result.node, spot, made.node, generator[1], spot, run.function(), "generator"
             )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents
+from samedevice.places.events import Optimizes
 from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
 from samedevice.places.objects import Func, Obj
@@ -75,7 +76,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             if tensor.owner is not None:
                 owners.append(tensor.owner)
     if owners and fact.kind == "optimizer":
-        run.site("optimizer", call.spot, None, call.scope, name).detail["modules"] = owners
+        run.record(Optimizes(call.spot, None, call.scope, name, modules=owners))
     return made
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from samedevice.places import calls, classes, functions
+from samedevice.places.events import Copied
 from samedevice.places.models import Call, model
 from samedevice.places.objects import Ext, Klass, Obj, Partial
 from samedevice.places.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
@@ -24,9 +25,18 @@ def copied(run: Interpreter, call: Call) -> Value:
         made = functions.twin(value, run.graph.node(call.spot))
         made.copied_from = value
         value.copies.append(made)
-        made.site = run.site("copy", call.spot, made.node, call.scope, value.name)
-        made.site.detail.update(object=made, original=value, moves=len(value.moves))
-        made.site.detail["source"] = call.args[0][1]
+        made.site = run.record(
+            Copied(
+                call.spot,
+                made.node,
+                call.scope,
+                value.name,
+                made=made,
+                original=value,
+                moves=len(value.moves),
+                source=call.args[0][1],
+            )  # fmt: skip
+        )
         run.snapshot(made.site, call.scope)
         assert made.node is not None
         run.graph.flow(value.node, made.node)

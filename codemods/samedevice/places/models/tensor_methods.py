@@ -16,6 +16,7 @@ from samedevice.places import (
     libraries,
     subscripts,
 )
+from samedevice.places.events import Cloned, DeviceOf, Dropped
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import (
     Call,
@@ -134,8 +135,7 @@ def _asked(
     args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
     if name == "get_device":
         device = Device(owner.node, spot, resolved=True)
-        site = run.site("where", spot, owner.node, scope, name)
-        site.detail.update({"of": receiver.node, "device": device})
+        run.record(DeviceOf(spot, owner.node, scope, name, of=receiver.node, device=device))
         return device
     if name == "backward":
         arithmetic.heavy(run, owner.node, spot, scope)
@@ -174,8 +174,8 @@ def _computed(
         return owner
     if name == "clone" and owner.owner is not None and not owner.owner.moves:
         # Where a copy of a parameter is depends on whether the module moves before or after.
-        copied = run.site("clone", spot, run.graph.node(spot), scope, name)
-        copied.detail["module"] = owner.owner
+        node = run.graph.node(spot)
+        copied = run.record(Cloned(spot, node, scope, name, module=owner.owner))
         run.snapshot(copied, scope)
         assert copied.node is not None
         return Tensor(copied.node, site=copied)
@@ -298,6 +298,6 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
             if moved.node.find().sure and not perhaps_module(moved):
                 if moved.site is not None and not moved.leaf:
                     moved.site.detail["dropped"] = True
-                found = run.site("dropped", Spot(scope.path, statement), moved.node, scope)
-                found.detail.update(move=site, leaf=moved.leaf)
+                spot = Spot(scope.path, statement)
+                run.record(Dropped(spot, moved.node, scope, move=site, leaf=moved.leaf))
             return
