@@ -72,7 +72,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     found += _reductions(tied, {each.path for each in found})
     stuck = {solution.programs.of(path) for path in {f.path for f in found} if tied.unseen(path)}
     workers = {solution.programs.of(each.path) for each in found}
-    for group in solution.groups("process"):
+    for group in solution.groups(ProcessCall):
         program = solution.programs.of(group.spot.path)
         if group.first.name == "spawn" and program not in spread and not tied.guarded(group.spot):
             found += none_started(solution, group, with_workers=program in workers)
