@@ -84,3 +84,69 @@ def test_what_raises_is_told(use: str, raising: list[str], tmp_path: Path) -> No
         if not any(finding.rule == "cuda-only-api" for finding in found):
             untold.append(call)
     assert not untold
+
+
+def fixed(folder: Path, code: str) -> str:
+    (folder / "main.py").write_text(code)
+    outcome = migrate.migrate(migrate.read([str(folder)], Config()), Config())
+    return next((change.after.decode() for change in outcome.changes), code)
+
+
+def ran(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    (folder / "main.py").write_text(code)
+    command = [sys.executable, "-W", "ignore", "main.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_marks_for_the_profiler(tmp_path: Path) -> None:
+    code = HEAD + (
+        "with torch.cuda.nvtx.range('step'):\n"
+        "    y = net(torch.ones(2, 1, device=device))\n"
+        "torch.cuda.nvtx.range_push('after')\n"
+        "torch.cuda.nvtx.mark('here')\n"
+        "torch.cuda.nvtx.range_pop()\n"
+        "print(y.shape)\n"
+    )
+    assert ran(tmp_path, code).returncode != 0
+    after = fixed(tmp_path, code)
+    assert 'if device.type == "cuda" else contextlib.nullcontext()' in after
+    done = ran(tmp_path, after)
+    assert (done.returncode, done.stdout) == (0, "torch.Size([2, 1])\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ["@torch.cuda.nvtx.range('f')\ndef f(): pass", "n = torch.cuda.nvtx.range_start('a')"]
+)
+def test_marks_that_cannot_be_left_out_are_told(line: str, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(f"{HEAD}{line}\n")
+    found = check(migrate.read([str(tmp_path)], Config()), Config())
+    assert [one.rule for one in found if one.fix is None] == ["cuda-only-api"]
+
+
+def test_another_vendor_is_not_called_cuda(tmp_path: Path) -> None:
+    head = 'import torch\ndevice = torch.device("xpu" if torch.xpu.is_available() else "cpu")\n'
+    code = head + (
+        "net = torch.nn.Linear(1, 1).to(device)\n"
+        "torch.xpu.synchronize()\n"
+        "print(torch.xpu.get_device_name(0))\n"
+        "if torch.xpu.is_available():\n"
+        "    torch.xpu.synchronize()\n"
+        "print(net.bias.shape)\n"
+    )
+    (tmp_path / "main.py").write_text(code)
+    found = check(migrate.read([str(tmp_path)], Config()), Config())
+    assert found and all("without XPU" in one.message for one in found)
+    after = fixed(tmp_path, code)
+    assert "cuda" not in after
+    assert after.count('device.type == "xpu"') == 1  # what stands behind a test of its own stays
+    done = ran(tmp_path, after)
+    assert (done.returncode, done.stdout) == (0, "torch.Size([1])\n"), done.stderr
+
+
+def test_two_vendors_in_a_row_are_asked_for_each(tmp_path: Path) -> None:
+    head = 'import torch\ndevice = torch.device("xpu" if torch.xpu.is_available() else "cpu")\n'
+    code = head + "torch.xpu.synchronize()\ntorch.cuda.synchronize()\nprint(device.type)\n"
+    after = fixed(tmp_path, code)
+    assert 'if device.type == "xpu":\n    torch.xpu.synchronize()\n' in after
+    assert 'if device.type == "cuda":\n    torch.cuda.synchronize()\n' in after
+    assert ran(tmp_path, after).stdout == "cpu\n"

@@ -26,7 +26,9 @@ _ACCELERATED = {
         )
     },
 }  # fmt: skip
-_BACKENDS = frozenset(("cuda", "accelerator"))
+#: Modules of torch for one vendor's devices, whose type is of the same name.
+VENDORS = {"cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "mtia": "MTIA"}
+_BACKENDS = frozenset((*VENDORS, "accelerator"))
 #: What a program tells a stream, an event or a tensor, and gets nothing back for.
 _TELLING = frozenset(
     ("record", "record_event", "record_stream", "synchronize", "wait", "wait_event", "wait_stream")
@@ -48,7 +50,7 @@ class Asked:
 def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
     """Return how code at a place asks whether it may call `runtime`; None where it cannot.
 
-    It asks for the type of its device where that has a name there, else for CUDA.
+    It asks for the type of its device where that has a name there, else for the vendor's devices.
     """
     torch = device_names(solution).imports.alias(spot.path, "torch")
     any_kind = runtime.startswith("torch.accelerator") or (
@@ -58,13 +60,20 @@ def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
     if name is not None and not name.resolvers:
         kind = device_names(solution).kind_of(name, torch, spot)
         if kind:
-            return Asked(solution, f'{kind} != "cpu"' if any_kind else f'{kind} == "cuda"', name)
-    backend = "accelerator" if any_kind else "cuda"
+            wanted = '!= "cpu"' if any_kind else f'== "{vendor(runtime)}"'
+            return Asked(solution, f"{kind} {wanted}", name)
+    backend = "accelerator" if any_kind else vendor(runtime)
     return (
         Asked(solution, f"{torch}.{backend}.is_available()", DeviceExpression(""))
         if torch
         else None
     )
+
+
+def vendor(runtime: str) -> str:
+    """Return the type of the devices that a function is for: of `torch.xpu.synchronize`, "xpu"."""
+    module = runtime.removeprefix("torch.").partition(".")[0]
+    return module if runtime.startswith("torch.") and module in VENDORS else "cuda"
 
 
 def _named(spot: Spot) -> DeviceExpression | None:

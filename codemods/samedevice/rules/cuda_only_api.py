@@ -41,14 +41,23 @@ from samedevice.places.events import DeviceOf
 from samedevice.places.graph import Spot
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
-from samedevice.rules._runtime import Asked, Handles, asked, is_runtime, respelled, spelling
+from samedevice.rules._runtime import (
+    VENDORS,
+    Asked,
+    Handles,
+    asked,
+    is_runtime,
+    respelled,
+    spelling,
+    vendor,
+)
 
 RULE = "cuda-only-api"
 #: Calls that say something about the device and do nothing else: they may be left out with it.
 _SAYING = frozenset(("print", "info", "debug", "log", "write", "warning"))
 #: A test that speaks of one of these may well be one for CUDA.
-_TESTS = ("cuda", "gpu", "device", "distributed", "rank", "accelerator", "stream")
-_CONTEXTS = frozenset(("torch.cuda.device", "torch.cuda.device_of"))
+_TESTS = ("gpu", "device", "distributed", "rank", "accelerator", "stream", *VENDORS)
+_CONTEXTS = frozenset(("torch.cuda.device", "torch.cuda.device_of", "torch.cuda.nvtx.range"))
 #: What stands for the result where there is no CUDA.
 _WITHOUT = {"get_device_name": '"CPU"', "elapsed_time": 'float("nan")'}
 #: Libraries whose kernels run on CUDA alone: a program with them needs it.
@@ -88,10 +97,10 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield from _demanded(solution, path)
 
 
-def _message(solution: Solution, spot: Spot) -> str:
+def _message(solution: Solution, spot: Spot, name: str = "") -> str:
     if isinstance(spot.node, ast.Constant):
         return "this asks for pinned memory, which raises on a machine without CUDA"
-    return f"`{short(solution.code(spot))}` raises on a machine without CUDA"
+    return f"`{short(solution.code(spot))}` raises on a machine without {VENDORS[vendor(name)]}"
 
 
 def _fix(name: DeviceExpression, edits: tuple[Edit, ...], imports: tuple[Import, ...] = ()) -> Fix:
@@ -121,8 +130,9 @@ def _repaired(
             or _result(solution, group, how)
         )
     return finding(
-        solution, RULE, spot, _message(solution, spot), repair,
-        unfixed="the program uses its result, and what that should be without CUDA is not known",
+        solution, RULE, spot, _message(solution, spot, group.first.name), repair,
+        unfixed="the program uses its result, and what that should be without "
+        f"{VENDORS[vendor(group.first.name)]} is not known",
     )  # fmt: skip
 
 
@@ -443,10 +453,12 @@ def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST])
     """Return a statement and those behind it that call the same runtime too."""
     parent = solution.programs.parents(path).get(statement)
 
-    def new(each: ast.stmt) -> bool | None:
+    def new(each: ast.stmt) -> tuple[str, bool] | None:
         calls = (g for n in ast.walk(each) for g in solution.groups_at("cuda-only", n))
         names = [group.first.name for group in calls]
-        return spelling(solution, path, names[0]) is not None if names else None
+        if not names:
+            return None
+        return vendor(names[0]), spelling(solution, path, names[0]) is not None
 
     kind = new(statement)
     for field in ("body", "orelse", "finalbody"):

@@ -38,7 +38,20 @@ def profile(run: Interpreter, call: Call) -> Value:
     return SCALAR
 
 
-@model("torch.cuda.nvtx.range_push", "torch.cuda.nvtx.range_pop", "torch.cuda.nvtx.mark")
+@model("torch.cuda.nvtx.range")
+def marked(run: Interpreter, call: Call) -> Value:
+    """A block, or as a decorator a function, between two of those marks."""
+    run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range")
+    return SCALAR
+
+
+@model(
+    "torch.cuda.nvtx.range_push",
+    "torch.cuda.nvtx.range_pop",
+    "torch.cuda.nvtx.range_start",
+    "torch.cuda.nvtx.range_end",
+    "torch.cuda.nvtx.mark",
+)
 def marker(run: Interpreter, call: Call) -> Value:
     """Marks for NVIDIA's profiler."""
     run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range_push")
