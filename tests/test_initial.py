@@ -31,6 +31,8 @@ def test_a_folder_with_code_gets_settings_and_a_baseline() -> None:
     assert done.exit_code == 0, done.output
     table = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["samedevice"]
     assert table == {"baseline": "samedevice-baseline.txt"}
+    assert "no pre-commit, GitHub or GitLab is used here" in done.stderr
+    assert "PyPI" not in done.stderr  # nothing that is written installs it
     assert CliRunner().invoke(app, ["check"]).exit_code == 0
     assert sorted(path.name for path in Path().iterdir() if path.suffix != ".py") == [
         "pyproject.toml",
@@ -88,6 +90,12 @@ def test_the_files_of_others_are_added_to() -> None:
     assert Path("pyproject.toml").read_text().startswith('[project]\nname = "mine"  # really\n\n[')
     written = init("--yes").stderr
     assert written.count("left as it is") == 4 and written.endswith("nothing to write\n")
+
+
+def test_files_that_install_it_come_with_a_word_on_from_where() -> None:
+    Path(".github").mkdir()
+    assert "note: samedevice is not on PyPI yet" in init("--yes").stderr
+    assert "PyPI" not in init("--yes").stderr  # nothing to write
 
 
 def test_where_git_pushes_to_tells_which_ci_there_is() -> None:

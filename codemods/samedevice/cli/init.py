@@ -48,7 +48,10 @@ def init(
     if not plan.changes:
         say("nothing to write")
         return CLEAN
-    if package == _PACKAGE:
+    ci = any(change.path.endswith((".yml", ".yaml")) for change in plan.changes)
+    if not ci and not any(".y" in line or ".github" in line for line in plan.there):
+        say("no pre-commit, GitHub or GitLab is used here: no file for them is written")
+    if ci and package == _PACKAGE:
         say(
             f"note: {_PACKAGE} is not on PyPI yet; name where CI gets it: --package git+https://..."
         )
