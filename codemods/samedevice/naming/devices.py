@@ -392,13 +392,18 @@ def _is_made(node: ast.AST, scope: Scope) -> bool:
 
 
 def _bare_names(node: ast.AST) -> set[str]:
-    """Return the names of which an operand uses the values, and not only an attribute."""
+    """Return the names of which an operand uses the values, and not only an attribute.
+
+    What `zeros_like` and its kin take is a tensor.
+    """
     found: set[str] = set()
     queue = [node]
     while queue:
         node = queue.pop()
         if isinstance(node, ast.Name):
             found.add(node.id)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("_like"):
+            queue += [node.func, *node.args[1:], *(keyword.value for keyword in node.keywords)]
         elif not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             queue += ast.iter_child_nodes(node)
     return found
