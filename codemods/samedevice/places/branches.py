@@ -19,6 +19,7 @@ from samedevice.places import (
 )
 from samedevice.places.dispatch import executes
 from samedevice.places.environment import State
+from samedevice.places.events import BranchTaken
 from samedevice.places.graph import Spot
 from samedevice.places.objects import Klass, Scope
 from samedevice.places.values import Device, Flag, Value
@@ -82,10 +83,16 @@ def device_branch(run: Interpreter, node: ast.If, test: Flag, scope: Scope) -> b
     if test.choice:
         run.offers.append(Spot(scope.path, node))
     taken = node.body if test.positive else node.orelse
-    branch = run.site("branch", Spot(scope.path, node), None, scope)
-    branch.detail["positive"] = test.positive
-    branch.detail["of_value"] = test.of_value
-    branch.detail["choice"] = test.choice
+    run.record(
+        BranchTaken(
+            Spot(scope.path, node),
+            None,
+            scope,
+            positive=test.positive,
+            choice=test.choice,
+            of_value=test.of_value,
+        )  # fmt: skip
+    )
     other = node.orelse if test.positive else node.body
     names = set(scope.names)
     run.guarded += 1

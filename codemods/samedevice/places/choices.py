@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.places import arithmetic, devices
+from samedevice.places.events import BranchTaken
 from samedevice.places.graph import Place, Spot
 from samedevice.places.markers import VISIBLE, markers
 from samedevice.places.objects import Ext, Obj, Scope
@@ -45,7 +46,7 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         return False
     if not (run.symbolic and isinstance(scope.self_value, Obj)):
         run.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
-    run.site("branch", Spot(scope.path, node), None, scope).detail["positive"] = None
+    run.record(BranchTaken(Spot(scope.path, node), None, scope, positive=None))
     return True
 
 

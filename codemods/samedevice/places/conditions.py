@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import narrowing, operators
 from samedevice.places.dispatch import evaluates
-from samedevice.places.events import DeviceOf
+from samedevice.places.events import ArmTaken, DeviceOf
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
@@ -75,8 +75,8 @@ def _and_or(
     run.guarded -= 1
     if not isinstance(value, (Tensor, Obj, Either)):
         return None
-    site = run.site("choice", Spot(scope.path, node), None, scope)
-    site.detail.update(positive=True, choice=flag.choice)
+    spot = Spot(scope.path, node)
+    run.record(ArmTaken(spot, None, scope, positive=True, choice=flag.choice))
     return value
 
 
@@ -126,8 +126,8 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     test = run.eval(node.test, scope)
     if isinstance(test, Flag):
         taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
-        branch = run.site("choice", Spot(scope.path, node), None, scope)
-        branch.detail.update(positive=test.positive, choice=test.choice)
+        spot = Spot(scope.path, node)
+        run.record(ArmTaken(spot, None, scope, positive=test.positive, choice=test.choice))
         run.guarded += 1
         value = run.eval(taken, scope)
         run.guarded -= 1

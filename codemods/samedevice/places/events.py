@@ -126,3 +126,26 @@ class ProcessCall(Site):
     kind: str = field(default="process", init=False)
     args: list[Arg]
     kwargs: dict[str, Arg]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BranchTaken(Site):
+    """An `if` asks for the accelerator: its body is what is done there, if `positive`.
+
+    None is a switch of which nothing is known. `choice`: the user decides. `of_value`: it asks
+    where a tensor is.
+    """
+
+    kind: str = field(default="branch", init=False)
+    positive: bool | None
+    choice: bool = False
+    of_value: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ArmTaken(Site):
+    """An expression asks for the accelerator, as an `if` does: `a if test else b`."""
+
+    kind: str = field(default="choice", init=False)
+    positive: bool
+    choice: bool

@@ -36,8 +36,9 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import ArmTaken, BranchTaken
 from samedevice.places.graph import Spot
-from samedevice.places.sites import SiteGroup
+from samedevice.places.sites import Group
 from samedevice.places.values import Device
 from samedevice.rules._build import (
     edit,
@@ -51,6 +52,7 @@ from samedevice.rules._build import (
 )
 
 RULE = "cuda-branch"
+Decision = BranchTaken | ArmTaken
 _MESSAGE = "this branch only moves values to CUDA; `.to(device)` does that on every machine"
 #: A definition that asks for an accelerator, and for nothing that a user chose.
 _ASKS_ONLY = re.compile(r" if \w+\.(?:cuda|accelerator)\.is_available\(\) else ")
@@ -61,10 +63,10 @@ _INSIDE = "this moves values to CUDA behind a test; `.to(device)` does that on e
 def find(solution: Solution) -> Iterator[Finding]:
     """Report branches that move, what they move beside other work, and flags left unread."""
     branches = _Branches(solution)
-    for group in solution.groups("branch"):
+    for group in solution.groups(BranchTaken):
         yield from branches.statement(group)
-    for group in solution.groups("choice"):
-        yield from branches.expression(group)
+    for arm in solution.groups(ArmTaken):
+        yield from branches.expression(arm)
     yield from _unread_flags(solution)
 
 
@@ -82,9 +84,9 @@ class _Branches:
         self.done: set[ast.AST] = set()
         self._choosing: dict[frozenset[str], list[ast.AST]] = {}
 
-    def _stays(self, group: SiteGroup, names: Mapping[ast.AST, DeviceExpression]) -> bool:
+    def _stays(self, group: Group[Decision], names: Mapping[ast.AST, DeviceExpression]) -> bool:
         """Tell whether a branch is the user's choice, which the device would not take in."""
-        if not any(site.detail.get("choice") for site in group.sites):
+        if not any(site.choice for site in group.sites):
             return False
         path = group.spot.path
         return not all(self._takes_in(Spot(path, node), name) for node, name in names.items())
@@ -111,29 +113,32 @@ class _Branches:
             )
         )
 
+    def _decisions(self) -> Iterator[Group[Decision]]:
+        yield from self.solution.groups(BranchTaken)
+        yield from self.solution.groups(ArmTaken)
+
     def _deciding(self, path: str) -> list[ast.AST]:
         """Return the places of a program where what the user chose decides on a device."""
         program = self.solution.programs.of(path)
         if program not in self._choosing:
             self._choosing[program] = [
                 each.spot.node
-                for kind in ("branch", "choice")
-                for each in self.solution.groups(kind)
+                for each in self._decisions()
                 if each.spot.path in program
-                and any(site.detail.get("choice") for site in each.sites)
+                and any(site.choice for site in each.sites)
                 and _decides(each.spot.node)
             ]
         return self._choosing[program]
 
-    def statement(self, group: SiteGroup) -> Iterator[Finding]:
+    def statement(self, group: Group[BranchTaken]) -> Iterator[Finding]:
         """Judge an `if` statement."""
         node, path = group.spot.node, group.spot.path
         if not isinstance(node, ast.If):
             return
-        positive = {site.detail["positive"] for site in group.sites}
+        positive = {site.positive for site in group.sites}
         if positive not in ({True}, {False}):
             return  # a switch that somebody sets to a constant
-        if group.first.detail.get("of_value") and isinstance(node.test, ast.Name):
+        if group.first.of_value and isinstance(node.test, ast.Name):
             return  # it says where some tensor was, which may have another name by now
         taken, other = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for part in taken for n in ast.walk(part) if n in self.moves]
@@ -234,12 +239,12 @@ class _Branches:
             return DeviceExpression(f"{self.solution.code(Spot(spot.path, test.value))}.device")
         return goes_to(self.solution, self.moves[spot.node])
 
-    def expression(self, group: SiteGroup) -> Iterator[Finding]:
+    def expression(self, group: Group[ArmTaken]) -> Iterator[Finding]:
         """Judge a conditional expression."""
         node, path = group.spot.node, group.spot.path
         if isinstance(node, ast.BoolOp):
             yield from self._and_or(group, node)
-        positive = {site.detail["positive"] for site in group.sites}
+        positive = {site.positive for site in group.sites}
         if not isinstance(node, ast.IfExp) or len(positive) != 1:
             return
         on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
@@ -275,7 +280,7 @@ class _Branches:
             kept = edit(self.solution, group.spot, "body" if on is node.body else "orelse")
             yield finding(self.solution, RULE, group.spot, _BACK, Fix((kept,)))
 
-    def _and_or(self, group: SiteGroup, node: ast.BoolOp) -> Iterator[Finding]:
+    def _and_or(self, group: Group[ArmTaken], node: ast.BoolOp) -> Iterator[Finding]:
         """Judge `use_cuda and x.cuda() or x`, and the statement `use_cuda and net.cuda()`."""
         spot = group.spot
         both = node.values[0] if isinstance(node.op, ast.Or) else node
