@@ -180,8 +180,8 @@ class Trace:
             if value.family == "module" and not value.stateful:
                 return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
             return inferred if _moves(value) else Place.HOST
-        if site is not None and site.kind == "plain-tensor":
-            return self.place(site.detail["value"])  # it stays where it was when its module moves
+        if isinstance(site, PlainTensor):
+            return self.place(site.value)  # it stays where it was when its module moves
         if site is not None and (site.kind in _ON_HOST or site.kind in MADE):
             return Place.HOST if site.kind in _ON_HOST else inferred
         places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
