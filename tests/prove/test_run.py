@@ -73,6 +73,13 @@ def test_missing_interpreter(tmp_path: Path) -> None:
         run_program("main.py", cwd=tmp_path, settings=Settings(on="cpu", python="/no-python"))
 
 
+def test_an_interpreter_by_a_relative_path(tmp_path: Path) -> None:
+    Path(tmp_path, "main.py").write_text("print('here')", "utf-8")
+    near = os.path.relpath(sys.executable)  # from here, and the program runs elsewhere
+    settings = Settings(on="cpu", python=near, record=False)
+    assert run_program("main.py", cwd=tmp_path, settings=settings).stdout.text == "here\n"
+
+
 # Programs run as `python` would run them
 
 
