@@ -124,7 +124,7 @@ def test_hostile_repositories_are_contained(tmp_path: Path) -> None:
         assert status("proof_that_eats_memory") == ["memory", "memory"]
         assert status("proof_that_fills_the_disk") == ["disk", "disk"]
     assert "device.py exists" in known["links_out"].not_fixed[0].reason
-    assert known["submodules"].notes == ["1 submodules were left alone"]
+    assert known["submodules"].notes == ["1 submodule was left alone"]
     assert {problem.path for problem in known["bad_encoding"].problems} == {
         "latin.py", "binary.py", "wrong.py"
     }  # fmt: skip
