@@ -166,6 +166,7 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     for left in groups.torn(map(outcome.before, unfixed), applied):
         found.append(([left], f"{left.message}, which cannot be repaired"))
     found += _too_early(project, outcome, applied)
+    found += _half_of_processes(outcome, applied)
     if not found:
         return False
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
@@ -193,6 +194,19 @@ def _too_early(
             where = f"{os.path.basename(left.path)}:{left.span.line}"
             same = [f for f in applied if f.path in program and _only_without(early, f)]
             yield same, f"{where} is not repaired, and may need CUDA"
+
+
+def _half_of_processes(
+    outcome: Outcome, applied: Sequence[Finding]
+) -> Iterator[tuple[list[Finding], str]]:
+    """Yield the fixes that serve machines without CUDA alone in files whose processes need it."""
+    left: dict[str, int] = {}
+    for finding in map(outcome.before, outcome.remaining):
+        if finding.rule == "processes-tied-to-cuda" and is_wrong(finding) and finding.fix is None:
+            left.setdefault(finding.path, finding.span.line)
+    for finding in applied:
+        if finding.rule == "cuda-only-api" and finding.path in left:
+            yield [finding], f"line {left[finding.path]} is not repaired, and needs CUDA"
 
 
 def _only_without(early: Finding, finding: Finding) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.naming import device_names
 from samedevice.places import Solution
@@ -51,13 +52,14 @@ def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
     """Return how code at a place asks whether it may call `runtime`; None where it cannot.
 
     It asks for the type of its device where that has a name there, else for the vendor's devices.
+    No name is made for one question alone.
     """
     torch = device_names(solution).imports.alias(spot.path, "torch")
     any_kind = runtime.startswith("torch.accelerator") or (
         spelling(solution, spot.path, runtime) is not None
     )
     name = _named(spot) or device_names(solution).name_at(spot)
-    if name is not None and not name.resolvers:
+    if name is not None and not name.resolvers and (not name.edits or _moves(solution, spot)):
         kind = device_names(solution).kind_of(name, torch, spot)
         if kind:
             wanted = '!= "cpu"' if any_kind else f'== "{vendor(runtime)}"'
@@ -74,6 +76,17 @@ def vendor(runtime: str) -> str:
     """Return the type of the devices that a function is for: of `torch.xpu.synchronize`, "xpu"."""
     module = runtime.removeprefix("torch.").partition(".")[0]
     return module if runtime.startswith("torch.") and module in VENDORS else "cuda"
+
+
+def _moves(solution: Solution, spot: Spot) -> bool:
+    """Tell whether something in the same function, or file, moves and needs the device's name."""
+    home = solution.programs.function_of(spot)
+    return any(
+        group.spot.path == spot.path and solution.programs.function_of(group.spot) is home
+        for kind in ("move", "module-move", "placed", "load")
+        for group in solution.groups(kind)
+        if not all(site.detail["guarded"] for site in group.sites)
+    )
 
 
 def _named(spot: Spot) -> DeviceExpression | None:
@@ -136,6 +149,43 @@ def _of_backend(func: ast.AST) -> bool:
         func = func.value
         if isinstance(func, ast.Attribute) and func.attr in _BACKENDS:
             return isinstance(func.value, ast.Name)
+    return False
+
+
+def is_idle(solution: Solution, spot: Spot) -> bool:
+    """Tell whether a program gives `torch.cuda.device(i)` no GPU where there is none.
+
+    With `None` or a negative number it does nothing.
+    """
+    call = spot.node
+    if not (isinstance(call, ast.Call) and len(call.args) == 1):
+        return False
+    code = ast.unparse(call.args[0])
+    parents = solution.programs.parents(spot.path)
+    for node in syntax.statements(solution.programs.tree(spot.path)):
+        branch = parents.get(node)
+        if isinstance(node, ast.Assign) and isinstance(branch, ast.If):
+            if any(word in ast.unparse(branch.test).lower() for word in ("cuda", "gpu", "device")):
+                if any(_is_none(value) for name, value in _given(node) if name == code):
+                    return True
+    return False
+
+
+def _given(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """Yield what an assignment gives to which names and attributes."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(map(ast.unparse, target.elts), node.value.elts, strict=False)
+        else:
+            yield ast.unparse(target), node.value
+
+
+def _is_none(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
     return False
 
 

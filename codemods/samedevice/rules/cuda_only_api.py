@@ -46,6 +46,7 @@ from samedevice.rules._runtime import (
     Asked,
     Handles,
     asked,
+    is_idle,
     is_runtime,
     respelled,
     spelling,
@@ -84,6 +85,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         statement = _statement(solution, group.spot)
         if statement is None or statement in done or _tested(solution, group.spot):
             continue
+        if group.first.name in _CONTEXTS and is_idle(solution, group.spot):
+            continue
         yield _repaired(solution, group, statement, done, handles)
     for group in solution.groups("cuda-quiet"):
         yield from _quiet(solution, group)
@@ -119,7 +122,15 @@ def _repaired(
     spot = group.spot
     how = asked(solution, spot, group.first.name)
     repair: Fix | None = None
-    if how is not None:
+    unfixed = (
+        "the program uses its result, and what that should be without "
+        f"{VENDORS[vendor(group.first.name)]} is not known"
+    )
+    if solution.programs.is_distributed(spot.path) and any(
+        solution.programs.owner(path) for path in solution.programs.of(spot.path)
+    ):  # `processes-tied-to-cuda` leaves them
+        unfixed = "the processes of this program keep needing CUDA"
+    elif how is not None:
         repair = (
             _as_device(solution, group)
             or _handle(solution, group, how, handles)
@@ -130,9 +141,7 @@ def _repaired(
             or _result(solution, group, how)
         )
     return finding(
-        solution, RULE, spot, _message(solution, spot, group.first.name), repair,
-        unfixed="the program uses its result, and what that should be without "
-        f"{VENDORS[vendor(group.first.name)]} is not known",
+        solution, RULE, spot, _message(solution, spot, group.first.name), repair, unfixed=unfixed
     )  # fmt: skip
 
 
