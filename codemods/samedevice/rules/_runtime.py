@@ -85,7 +85,7 @@ def _moves(solution: Solution, spot: Spot) -> bool:
         group.spot.path == spot.path and solution.programs.function_of(group.spot) is home
         for kind in ("move", "module-move", "placed", "load")
         for group in solution.groups(kind)
-        if not all(site.detail["guarded"] for site in group.sites)
+        if not all(site.detail.get("guarded") for site in group.sites)
     )
 
 
