@@ -169,14 +169,17 @@ class DeviceNames:
             self._of_main[path] = _stored(main) - _stored(others)
         return code.partition(".")[0] in self._of_main[path]
 
-    def _of_parameters(self, group: SiteGroup) -> DeviceExpression:
-        """Return the device of a module's parameters; by a name where several tensors need it."""
+    def _of_parameters(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return the device of a module's parameters, None where none is known.
+
+        By a name where several tensors need it.
+        """
         code = "next(self.parameters()).device"
         func = group.first.scope.func
         module = self.reach.module_of(group.first.scope)
         if module is not None and not _has_parameters(module):
             buffer = _first_buffer(module)
-            return DeviceExpression(f"self.{buffer}.device" if buffer else code)
+            return DeviceExpression(f"self.{buffer}.device") if buffer else None
         if group.kind not in CREATIONS or func is None or isinstance(func.node, ast.Lambda):
             return DeviceExpression(code)
         if func.node not in self._named_before:

@@ -57,7 +57,10 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 
 def _is_device(value: Value) -> bool:
-    return isinstance(value, Device) and not value.text
+    """Tell whether a value is a torch.device; a parameter that nobody hands in may be none."""
+    if not isinstance(value, Device) or value.text:
+        return False
+    return value.spot is None or not isinstance(value.spot.node, (ast.Name, ast.arg))
 
 
 def _is_text(value: Value) -> bool:
