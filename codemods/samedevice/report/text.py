@@ -111,7 +111,7 @@ class _Shown:
         if fix_note(finding):
             self._remark(fix_note(finding))
         if rule is not None and rule.doc:
-            self._remark(f"more: {page(rule.name, docs_url)}", whole=True)
+            self._remark(f"more: {page(rule.name, docs_url)}", whole=bool(docs_url))
         return self._text
 
     def _remark(self, line: str, *, whole: bool = False) -> None:
