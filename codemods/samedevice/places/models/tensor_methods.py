@@ -223,6 +223,9 @@ def move_tensor(
         and (args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor"))
     ):
         return images.host_tensor(run, spot, scope, args[0][0].name)  # a type of the CPU's tensors
+    like = _typed_like(run, args, scope) if name == "type" else None
+    if like is not None:
+        return Tensor(like.node, scalar=owner.scalar)
     device = devices.moved_to(run, name, args, kwargs, spot, scope)
     if device is None:
         if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
@@ -255,6 +258,18 @@ def move_tensor(
             if isinstance(receiver.node, ast.Name):
                 assignment.bind(run, receiver.node.id, result, scope)
     return result
+
+
+def _typed_like(run: Interpreter, args: list[Arg], scope: Scope) -> Tensor | None:
+    """Return `y` of `x.type(y.type())`, which says where `x` goes as well."""
+    match args[0][1].node if args else None:
+        case ast.Call(func=ast.Attribute(value=other, attr="type"), args=[], keywords=[]):
+            inner = other
+            while isinstance(inner, ast.Attribute):
+                inner = inner.value
+            value = run.eval(other, scope) if isinstance(inner, ast.Name) else None
+            return value if isinstance(value, Tensor) and not value.packed else None
+    return None
 
 
 def perhaps_module(value: Tensor) -> bool:
