@@ -129,7 +129,8 @@ class Programs:
         """Tell whether code shows how a module works, on the CPU: no program of its own.
 
         It stands under `if __name__ == "__main__":` and says nothing of devices. It is in a file
-        that others import, or does no more than call a module of its own file.
+        that others import, or in one of a package, and does no more than call a module of its own
+        file.
         """
         if site.scope.func is not None:
             return False
@@ -149,6 +150,8 @@ class Programs:
             return False
         if self.is_imported(path):
             return True
+        if not self.project.is_package(path):
+            return False  # a script may compute something that is worth a device
         defined = {n.name: n for n in self.tree(path).body if isinstance(n, _DEFINED)}
         called = [defined[name] for name in words if name in defined]
         if not any(isinstance(each, ast.ClassDef) for each in called):
