@@ -13,7 +13,7 @@ from .instrument import KINDS, Key, key
 #: What can be said of an expression that was a tensor or a module in a run.
 AGREE, CONTRADICT, UNDECIDED, UNTYPED = "agree", "contradict", "undecided", "untyped"
 #: Of a module that was still on the host where a value is told to be on the device: it is moved at
-#: some time, and has one place for its whole life.
+#: some time, perhaps on one path only.
 LATER = "moved later"
 #: Of one that was inferred to be one: it was something else, or the run never came there.
 OTHER, NEVER = "no tensor", "never evaluated"

@@ -31,8 +31,9 @@ part of this repository.
 
 - *agree*: the value was only where it was inferred to be. What *follows* its input was where an
   argument of its function was, in each call that was looked at.
-- *moved later*: a module that was still on the host, and is told to be on the device because it is
-  moved there at some time. A module has one place for its whole life.
+- *moved later*: a module that was still on the CPU, and is told to be on the device because it is
+  moved there at some time: where a branch decides that, where it is a part of another one, or where
+  nobody calls the code. Elsewhere a place is that of its time.
 - *contradict*: it was somewhere else: a bug of the inference, or of what is told of a program that
   is wrong itself (a value that has to be on the device, and is not).
 - *undecided*: it was a tensor (or a module) somewhere, and its place is unknown.
