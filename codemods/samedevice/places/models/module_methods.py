@@ -234,6 +234,8 @@ def move_module(
     first = not owner.moves
     owner.moves.append(spot)
     root = owner.node.find()
+    if device.node.find() is root:
+        return  # it is there already: the device is that of one of its parameters
     whole = owner.wrapped() or owner
     if _surely(run, spot) and whole.is_whole():
         # Where it computed before stays as it was, and so do copies of it.
