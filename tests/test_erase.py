@@ -271,11 +271,10 @@ def test_what_the_fixtures_change_is_device_handling(path: Path) -> None:
     text = before.read_text(encoding="utf-8"), path.read_text(encoding="utf-8")
     declared = [form for rule, form in FORMS.items() if rule in path.parts]
     names = ["device", "get_device", "DEVICE"]
+    imports = ["contextlib", "importlib.util", "Optional", "pick"]
     before_after = map(ast.parse, text)
     assert (
-        equivalent(
-            *before_after, names=names, imports=["contextlib"], declared=declared, types=TYPES
-        )
+        equivalent(*before_after, names=names, imports=imports, declared=declared, types=TYPES)
         is None
     )
 

@@ -16,7 +16,7 @@ from .hostile import CODE, environment, run, samedevice
 
 
 @pytest.mark.parametrize(("kind", "state", "words"), [
-    ("bwrap", "ok", "bubblewrap shuts in"),
+    ("bwrap", "ok", "bubblewrap isolates"),
     ("unshare", "note", "can write outside"),
     ("", "note", "can write outside"),
 ])  # fmt: skip
