@@ -347,7 +347,13 @@ def test_a_fix_out_of_time_or_memory_is_stopped_alone(bare: Path, server: Server
     repository = Repository("one", str(bare / "one"))
     slow = perform(Record(repository), server, policy=Policy(fix_seconds=0.001))[-1][0]
     assert (slow.outcome, slow.error) == (Outcome.FAILED, "the fix was not done after 0.001 s")
-    large = perform(Record(repository), server, policy=Policy(fix_memory=1))[-1][0]
+    # What the process has already may do for a small one.
+    repositories.git(bare.parent, "clone", "--quiet", str(bare / "one"), "big")
+    (bare.parent / "big" / "big.py").write_text("import torch\nx = [" + "1, " * 300_000 + "]\n")
+    repositories.git(bare.parent / "big", "add", ".")
+    repositories.git(bare.parent / "big", "commit", "--quiet", "-m", "big")
+    big = Record(Repository("big", str(bare.parent / "big")))
+    large = perform(big, server, policy=Policy(fix_memory=1))[-1][0]
     assert large.outcome is Outcome.FAILED
     fine = perform(Record(repository), server)[-1][0]
     assert fine.outcome is Outcome.MIGRATED
