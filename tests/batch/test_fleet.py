@@ -53,7 +53,8 @@ def there(
     monkeypatch.setenv("BATCH_TOKEN", TOKEN)
     monkeypatch.setenv("AZURE_DEVOPS_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("one", "two", "three", "four"):
-        make(tmp_path / name, {"train.py": FIXABLE})
+        # With the same files two commits of one second would be one commit.
+        make(tmp_path / name, {"train.py": FIXABLE, "NAME": name})
         (tmp_path / "root" / "acme").mkdir(parents=True, exist_ok=True)
         git(tmp_path, "clone", "-q", "--bare", name, f"root/acme/{name}.git")
     with served(kind) as state:
