@@ -27,6 +27,7 @@ from samedevice.places.values import (
     UNKNOWN,
     Arg,
     Const,
+    Device,
     Dict,
     Iter,
     Seq,
@@ -218,19 +219,31 @@ def move_module(
     site = run.site("module-move", spot, owner.node, scope, name)
     site.detail.update(object=owner, device=device, type=devices.legacy_type(args))
     if device.node.find().pin is Place.HOST:
-        if owner.copied_from is not None:
-            owner.node = run.graph.node(spot)
-            run.graph.pin(owner.node, Place.HOST, spot, "module")
-        elif not (owner.moves or owner.used):
-            run.graph.pin(owner.node, Place.HOST, spot, "module")
-        elif args and _handed_in(args[0][1], scope):
-            run.wandering.append(spot)
-        elif _surely(run, spot) and isinstance(run.parent_statement(spot), ast.Expr):
-            # From here on it is on the host; where it computed before stays as it was.
-            node = run.graph.node(spot)
-            run.graph.pin(node, Place.HOST, spot, "module")
-            moving.rebase(run, owner, node)
-        return  # for saving or export, otherwise
+        _leave(run, owner, args, spot, scope)
+        return
+    _arrive(run, owner, device, spot)
+
+
+def _leave(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scope: Scope) -> None:
+    """Put a module on the CPU, unless that is for saving or export."""
+    assert owner.node is not None
+    if owner.copied_from is not None:
+        owner.node = run.graph.node(spot)
+        run.graph.pin(owner.node, Place.HOST, spot, "module")
+    elif not (owner.moves or owner.used):
+        run.graph.pin(owner.node, Place.HOST, spot, "module")
+    elif args and _handed_in(args[0][1], scope):
+        run.wandering.append(spot)
+    elif _surely(run, spot) and isinstance(run.parent_statement(spot), ast.Expr):
+        # From here on it is on the CPU; where it computed before stays as it was.
+        node = run.graph.node(spot)
+        run.graph.pin(node, Place.HOST, spot, "module")
+        moving.rebase(run, owner, node)
+
+
+def _arrive(run: Interpreter, owner: Obj, device: Device, spot: Spot) -> None:
+    """Put a module on a device."""
+    assert owner.node is not None
     first = not owner.moves
     owner.moves.append(spot)
     root = owner.node.find()
