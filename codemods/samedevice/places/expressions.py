@@ -56,12 +56,9 @@ def name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     value = scope.names.get(node.id)
     if value is not None:
         return value
-    level = scope.outer
-    while level is not None:
-        value = level.names.get(node.id)
-        if value is not None and (level.cls is None or level.node is not level.cls.node):
-            return value
-        level = level.outer
+    value = scope.lookup(node.id)
+    if value is not None:
+        return value
     if node.id in _BUILTINS:
         return Ext("builtins." + node.id)
     return UNKNOWN

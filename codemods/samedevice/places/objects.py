@@ -89,15 +89,13 @@ class Scope:
 
     def lookup(self, name: str) -> Value | None:
         """Return what a name is bound to where this code runs, None where nothing is known."""
-        level: Scope | None = self
-        while level is not None:
-            value = level.names.get(name)
-            if value is not None and (
-                level is self or level.cls is None or level.node is not level.cls.node
-            ):
-                return value
+        value = self.names.get(name)
+        level = self.outer
+        while value is None and level is not None:
+            if level.cls is None or level.node is not level.cls.node:
+                value = level.names.get(name)
             level = level.outer
-        return None
+        return value
 
 
 class Func(Value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices, contents
@@ -35,8 +36,6 @@ class Policy:
         self._rest = solution.told
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._managed: dict[str, bool] = {}
-        self._choosing: set[str] | None = None
-        self._having: set[str] | None = None
         self._apart: set[Node] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
 
@@ -317,26 +316,27 @@ class Policy:
 
     def is_offered(self, path: str) -> bool:
         """Tell whether the user of a program chooses on the command line where it runs."""
-        if self._choosing is None:
-            self._choosing = set(self.offering())
-            for chosen in tuple(self._choosing):
-                self._choosing |= self.programs.reached_from(chosen)
         return path in self._choosing
+
+    @cached_property
+    def _choosing(self) -> set[str]:
+        return self.programs.with_what_they_run(self.offering())
 
     def has_device(self, path: str) -> bool:
         """Tell whether code that runs a file, or the file, has chosen a device to move things to.
 
         A second choice beside it could be another one.
         """
-        if self._having is None:
-            self._having = set()
-            for kind in ("module-move", "move", "placed"):
-                for group in self.solution.all_groups(kind):
-                    if any(_is_chosen(site.detail.get("device")) for site in group.sites):
-                        self._having.add(group.spot.path)
-            for chosen in tuple(self._having):
-                self._having |= self.programs.reached_from(chosen)
         return path in self._having
+
+    @cached_property
+    def _having(self) -> set[str]:
+        return self.programs.with_what_they_run(
+            group.spot.path
+            for kind in ("module-move", "move", "placed")
+            for group in self.solution.all_groups(kind)
+            if any(_is_chosen(site.detail.get("device")) for site in group.sites)
+        )
 
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from samedevice import syntax
 from samedevice.places.graph import Spot
@@ -84,6 +84,11 @@ class Programs:
     def all(self) -> set[frozenset[str]]:
         """Return the programs that these files make up."""
         return {self.of(path) for path in self.files()}
+
+    def with_what_they_run(self, paths: Iterable[str]) -> set[str]:
+        """Return some files, and what they import, directly or not."""
+        found = set(paths)
+        return found.union(*map(self.reached_from, found))
 
     def runs(self, program: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
         """Yield each script of a program, with the files that run when it does."""

@@ -217,25 +217,17 @@ class InReach:
 
 def optional(scope: Scope) -> set[str]:
     """Return the parameters of a function that may be left out."""
-    if scope.func is None:
-        return set()
-    spec = scope.func.node.args
-    given = [*spec.posonlyargs, *spec.args]
-    names = {a.arg for a in given[len(given) - len(spec.defaults) :]}
-    return names | {
-        a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
-    }
+    return set(functions.defaults(scope.func.node)) if scope.func is not None else set()
 
 
 def may_be_none(scope: Scope) -> set[str]:
     """Return the parameters of a function that are None where a call leaves them out."""
-    if scope.func is None:
-        return set()
-    spec = scope.func.node.args
-    given = [*spec.posonlyargs, *spec.args]
-    defaults = [*zip(given[len(given) - len(spec.defaults) :], spec.defaults, strict=True)]
-    defaults += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
-    return {a.arg for a, d in defaults if isinstance(d, ast.Constant) and d.value is None}
+    known = functions.defaults(scope.func.node) if scope.func is not None else {}
+    return {
+        name
+        for name, default in known.items()
+        if isinstance(default, ast.Constant) and default.value is None
+    }
 
 
 def _held(function: ast.AST) -> set[str]:

@@ -219,12 +219,12 @@ def move_module(
     site = run.site("module-move", spot, owner.node, scope, name)
     site.detail.update(object=owner, device=device, type=devices.legacy_type(args))
     if device.node.find().pin is Place.HOST:
-        _leave(run, owner, args, spot, scope)
+        _move_to_cpu(run, owner, args, spot, scope)
         return
-    _arrive(run, owner, device, spot)
+    _move_to_device(run, owner, device, spot)
 
 
-def _leave(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scope: Scope) -> None:
+def _move_to_cpu(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scope: Scope) -> None:
     """Put a module on the CPU, unless that is for saving or export."""
     assert owner.node is not None
     if owner.copied_from is not None:
@@ -241,7 +241,7 @@ def _leave(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scope: Sco
         moving.rebase(run, owner, node)
 
 
-def _arrive(run: Interpreter, owner: Obj, device: Device, spot: Spot) -> None:
+def _move_to_device(run: Interpreter, owner: Obj, device: Device, spot: Spot) -> None:
     """Put a module on a device."""
     assert owner.node is not None
     first = not owner.moves
