@@ -16,6 +16,18 @@ from . import places
 from .check import check, is_wrong
 from .config import Config
 from .finding import Finding, Origin
+from .places.events import (
+    Built,
+    Cloned,
+    Copied,
+    Creation,
+    Drawn,
+    FirstItem,
+    GeneratorMade,
+    HostRead,
+    Loaded,
+    PlainTensor,
+)
 from .places.graph import Node, Place, Spot
 from .places.solution import Solution
 from .project import Project
@@ -62,8 +74,7 @@ _HELD = frozenset({"mat2", "weight", "bias", "mat", "running_mean", "running_var
 
 #: Kinds of sites that decide where a value is.
 _SOURCES = (
-    "create", "share", "legacy", "load", "batch", "first-item", "plain-tensor", "module", "clone",
-    "copy", "generator",
+    Creation, Loaded, Drawn, FirstItem, PlainTensor, Built, Cloned, Copied, GeneratorMade,
 )  # fmt: skip
 
 
@@ -261,7 +272,7 @@ def _at_origins(findings: list[Finding], meetings: Iterable[Meeting]) -> Iterato
 def _read_by_the_host(
     solution: Solution, path: str, first: int, last: int
 ) -> Iterator[tuple[Spot, Node]]:
-    for group in solution.groups("host"):
+    for group in solution.groups(HostRead):
         node = group.first.node
         if node is not None and group.spot.path == path:
             if first <= getattr(group.spot.node, "lineno", 0) <= last:

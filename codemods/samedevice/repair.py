@@ -20,6 +20,7 @@ from samedevice.naming import device_names
 from . import migrate, places
 from .config import Config
 from .finding import Edit, Finding, Fix
+from .places.events import Creation
 from .places.graph import Spot
 from .places.solution import Solution
 from .project import Project
@@ -140,8 +141,7 @@ def _creation(
         return None
     groups = [
         group
-        for kind in ("create", "share", "legacy")
-        for group in solution.groups(kind)
+        for group in solution.groups(Creation)
         if group.spot.path == path and getattr(group.spot.node, "lineno", 0) == step.line
         and not group.first.constructing
     ]  # fmt: skip

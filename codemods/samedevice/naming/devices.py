@@ -11,12 +11,20 @@ from samedevice.naming import processes
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
+from samedevice.places.events import (
+    Built,
+    Creation,
+    Drawn,
+    GeneratorMade,
+    LegacyCreated,
+    Operand,
+    is_bare,
+)
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Ext, Func, Obj, Scope
-from samedevice.places.policy import CREATIONS
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
-from samedevice.places.sites import Site, SiteGroup, is_bare
+from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Device, FunctionNode, Rank, Tensor
 
 #: Methods that tensors have, and neither arrays nor modules.
@@ -29,7 +37,7 @@ _TENSORS_ONLY = frozenset(
 
 
 #: What stops a program on the device as long as it stays on the CPU.
-_STOPS = frozenset((*CREATIONS, "module", "batch", "generator"))
+_STOPS = (Creation, Built, Drawn, GeneratorMade)
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 
 
@@ -47,18 +55,18 @@ class DeviceNames:
         self._named_before: dict[FunctionNode, ast.stmt | None] = {}
         self._of_main: dict[str, set[str]] = {}
 
-    def creation_edit(self, group: SiteGroup, name: DeviceExpression) -> Edit:
+    def creation_edit(self, group: Group[Creation], name: DeviceExpression) -> Edit:
         """Return the edit that puts a creation on the device: `device=` where the API has it."""
         node = group.spot.node
         called = isinstance(node, ast.Call)
+        known = group.first.fact.device and not isinstance(group.first, LegacyCreated)
         if not called and syntax.dotted(node) == group.first.name:
             # `map(torch.tensor, arrays)`
             code = f"{self.solution.code(group.spot)}(data"
-            known = group.first.detail["fact"].device and group.kind != "legacy"
             code += f", device={name.code})" if known else f").to({name.code})"
             replaced = (("code", f"lambda data: {code}"),)
             return Edit(group.spot.path, self.solution.span(group.spot), "replace", replaced)
-        if called and group.first.detail["fact"].device and group.kind != "legacy":
+        if called and known:
             given = (("name", "device"), ("value", name.code))
             return Edit(group.spot.path, self.solution.span(group.spot), "keyword", given)
         end = self.solution.span(self.solution.chain_end(group.spot))
@@ -122,7 +130,7 @@ class DeviceNames:
         likely = self._likely_tensor(group)
         if likely:
             return DeviceExpression(f"{likely}.device")
-        if site.detail.get("creates"):
+        if isinstance(site, Operand) and site.creates:
             made_of = _bare_names(group.spot.node)  # perhaps arrays
             for name in self.reach.followed(site.scope, everywhere=True):
                 if name not in made_of:
@@ -133,7 +141,7 @@ class DeviceNames:
         path = edited(site)
         if self.solution.policy.is_offered(path):  # the user chooses, elsewhere
             return self._unhidden(self.resolvers.existing(path, self.programs.of(path)), site)
-        return self._unhidden(self._of_program(path, group.kind in _STOPS), site)
+        return self._unhidden(self._of_program(path, isinstance(site, _STOPS)), site)
 
     def _of_program(self, path: str, needed: bool) -> DeviceExpression | None:
         """Return the name of a program's device in a file; a new one where that is right.
@@ -180,7 +188,11 @@ class DeviceNames:
         if module is not None and not _has_parameters(module):
             buffer = _first_buffer(module)
             return DeviceExpression(f"self.{buffer}.device") if buffer else None
-        if group.kind not in CREATIONS or func is None or isinstance(func.node, ast.Lambda):
+        if (
+            not isinstance(group.first, Creation)
+            or func is None
+            or isinstance(func.node, ast.Lambda)
+        ):
             return DeviceExpression(code)
         if func.node not in self._named_before:
             self._named_before[func.node] = self._first_of_several(func.node)
@@ -194,13 +206,12 @@ class DeviceNames:
         )
 
     @cached_property
-    def _creations_in(self) -> dict[ast.AST, list[SiteGroup]]:
+    def _creations_in(self) -> dict[ast.AST, list[Group[Creation]]]:
         """The creations in each function, kind by kind."""
-        found: dict[ast.AST, list[SiteGroup]] = {}
-        for kind in CREATIONS:
-            for group in self.solution.groups(kind):
-                if group.first.scope.func is not None:
-                    found.setdefault(group.first.scope.func.node, []).append(group)
+        found: dict[ast.AST, list[Group[Creation]]] = {}
+        for group in self.solution.groups(Creation):
+            if group.first.scope.func is not None:
+                found.setdefault(group.first.scope.func.node, []).append(group)
         return found
 
     def _first_of_several(self, function: FunctionNode) -> ast.stmt | None:
@@ -213,7 +224,7 @@ class DeviceNames:
             for group in self._creations_in.get(function, ())
             if isinstance(group.spot.node, ast.expr)
             and any(self.solution.on_device(site.node) for site in group.sites)
-            and not any("device" in site.detail["kwargs"] for site in group.sites)
+            and not any("device" in site.kwargs for site in group.sites)
             and self.reach.follow(group) is None
         ]
         for node in syntax.walk(function):
@@ -333,10 +344,10 @@ class DeviceNames:
         site = self.reach.site_at(spot)
         if site is None:
             return None
-        group, scope = SiteGroup("operand", spot, [site]), site.scope
+        group, scope = SiteGroup(spot, [site]), site.scope
         # A value cannot follow itself, nor anything while the module is still being built.
         moved = _moved_names(spot.node)
-        site.detail["creates"] = _is_made(spot.node, scope)
+        site.creates = _is_made(spot.node, scope)
         building = self.reach.builds(scope)
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             for name in self.reach.followed(scope):

@@ -9,8 +9,16 @@ import re
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.naming.imports import Imports
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
-from samedevice.places.policy import CREATIONS
+from samedevice.places.events import (
+    Built,
+    Creation,
+    Drawn,
+    GeneratorMade,
+    Loaded,
+    ModuleMade,
+    Move,
+    Produced,
+)
 from samedevice.places.sites import Site, SiteGroup
 from samedevice.places.values import Device
 
@@ -172,16 +180,16 @@ class Resolvers:
             self._needy = {}
             if self._rest is not None:
                 self._needy = {program: set(self._rest.needy) for program in self.programs.all()}
-            for kind in (*CREATIONS, "module", "batch", "load", "generator"):
+            for kind in (Creation, Built, Drawn, Loaded, GeneratorMade):
                 for group in self.solution.groups(kind):
                     site = group.first
                     if site.constructing or not any(
-                        self.solution.on_device(s.node) or s.detail.get("into_module")
+                        self.solution.on_device(s.node) or isinstance(s, Produced) and s.into_module
                         for s in group.sites
                     ):
                         continue
-                    if kind == "module":
-                        made = site.detail["object"]
+                    if isinstance(site, Built):
+                        made = site.module
                         if made.moves or made.parent is not None or not made.stateful:
                             continue
                     if self.reach.module_of(site.scope) is not None or self.reach.follow(group):
@@ -190,13 +198,11 @@ class Resolvers:
                         continue
                     path = edited(site)
                     self._needy.setdefault(self.programs.of(path), set()).add(path)
-            for kind in ("move", "module-move"):
-                for group in self.solution.groups(kind):
-                    path = group.spot.path
-                    if group.first.name == "cuda" and path not in self._needing(path):
-                        name = self._within_reach(group)
-                        if name is None:
-                            self._needing(path).add(path)
+            for move in self.solution.groups(Move):
+                path = move.spot.path
+                if move.first.name == "cuda" and path not in self._needing(path):
+                    if self._within_reach(move) is None:
+                        self._needing(path).add(path)
         return self._needy
 
     def _needing(self, path: str) -> set[str]:
@@ -220,11 +226,11 @@ class Resolvers:
 
 def edited(site: Site) -> str:
     """Return the file in which the fix of a site is written."""
-    if "bind" in site.detail:
-        bound: Spot = site.detail["bind"][1]
-        return bound.path
-    returned: Spot = site.detail.get("returned", site.spot)
-    return returned.path
+    if isinstance(site, Drawn) and site.bound is not None:
+        return site.bound.spot.path
+    if isinstance(site, ModuleMade) and site.returned is not None:
+        return site.returned.path
+    return site.spot.path
 
 
 def _common_folder(paths: set[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import choices, conditions, devices, operators
 from samedevice.places.dispatch import evaluates
-from samedevice.places.events import Comparison, ProcessCall
+from samedevice.places.events import Comparison, Creation, Drawn, ProcessCall
 from samedevice.places.graph import Node, Spot
 from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
@@ -61,10 +61,7 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
 def made_here(values: Iterable[Value], scope: Scope) -> bool:
     """Tell whether one of the operands was created by the code that computes with it."""
     return any(
-        isinstance(value, Tensor)
-        and value.site is not None
-        and value.site.kind in ("create", "share", "legacy")
-        and value.site.scope is scope
+        isinstance(value, Tensor) and isinstance(value.site, Creation) and value.site.scope is scope
         for value in values
     )
 
@@ -155,7 +152,7 @@ def operate(
     if any(t.node.find().sure for t, _ in operands):
         for tensor, _ in operands:
             site = tensor.site
-            if site is not None and site.kind == "batch" and not site.detail.get("perhaps"):
+            if isinstance(site, Drawn) and not site.perhaps:
                 tensor.node.find().sure = True  # no list or text of a batch is computed with
     nodes = {id(t.node.find()): t.node for t, _ in meeting}
     if len(nodes) == 1:

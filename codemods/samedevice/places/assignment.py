@@ -20,7 +20,15 @@ from samedevice.places import (
     operators,
     subscripts,
 )
-from samedevice.places.events import Kept, PlainContainer, PlainTensor
+from samedevice.places.events import (
+    Bound,
+    Drawn,
+    Kept,
+    Loaded,
+    PlainContainer,
+    PlainTensor,
+    Structured,
+)
 from samedevice.places.graph import Place, Spot
 from samedevice.places.lattice import counted
 from samedevice.places.models import datasets, optimizers, serialization
@@ -82,14 +90,14 @@ def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
 
     What held a number holds one again.
     """
-    if not isinstance(value, Tensor) or value.site is None or value.site.kind != "load":
+    if not isinstance(value, Tensor) or not isinstance(value.site, Loaded):
         return value
     old = expressions.name(run, ast.Name(name, ast.Load()), scope)
     if counted(old, value):
         return SCALAR
     if not isinstance(old, Obj) or old.family != "module" or old.node is None:
         return value
-    value.site.detail["into_module"] = True
+    value.site.into_module = True
     run.graph.same(value.node, old.node)  # it was saved where the model is
     return serialization.copied(old)
 
@@ -102,9 +110,8 @@ def note_binding(
         return  # a comprehension's target: no statement can follow it
     if isinstance(value, Tensor):
         site = value.site
-        if site is not None and site.kind == "batch" and "bind" not in site.detail:
-            site.detail["bind"] = (name, Spot(scope.path, statement))
-            site.detail["bound_in"] = scope.node
+        if isinstance(site, Drawn) and site.bound is None:
+            site.bound = Bound(name, Spot(scope.path, statement), scope.node)
             run.snapshot(site, scope)
     elif isinstance(value, (Seq, Dict, Obj)):
         if isinstance(value, Obj):
@@ -114,16 +121,11 @@ def note_binding(
         else:
             members = list(value.members())
         for member in members:
-            if (
-                isinstance(member, Tensor)
-                and member.site is not None
-                and member.site.kind == "batch"
-                and "container" not in member.site.detail
-            ):
-                member.site.detail["container"] = (name, Spot(scope.path, statement), value)
-                member.site.detail["held_in"] = scope.node
-                member.site.detail["had_name"] = "bind" in member.site.detail
-                run.snapshot(member.site, scope)
+            site = member.site if isinstance(member, Tensor) else None
+            if isinstance(site, Drawn) and site.held is None:
+                site.held = Bound(name, Spot(scope.path, statement), scope.node)
+                site.container, site.named = value, site.bound is not None
+                run.snapshot(site, scope)
 
 
 def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
@@ -281,8 +283,7 @@ def plain_tensor(
     node = run.graph.node(spot)
     node.sure = value.node.find().sure
     site = run.record(PlainTensor(spot, node, scope, attr, owner=owner, value=value))
-    if value.leaf:
-        site.detail["trained"] = True
+    site.trained = value.leaf
     run.graph.batch(value.node, node)
     return Tensor(node, scalar=value.scalar, site=site)
 
@@ -351,9 +352,8 @@ def set_item(
         _set_in_sequence(run, owner, key, value)
     elif isinstance(owner, Tensor):
         if isinstance(key, Const) and isinstance(key.value, str):
-            if isinstance(value, Tensor) and owner.packed and owner.site is not None:
-                parts = owner.site.detail.setdefault("parts", {})
-                run.trail.put(parts, key.value, value)
+            if isinstance(value, Tensor) and owner.packed and isinstance(owner.site, Structured):
+                run.trail.put(owner.site.parts, key.value, value)
             return  # it is a mapping, of which nothing else is known
         subscripts.index_tensor(run, owner, owner_node, key, index, Spot(scope.path, stmt))
         if isinstance(value, Tensor):
@@ -366,8 +366,8 @@ def set_item(
                 )
             else:
                 run.graph.store(value.node, owner.node)
-            if owner.packed and owner.site is not None and not isinstance(key, Const):
-                owner.site.detail["others"] = value  # `for key in batch: batch[key] = ...`
+            if owner.packed and isinstance(owner.site, Structured) and not isinstance(key, Const):
+                owner.site.others = value  # `for key in batch: batch[key] = ...`
     elif owner is ARRAY and not (
         isinstance(owner_node, ast.Name)
         and scope.func is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import classes, contents, devices, functions, instances, libraries
 from samedevice.places.dispatch import evaluates
+from samedevice.places.events import ModuleMade, OldName
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import builtin_types, builtins, module_methods, nn, tensor_methods
 from samedevice.places.objects import Either, Ext, Func, Klass, Method, Obj, Partial, Scope, Super
@@ -56,7 +57,8 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
                 continue  # it was handed in
             if not made.moves and not made.site.constructing and not _computed(made.node):
                 # What a function builds and returns is moved by its caller.
-                made.site.detail["returned"] = Spot(scope.path, node)
+                if isinstance(made.site, ModuleMade):
+                    made.site.returned = Spot(scope.path, node)
                 run.snapshot(made.site, scope)
                 made.site.scope = scope
     return result
@@ -290,7 +292,7 @@ def _method_of_iterator(
     run: Interpreter, owner: Iter, name: str, args: list[Arg], spot: Spot, scope: Scope
 ) -> Value:
     if name == "next" and not args:
-        run.site("old-name", spot, None, scope, "next")
+        run.record(OldName(spot, None, scope, "next"))
     if name in ("send", "asend") and args:
         return functions.sent(run, owner, args[0][0])
     return owner.element if name in ("__next__", "next") else UNKNOWN

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection
 
+from samedevice.places.events import Loaded
 from samedevice.places.focus import Focus
 from samedevice.places.interpret import Interpreter
 from samedevice.places.objects import Either, Func, Scope
@@ -117,8 +118,7 @@ def _other(value: Value) -> str:
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
             return _TEXTS[_ELSEWHERE]
-        site = value.site
-        loaded = value.packed and site is not None and site.kind == "load"
+        loaded = value.packed and isinstance(value.site, Loaded)
         return _LOADED if loaded and not value.node.find().sure else ""
     if value is NONE:
         return ""  # None has no device that could be asked for

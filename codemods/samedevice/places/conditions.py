@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import narrowing, operators
 from samedevice.places.dispatch import evaluates
-from samedevice.places.events import ArmTaken, DeviceOf
+from samedevice.places.events import ArmTaken, DeviceChosen, DeviceOf
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
@@ -142,7 +142,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             if match:
                 made = run.graph.node(Spot(scope.path, node))
                 run.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
-                run.site("resolver", Spot(scope.path, node), made, scope)
+                run.record(DeviceChosen(Spot(scope.path, node), made, scope))
                 return Device(made, Spot(scope.path, node), text=True, resolved=True)
         if isinstance(value, Device):
             followed = _where_it_is(run, node, value.text, scope)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice import syntax
+from samedevice.places.events import Indexed, Literal, UndefinedDevice
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Ext, Scope
 from samedevice.places.values import (
@@ -52,9 +53,7 @@ def indexed(
     if isinstance(index, Rank):
         found.rank = index
         of_rank(run, index, spot)
-    site = run.site("indexed", spot, found.node, scope)
-    site.detail.update(device=found, index=index)
-    run.snapshot(site, scope)
+    run.snapshot(run.record(Indexed(spot, found.node, scope, device=found)), scope)
     return found
 
 
@@ -140,7 +139,7 @@ def undefined(run: Interpreter, spot: Spot, scope: Scope) -> None:
         if name in level.names:
             return
         level = level.outer
-    run.site("undefined-device", spot, None, scope, name)
+    run.record(UndefinedDevice(spot, None, scope, name))
 
 
 def _of_something(node: ast.AST) -> bool:
@@ -177,8 +176,7 @@ def device_literal(
             if value.spot is not None and DEVICE.fullmatch(str(value.value)):
                 # A user who does not choose gets a device that the machine may not have.
                 run.stored_literals.add(value.spot.node)
-                default = run.site("literal", value.spot, chosen, scope, text)
-                default.detail.update(value=value)
+                default = run.record(Literal(value.spot, chosen, scope, text, value=value))
                 default.under_device_test = False
         return value.device
     origin = value.spot or spot
@@ -203,9 +201,8 @@ def device_literal(
     else:
         return None
     run.consumed[origin.node] = found
-    site = run.site("literal", origin, node, scope, text)
-    site.detail.update(value=value, workers=run.workers)
-    run.snapshot(site, scope)
+    site = Literal(origin, node, scope, text, value=value, workers=run.workers)
+    run.snapshot(run.record(site), scope)
     return found
 
 

@@ -1,6 +1,7 @@
-"""What happens to values, one class for each thing that rules ask about.
+"""What happens to values: one class for each thing that rules ask about.
 
-Kinds that have no class yet are told by `Site.kind`, and keep what they know in `Site.detail`.
+A class that others are made from is asked for all of these: `Creation` for `Created`, `Shared` and
+`LegacyCreated`.
 """
 
 from __future__ import annotations
@@ -8,17 +9,330 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Node, Spot
 from samedevice.places.objects import Obj
 from samedevice.places.sites import Site
-from samedevice.places.values import Arg, Device, Dict, Seq, Tensor, Value
+from samedevice.places.values import Arg, Const, Device, Dict, Seq, Tensor, Value
+from samedevice.torchfacts import Fact
+
+# -- tensors come from somewhere --------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Produced(Site):
+    """A tensor comes from here.
+
+    What became of it: it was `moved`, by a statement that `dropped` the result, it is `trained`, or
+    a module copied it into itself.
+    """
+
+    moved: bool = False
+    dropped: bool = False
+    trained: bool = False
+    into_module: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Structured(Produced):
+    """Tensors come from here in a structure that is not known.
+
+    `parts` are the members, each with a site of its own whose `whole` this is; a member that is not
+    there is one of the `others`. `perhaps` it is something else.
+    """
+
+    parts: dict[object, Value] = field(default_factory=dict)
+    others: Tensor | None = None
+    whole: Structured | None = None
+    perhaps: bool = False
+
+    def part(self, node: Node) -> Structured:
+        """Return the site of a member with a place of its own."""
+        made = type(self)(self.spot, node, self.scope, self.name, hosted=self.hosted)
+        made.under_device_test = self.under_device_test
+        made.whole, made.perhaps = self, self.perhaps
+        return made
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Creation(Produced):
+    """A tensor is made by a library's function, which `fact` describes.
+
+    `has_state`: by a module that has something by now to ask for its device. `by_default`: on a
+    default device.
+    """
+
+    fact: Fact
+    args: list[Arg]
+    kwargs: dict[str, Arg]
+    has_state: bool = False
+    by_default: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Created(Creation):
+    """A factory makes a tensor: `torch.zeros(...)`."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Shared(Creation):
+    """A tensor is made over the memory of an array: `torch.from_numpy(...)`."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LegacyCreated(Creation):
+    """A tensor type makes a tensor: `torch.FloatTensor(...)`."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A name for a batch, or for a container with a member of one.
+
+    `spot` is the statement, and `inside` the function or file that it belongs to.
+    """
+
+    name: str
+    spot: Spot
+    inside: ast.AST
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Drawn(Structured):
+    """A batch, or a tensor of one, is drawn from a loader, or from what is perhaps one.
+
+    `bound` is its first name, `held` that of the first `container` that holds it, `named` whether
+    it had a name before. `of_argument`: it is a part of what a caller passes. `pinned`: its memory
+    is.
+    """
+
+    bound: Bound | None = None
+    held: Bound | None = None
+    container: Value | None = None
+    named: bool = False
+    of_argument: bool = False
+    pinned: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Loaded(Structured):
+    """A file is loaded to where `mapped` says; if it was not there, the program had `made` it."""
+
+    mapped: Arg | None = None
+    fact: Fact = field(default_factory=lambda: Fact("load"))
+    made: Obj | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Cloned(Produced):
+    """A parameter of a module is copied before the module moves."""
+
+    module: Obj
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class PlainTensor(Produced):
+    """A module stores a tensor that it does not register."""
+
+    owner: Obj
+    value: Tensor
+
+
+# -- values are put somewhere -----------------------------------------------------------------
+
+
+class Placing(Site):
+    """Something is put on a device, None where that is not known."""
+
+    __slots__ = ()
+
+    device: Device | None
+
+
+class Move(Placing):
+    """A tensor or module is moved; `type` is the tensor type that says so, or ""."""
+
+    __slots__ = ()
+
+    type: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TensorMoved(Structured, Move):
+    """A tensor is moved. `some`: only some items of its dataset are. `workers`: by a worker."""
+
+    device: Device | None = None
+    type: str = ""
+    tensor: Tensor | None = None
+    workers: bool = False
+    some: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ModuleMoved(Move):
+    """A module is moved."""
+
+    device: Device
+    type: str
+    module: Obj
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Placed(Placing):
+    """A tensor is made on a device; `workers`: by a worker."""
+
+    device: Device
+    workers: bool
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GivenDevice(Site):
+    """A tensor is made on, or moved to, a device that does not have to be the accelerator."""
+
+    device: Arg
+
+
+# -- modules and generators -------------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ModuleMade(Site):
+    """A module comes from here, or from the call that `returned` it to code that can move it."""
+
+    returned: Spot | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Built(ModuleMade):
+    """A module is built, perhaps told its device."""
+
+    module: Obj
+    device: Arg | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Copied(ModuleMade):
+    """A module is copied, when the original had been moved so many times."""
+
+    made: Obj
+    original: Obj
+    moves: int
+    source: Spot
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GeneratorMade(Site):
+    """A generator is made, perhaps told its device. `loader`: it shuffles for one on the CPU."""
+
+    device: Arg | None
+    loader: bool = False
+
+
+# -- devices are named ------------------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Literal(Site):
+    """A constant names a device: `name` is its text. `workers`: in a worker."""
+
+    value: Const
+    workers: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Indexed(Site):
+    """An expression names a device by its index: `f"cuda:{gpu}"`."""
+
+    device: Device
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class DeviceChosen(Site):
+    """A device is chosen by whether there is an accelerator."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class FlagSet(Site):
+    """Whether there is an accelerator gets a name."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class UndefinedDevice(Site):
+    """A name stands for a device and is bound nowhere yet."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class DefaultSet(Site):
+    """New tensors are told where to be from now on."""
+
+
+# -- values are read --------------------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HostDemand(Site):
+    """A tensor is needed in the CPU's memory.
+
+    `whole`: the expression is the tensor, and not only a container of it; `added` is what was
+    appended to the container, and where.
+    """
+
+    whole: bool
+    added: tuple[tuple[Tensor, Spot], ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HostRead(HostDemand):
+    """Code of the CPU reads a tensor; `method`: by a method of the tensor."""
+
+    method: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LengthsRead(HostDemand):
+    """Lengths of sequences are read, which have to be on the CPU."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Undecided(Site):
+    """A value of which nothing is known meets what is at the site's place."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Operand(Site):
+    """An expression is looked at by itself. `creates`: a library's function makes its value."""
+
+    creates: bool = False
+
+
+# -- what only some machines or versions have -------------------------------------------------
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class CudaOnly(Site):
+    """A call raises without the accelerator that it is for."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class CudaQuiet(Site):
+    """A call does nothing without the accelerator that it is for."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Amp(Site):
+    """`autocast` or a `GradScaler` is made."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class OldName(Site):
+    """Something is called by a name that torch or Python no longer has."""
+
+
+# -- other ------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Comparison(Site):
     """Devices are compared: of `a == b` or `a != b` both sides."""
 
-    kind: str = field(default="comparison", init=False)
     left: Value
     right: Value
 
@@ -27,7 +341,6 @@ class Comparison(Site):
 class DeviceOf(Site):
     """A tensor is asked for its device in some other way than `x.device`: `of` is the tensor."""
 
-    kind: str = field(default="where", init=False)
     of: ast.AST
     device: Device
 
@@ -36,7 +349,6 @@ class DeviceOf(Site):
 class Draw(Site):
     """A random tensor is drawn with a generator."""
 
-    kind: str = field(default="draw", init=False)
     generator: Obj
 
 
@@ -44,35 +356,14 @@ class Draw(Site):
 class Optimizes(Site):
     """An optimizer is made for the parameters of some modules."""
 
-    kind: str = field(default="optimizer", init=False)
     modules: list[Obj]
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Copied(Site):
-    """A module is copied, when the original had been moved so many times."""
-
-    kind: str = field(default="copy", init=False)
-    made: Obj
-    original: Obj
-    moves: int
-    source: Spot
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Cloned(Site):
-    """A parameter of a module is copied before the module moves."""
-
-    kind: str = field(default="clone", init=False)
-    module: Obj
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Dropped(Site):
     """A statement moves a tensor and drops the result; a `leaf` is what an optimizer trains."""
 
-    kind: str = field(default="dropped", init=False)
-    move: Site
+    move: TensorMoved
     leaf: bool
 
 
@@ -80,7 +371,6 @@ class Dropped(Site):
 class FirstItem(Site):
     """The first item is taken of what is perhaps a number: `bare` is the tensor itself."""
 
-    kind: str = field(default="first-item", init=False)
     scalar: bool
     bare: ast.expr
 
@@ -89,7 +379,6 @@ class FirstItem(Site):
 class Kept(Site):
     """An object that is no module stores one."""
 
-    kind: str = field(default="kept", init=False)
     module: Obj
 
 
@@ -97,24 +386,13 @@ class Kept(Site):
 class DefaultMade(Site):
     """A parameter's default makes a device, once and for all calls; `call` left it out."""
 
-    kind: str = field(default="default", init=False)
     call: Spot | None
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class PlainTensor(Site):
-    """A module stores a tensor that it does not register."""
-
-    kind: str = field(default="plain-tensor", init=False)
-    owner: Obj
-    value: Tensor
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class PlainContainer(Site):
     """A module stores modules in a list or mapping that does not register them."""
 
-    kind: str = field(default="plain-container", init=False)
     owner: Obj
     value: Seq | Dict
 
@@ -123,7 +401,6 @@ class PlainContainer(Site):
 class ProcessCall(Site):
     """A program of several processes says which device one of them has."""
 
-    kind: str = field(default="process", init=False)
     args: list[Arg]
     kwargs: dict[str, Arg]
 
@@ -136,7 +413,6 @@ class BranchTaken(Site):
     where a tensor is.
     """
 
-    kind: str = field(default="branch", init=False)
     positive: bool | None
     choice: bool = False
     of_value: bool = False
@@ -146,6 +422,19 @@ class BranchTaken(Site):
 class ArmTaken(Site):
     """An expression asks for the accelerator, as an `if` does: `a if test else b`."""
 
-    kind: str = field(default="choice", init=False)
     positive: bool
     choice: bool
+
+
+def is_bare(site: Site) -> bool:
+    """Tell whether a module is being built here that has nothing yet to ask for its device."""
+    if not site.constructing:
+        return False
+    func = site.scope.func
+    own = func is not None and getattr(func.node, "name", "") == "__init__"
+    return own or not (isinstance(site, Creation) and site.has_state)
+
+
+def device_of(site: Site) -> Device | None:
+    """Return the device that something is put on, or that is named by its index."""
+    return site.device if isinstance(site, (Placing, Indexed)) else None

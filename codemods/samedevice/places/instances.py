@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import classes, functions
+from samedevice.places.events import Built
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import nn
 from samedevice.places.objects import Ext, Func, Klass, Obj, Scope
@@ -113,8 +114,7 @@ def instantiate(
     """Return a new instance of a class of the project."""
     made = new_object(run, klass, spot, scope)
     if klass.family == "module":
-        made.site = run.site("module", spot, made.node, scope, klass.node.name)
-        made.site.detail["object"] = made
+        made.site = run.record(Built(spot, made.node, scope, klass.node.name, module=made))
         nn.made_on_default(run, made, spot, scope)
         run.snapshot(made.site, scope)
     init = klass.lookup("__init__")

@@ -41,7 +41,7 @@ from samedevice.places.context import Context
 from samedevice.places.dispatch import EVALUATORS, EXECUTORS
 from samedevice.places.environment import State
 from samedevice.places.focus import Definitions, Unit
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Spot
 from samedevice.places.lines import Lines
 from samedevice.places.objects import NAMING, Func, Klass, Names, Obj, Scope
 from samedevice.places.sites import Site
@@ -329,10 +329,6 @@ class Interpreter(Context):
         return None
 
     # -- sites ------------------------------------------------------------------------------
-
-    def site(self, kind: str, spot: Spot, node: Node | None, scope: Scope, name: str = "") -> Site:
-        """Record an expression that decides or demands a place."""
-        return self.record(Site(kind, spot, node, scope, name))
 
     def record(self, event: _Event) -> _Event:
         """Record what happens to a value, and under which circumstances."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes
+from samedevice.places.events import Drawn
 from samedevice.places.graph import Spot
 from samedevice.places.objects import Either, Func, Klass, Obj, Scope
 from samedevice.places.values import (
@@ -104,10 +105,9 @@ def unknown_batch(run: Interpreter, value: Tensor, spot: Spot, scope: Scope) -> 
     """Return an element of something that is iterated but not known: perhaps a batch."""
     node = run.graph.node(spot)
     node.sure = False
-    site = run.site("batch", spot, node, scope)
-    site.detail["perhaps"] = True
-    site.detail["part"] = value.node.find().pin is None  # of what a caller passes
-    made = Tensor(node, site=site)
+    argument = value.node.find().pin is None  # of what a caller passes
+    site = Drawn(spot, node, scope, perhaps=True, of_argument=argument)
+    made = Tensor(node, site=run.record(site))
     made.packed = True
     run.graph.batch(value.node, node)
     return made
@@ -116,7 +116,7 @@ def unknown_batch(run: Interpreter, value: Tensor, spot: Spot, scope: Scope) -> 
 def batch_of(run: Interpreter, loader: Obj, spot: Spot, scope: Scope) -> Value:
     """Return what a loader yields, each tensor of it with its own place."""
     structure = loader.attrs.get("batch", UNKNOWN)
-    return fresh(run, structure, spot, scope, "batch")
+    return fresh(run, structure, spot, scope)
 
 
 def item_of(run: Interpreter, dataset: Obj, spot: Spot, scope: Scope) -> Value:
@@ -132,13 +132,11 @@ def item_of(run: Interpreter, dataset: Obj, spot: Spot, scope: Scope) -> Value:
         run.hosted -= 1
     else:
         item = dataset.attrs.get("item", UNKNOWN)
-    return fresh(run, item, spot, scope, "batch")
+    return fresh(run, item, spot, scope)
 
 
-def fresh(
-    run: Interpreter, value: Value, spot: Spot, scope: Scope, kind: str, depth: int = DEEP
-) -> Value:
-    """Copy a structure, giving each tensor in it a new node and a site of the given kind.
+def fresh(run: Interpreter, value: Value, spot: Spot, scope: Scope, depth: int = DEEP) -> Value:
+    """Copy a structure that is drawn here, giving each tensor in it a place of its own.
 
     What is deeper in it than `depth` is not followed: it may hold itself.
     """
@@ -148,35 +146,27 @@ def fresh(
         node = run.graph.node(spot)
         node.sure = value.node.find().sure
         run.graph.batch(value.node, node)
-        made = Tensor(node, site=run.site(kind, spot, node, scope))
+        made = Tensor(node, site=run.record(Drawn(spot, node, scope, pinned=value.pinned)))
         made.packed, made.collated = value.packed, value.collated
-        if made.site is not None:
-            made.site.detail["pinned"] = value.pinned
         return made
     if isinstance(value, Obj) and value.family == "" and value.attrs:
         copied = Obj(value.family, value.name, value.cls, value.fact)
-        copied.attrs = {
-            k: fresh(run, v, spot, scope, kind, depth - 1) for k, v in value.attrs.items()
-        }
+        copied.attrs = {k: fresh(run, v, spot, scope, depth - 1) for k, v in value.attrs.items()}
         return copied
     if isinstance(value, Seq):
         items = (
-            [fresh(run, v, spot, scope, kind, depth - 1) for v in value.items]
+            [fresh(run, v, spot, scope, depth - 1) for v in value.items]
             if value.items is not None
             else None
         )
         element = (
-            fresh(run, value.element, spot, scope, kind, depth - 1)
-            if value.element is not None
-            else None
+            fresh(run, value.element, spot, scope, depth - 1) if value.element is not None else None
         )
         return Seq(value.kind, items, element)
     if isinstance(value, Dict):
-        made_dict = Dict(
-            {k: fresh(run, v, spot, scope, kind, depth - 1) for k, v in value.items.items()}
-        )
+        made_dict = Dict({k: fresh(run, v, spot, scope, depth - 1) for k, v in value.items.items()})
         if value.element is not None:
-            made_dict.element = fresh(run, value.element, spot, scope, kind, depth - 1)
+            made_dict.element = fresh(run, value.element, spot, scope, depth - 1)
         return made_dict
     return value
 

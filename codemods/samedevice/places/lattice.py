@@ -8,6 +8,7 @@ edited has to be a tensor on every path.
 
 from __future__ import annotations
 
+from samedevice.places.events import Loaded
 from samedevice.places.graph import Graph
 from samedevice.places.objects import Either, Func, Klass, Obj
 from samedevice.places.values import (
@@ -80,12 +81,12 @@ class Lattice:
         tensor, other = (left, right) if isinstance(left, Tensor) else (right, left)
         assert isinstance(tensor, Tensor)
         if tensor.packed and isinstance(other, Obj):
-            if tensor.site is not None and tensor.site.kind == "load":
+            if isinstance(tensor.site, Loaded):
                 # A file keeps what is made otherwise.
                 if other.family == "module":
-                    tensor.site.detail["into_module"] = True
+                    tensor.site.into_module = True
                 else:
-                    tensor.site.detail["made"] = other
+                    tensor.site.made = other
                 return other
         if counted(other, tensor):
             return SCALAR
@@ -228,7 +229,6 @@ def counted(number: Value, loaded: Value) -> bool:
             or isinstance(number, Const)
             and type(number.value) in (int, float)
         )
-        and loaded.site is not None
-        and loaded.site.kind == "load"
-        and "whole" in loaded.site.detail
+        and isinstance(loaded.site, Loaded)
+        and loaded.site.whole is not None
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import contents, models
-from samedevice.places.events import ProcessCall
+from samedevice.places.events import HostRead, LengthsRead, ProcessCall, Undecided
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, containers, images, operations, options
 from samedevice.places.objects import Obj, Scope
@@ -109,24 +109,23 @@ def demand_host(run: Interpreter, value: Value, where: Spot, scope: Scope, name:
     """Note tensors that must be on the host here."""
     direct = isinstance(value, Tensor)
     tensors = contents.tensors_in(value, where)
-    kind = "lengths" if name.rpartition(".")[2].startswith("pack_") else "host"
-    if kind == "lengths" and not direct:
+    demand = LengthsRead if name.rpartition(".")[2].startswith("pack_") else HostRead
+    if demand is LengthsRead and not direct:
         return  # a list of numbers: a tensor is made of it on the host
     for tensor, spot in tensors:
         if tensor.doubt is Doubt.OTHER:
             continue  # a number has no `.cpu()`
-        site = run.site(kind, spot, tensor.node, scope, name)
         # An expression that is the tensor itself can be moved; a container of tensors cannot.
-        site.detail["whole"] = spot.node is not where.node or direct
-        site.detail["tensor"] = tensor
+        whole = spot.node is not where.node or direct
+        site = run.record(demand(spot, tensor.node, scope, name, whole=whole))
         if isinstance(value, Seq) and value.added and surely_tensor(value.element or NONE):
-            site.detail["added"] = value.added
+            site.added = value.added
 
 
 def undecided(run: Interpreter, value: Value, where: Spot, node: Node, scope: Scope) -> None:
     """Note a value of which nothing is known, and what it meets."""
     if value is UNKNOWN and isinstance(where.node, ast.expr):
-        run.site("undecided", where, node, scope)
+        run.record(Undecided(where, node, scope))
 
 
 def call_library_object(

@@ -6,16 +6,34 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from samedevice.finding import Span
+from samedevice.places.events import (
+    Built,
+    Cloned,
+    Copied,
+    Created,
+    DeviceChosen,
+    Drawn,
+    GeneratorMade,
+    GivenDevice,
+    Indexed,
+    LegacyCreated,
+    Literal,
+    Loaded,
+    ModuleMoved,
+    Placed,
+    Shared,
+    TensorMoved,
+)
 from samedevice.places.sites import Site
 from samedevice.places.values import Device, Value
 from samedevice.project import Project
 
-MADE = {
-    "create": "created", "share": "created", "legacy": "created", "placed": "created",
-    "pinned": "created", "load": "loaded", "batch": "drawn from a loader", "module": "built",
-    "generator": "created", "clone": "copied", "copy": "copied",
+MADE: dict[type[Site], str] = {
+    Created: "created", Shared: "created", LegacyCreated: "created", Placed: "created",
+    GivenDevice: "created", Loaded: "loaded", Drawn: "drawn from a loader", Built: "built",
+    GeneratorMade: "created", Cloned: "copied", Copied: "copied",
 }  # fmt: skip
-MOVES = ("move", "module-move")
+MOVES = (TensorMoved, ModuleMoved)
 READS = ("item", "tolist", "numpy")
 
 
@@ -79,7 +97,7 @@ class Marks:
 
     def _is_device_site(self, node: ast.expr) -> bool:
         site = self._sites.get(node)
-        if site is None or site.kind not in ("literal", "resolver", "indexed"):
+        if not isinstance(site, (Literal, DeviceChosen, Indexed)):
             return False
         span = self._span(node)
         return site.spot.path == self._path and span.line == span.end_line
@@ -93,15 +111,15 @@ class Marks:
 
     def _of_call(self, node: ast.Call) -> tuple[list[Mark], Iterable[ast.AST] | None]:
         func, site = node.func, self._sites.get(node)
-        if site is None or site.kind not in (*MADE, *MOVES) or node not in self._seen:
+        if site is None or type(site) not in (*MADE, *MOVES) or node not in self._seen:
             if isinstance(func, ast.Attribute) and func.attr in READS and func.value in self._seen:
                 return [(func.value, "read", _last(self._span(func), func.attr))], None
             return [], None
-        if site.kind == "batch":
+        if isinstance(site, Drawn):
             return [], None
-        kind = MADE.get(site.kind, "moved")
+        kind = MADE.get(type(site), "moved")
         rest: list[ast.AST] = [*node.keywords, *node.args]
-        if isinstance(func, ast.Attribute) and (site.kind in MOVES or not _is_dotted(func)):
+        if isinstance(func, ast.Attribute) and (isinstance(site, MOVES) or not _is_dotted(func)):
             return [(node, kind, _last(self._span(func), func.attr))], [*rest, func.value]
         return [(node, kind, self._span(func))], rest
 

@@ -9,19 +9,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices, contents
-from samedevice.places.events import Cloned
+from samedevice.places.events import (
+    Built,
+    Cloned,
+    Creation,
+    DefaultSet,
+    DeviceChosen,
+    Indexed,
+    Literal,
+    Move,
+    Placing,
+    ProcessCall,
+    is_bare,
+)
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.objects import Ext, Klass
-from samedevice.places.sites import Site, SiteGroup, is_bare
+from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Device
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
 
 _PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
-
-#: Kinds of sites at which a tensor is made.
-CREATIONS = ("create", "share", "legacy")
 
 
 class Policy:
@@ -47,7 +56,7 @@ class Policy:
         if self._spread is None:
             numbered = [
                 group
-                for group in self.solution.all_groups("literal")
+                for group in self.solution.all_groups(Literal)
                 if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted
             ]
             self._spread = {}
@@ -63,13 +72,12 @@ class Policy:
         """Return the programs with a class or function that uses two GPUs whose numbers it
         computed."""
         homes: dict[ast.AST, dict[str, SiteGroup]] = {}
-        for kind in ("move", "module-move", "placed"):
-            for group in self.solution.all_groups(kind):
-                device, func = group.first.detail["device"], group.first.scope.func
-                if device is None or not device.counted or func is None or device.spot is None:
-                    continue
-                home = func.cls.node if func.cls is not None else func.node
-                homes.setdefault(home, {}).setdefault(ast.unparse(device.spot.node), group)
+        for group in self.solution.all_groups(Placing):
+            device, func = group.first.device, group.first.scope.func
+            if device is None or not device.counted or func is None or device.spot is None:
+                continue
+            home = func.cls.node if func.cls is not None else func.node
+            homes.setdefault(home, {}).setdefault(ast.unparse(device.spot.node), group)
         return {
             self.programs.of(group.spot.path): list(groups.values())
             for groups in homes.values()
@@ -95,18 +103,18 @@ class Policy:
                 if site.node is not None and module.node is not None and not module.moves:
                     self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
-        if any([self._agree(group) for kind in CREATIONS for group in self.solution.groups(kind)]):
+        if any([self._agree(group) for group in self.solution.groups(Creation)]):
             self.graph.solve()
 
-    def _agree(self, group: SiteGroup) -> bool:
+    def _agree(self, group: Group[Creation]) -> bool:
         """Pin what some evaluations of a creation leave open and others want on the device."""
         if len(group.sites) < 2 or self.solution.reach.follow(group) is not None:
             return False
         if any(is_bare(site) and not self.stays_behind(site) for site in group.sites):
             return False  # the module is on the CPU while it is built
-        if any("device" in site.detail["kwargs"] for site in group.sites):
+        if any("device" in site.kwargs for site in group.sites):
             return False  # the callers who want it there have to say so
-        if any(site.detail.get("default") for site in group.sites):
+        if any(site.by_default for site in group.sites):
             return False  # each process has its own default
         places = {self.solution.place(site.node) for site in group.sites}
         if not {Place.CENTRAL, Place.UNKNOWN} <= places:
@@ -124,12 +132,12 @@ class Policy:
         """A program's only accelerator is the device it computes on, whatever its number is."""
         numbered = [
             group
-            for group in self.solution.all_groups("literal")
+            for group in self.solution.all_groups(Literal)
             if not group.first.name.startswith(("cpu", "meta"))
         ]
         others = {
             group.spot.path
-            for kind in ("indexed", "resolver", "process", "move", "module-move")
+            for kind in (Indexed, DeviceChosen, ProcessCall, Move)
             for group in self.solution.all_groups(kind)
             if not _to_literal(group)
         }
@@ -176,17 +184,14 @@ class Policy:
     def _active_files(self) -> set[str]:
         """The files whose own code puts something on a device."""
         found: set[str] = set()
-        for kind in ("module-move", "move", "placed", "default-device"):
-            for group in self.solution.all_groups(kind):
-                for site in group.sites:
-                    device = site.detail.get("device")
-                    if site.callers_unknown:
-                        continue
-                    if kind == "default-device" or (
-                        isinstance(device, Device)
-                        and device.node.find().pin in (Place.CENTRAL, Place.FIXED)
-                    ):
-                        found.add(site.spot.path)
+        for group in self.solution.all_groups(Placing):
+            for site in group.sites:
+                pin = site.device.node.find().pin if site.device is not None else None
+                if not site.callers_unknown and pin in (Place.CENTRAL, Place.FIXED):
+                    found.add(site.spot.path)
+        for told in self.solution.all_groups(DefaultSet):
+            if not all(site.callers_unknown for site in told.sites):
+                found.add(told.spot.path)
         return found
 
     def _for_the_cpu(self) -> set[str]:
@@ -210,7 +215,7 @@ class Policy:
             for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
                 if contents.modules_in(value):
                     spots.append(Spot(klass.scope.path, klass.node))
-        for group in self.solution.all_groups("module") if processes else ():
+        for group in self.solution.all_groups(Built) if processes else ():
             for site in group.sites:
                 if site.scope.func is not None and site.scope.func.cls in processes:
                     spots.append(site.spot)
@@ -237,16 +242,16 @@ class Policy:
 
     def _accelerators(self) -> Iterator[SiteGroup]:
         """The places that name an accelerator."""
-        for kind in ("literal", "indexed", "resolver"):
+        for kind in (Literal, Indexed, DeviceChosen):
             for group in self.solution.all_groups(kind):
                 if not group.first.name.startswith(("cpu", "meta")):
                     yield group
 
     def _seed(self, free: set[str]) -> None:
         """A program for the CPU only: its models, and its heavy arithmetic, go to the device."""
-        for group in self.solution.all_groups("module"):
+        for group in self.solution.all_groups(Built):
             for site in group.sites:
-                made = site.detail["object"]
+                made = site.module
                 if (
                     site.spot.path in free
                     and made.used
@@ -333,9 +338,8 @@ class Policy:
     def _having(self) -> set[str]:
         return self.programs.with_what_they_run(
             group.spot.path
-            for kind in ("module-move", "move", "placed")
-            for group in self.solution.all_groups(kind)
-            if any(_is_chosen(site.detail.get("device")) for site in group.sites)
+            for group in self.solution.all_groups(Placing)
+            if any(_is_chosen(site.device) for site in group.sites)
         )
 
     def offering(self) -> tuple[str, ...]:
@@ -389,8 +393,8 @@ def _is_process(klass: Klass) -> bool:
 
 def _to_literal(group: SiteGroup) -> bool:
     """Tell whether a place of a device is a move to one that is a constant, or to the CPU."""
-    device = group.first.detail.get("device")
-    if group.kind not in ("move", "module-move") or not isinstance(device, Device):
+    device = group.first.device if isinstance(group.first, Move) else None
+    if device is None:
         return False
     if device.node.find().pin is Place.HOST:
         return True

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.places import functions
+from samedevice.places.events import Operand
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.objects import Func, Obj, Scope
-from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Device, Option, Value
 
 if TYPE_CHECKING:
@@ -112,12 +113,12 @@ class InReach:
             (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
         )
 
-    def site_at(self, spot: Spot) -> Site | None:
+    def site_at(self, spot: Spot) -> Operand | None:
         """Return a site for an expression, with what the code there could name a device by."""
         scope = self.interpreter.scope_of(spot)
         if scope is None:
             return None
-        site = Site("operand", spot, None, scope)
+        site = Operand(spot, None, scope)
         self.interpreter.snapshot(site, scope)
         bound = self._bound_in(scope)
         line = getattr(self.solution.statement_of(spot) or spot.node, "lineno", 0)
@@ -173,7 +174,7 @@ class InReach:
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
         found: dict[str, list[Node]] = {}
         for one in scopes:
-            site = Site("operand", Spot(scope.path, scope.node), None, one)
+            site = Operand(Spot(scope.path, scope.node), None, one)
             self.interpreter.snapshot(site, one)
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())

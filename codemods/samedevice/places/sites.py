@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Generic, TypeVar
 
 from samedevice.places.graph import Node, Spot
 from samedevice.places.objects import Scope
@@ -12,14 +12,15 @@ from samedevice.places.values import Value
 
 @dataclass(eq=False, slots=True)
 class Site:
-    """An expression that decides or demands a place, in one evaluation of its function."""
+    """An expression that decides or demands a place, in one evaluation of its function.
 
-    kind: str
+    What happens there is said by its class: one of those in `events.py`.
+    """
+
     spot: Spot
     node: Node | None
     scope: Scope
     name: str = ""
-    detail: dict[str, Any] = field(default_factory=dict)
     devices: list[tuple[str, Value, bool]] = field(default_factory=list)
     tensors: list[tuple[str, Node]] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -33,11 +34,12 @@ class Site:
 
     def release(self) -> None:
         """Let go of the values that it speaks of, which refer to it."""
-        self.detail.clear()
-        if type(self) is not Site:
-            for name in type(self).__slots__:
-                delattr(self, name)
+        for each in fields(self):
+            if each.name not in _COMMON:
+                delattr(self, each.name)
 
+
+_COMMON = frozenset(each.name for each in fields(Site))
 
 Event = TypeVar("Event", bound=Site, covariant=True)
 
@@ -46,7 +48,6 @@ Event = TypeVar("Event", bound=Site, covariant=True)
 class Group(Generic[Event]):
     """One place in the code, with every evaluation of it."""
 
-    kind: str
     spot: Spot
     sites: list[Event] = field(default_factory=list)
 
@@ -64,12 +65,3 @@ def perhaps_number(node: Node) -> bool:
     """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
     root = node.find()
     return root.name == "loaded" and not root.sure
-
-
-def is_bare(site: Site) -> bool:
-    """Tell whether a module is being built here that has nothing yet to ask for its device."""
-    if not site.constructing:
-        return False
-    func = site.scope.func
-    own = func is not None and getattr(func.node, "name", "") == "__init__"
-    return own or not site.detail.get("has_state")

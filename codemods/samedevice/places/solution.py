@@ -7,15 +7,24 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar, cast, overload
+from typing import TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
 from samedevice.places.certainty import Watcher
+from samedevice.places.events import (
+    Built,
+    Creation,
+    Drawn,
+    GivenDevice,
+    HostDemand,
+    ModuleMoved,
+    Undecided,
+)
 from samedevice.places.focus import Focus
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Scope
 from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
 from samedevice.places.reach import ON_DEVICE, InReach
@@ -42,20 +51,21 @@ _LEFT_BEHIND = frozenset(
     )  # fmt: skip
 )
 
-#: Kinds of places that make what is on the CPU until something moves it.
-_MADE = frozenset(("batch", "create", "legacy", "module", "share"))
+#: What makes something that is on the CPU until it is moved.
+_MADE = (Drawn, Creation, Built)
 
 _View = TypeVar("_View")
-
-
 _Event = TypeVar("_Event", bound=Site)
+_KINDS: dict[type[Site], tuple[type[Site], ...]] = {}
 
 
-def _kind(event: str | type[Site]) -> str:
-    """Return the kind of a class of events."""
-    if isinstance(event, str):
-        return event
-    return str(event.__dataclass_fields__["kind"].default)
+def _kinds(event: type[_Event]) -> tuple[type[_Event], ...]:
+    """Return a class of events and those made from it, as they are defined."""
+    known = _KINDS.get(event)
+    if known is None:
+        inner = (kind for each in event.__subclasses__() for kind in _kinds(each))
+        known = _KINDS[event] = (event, *inner)
+    return cast("tuple[type[_Event], ...]", known)
 
 
 class Solution:
@@ -70,8 +80,8 @@ class Solution:
         self.interpreter = interpreter
         self.graph = interpreter.graph
         self.told = interpreter.focus.rest if interpreter.focus is not None else None
-        self._groups: dict[str, list[SiteGroup]] = {}
-        self._by_node: dict[str, dict[ast.AST, list[SiteGroup]]] = {}
+        self._groups: dict[type[Site], list[SiteGroup]] = {}
+        self._by_node: dict[type[Site], dict[ast.AST, list[SiteGroup]]] = {}
         self._views: dict[object, object] = {}
         self.programs = Programs(project, interpreter.program)
         self.reach = InReach(self)
@@ -87,13 +97,13 @@ class Solution:
         return cast(_View, self._views[make])
 
     def _group(self) -> None:
-        by_place: dict[tuple[str, ast.AST], SiteGroup] = {}
+        by_place: dict[tuple[type[Site], ast.AST], SiteGroup] = {}
         for site in self.interpreter.sites:
-            key = (site.kind, site.spot.node)
+            key = (type(site), site.spot.node)
             group = by_place.get(key)
             if group is None:
-                group = by_place[key] = SiteGroup(site.kind, site.spot)
-                self._groups.setdefault(site.kind, []).append(group)
+                group = by_place[key] = SiteGroup(site.spot)
+                self._groups.setdefault(type(site), []).append(group)
             group.sites.append(site)
 
     def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
@@ -112,41 +122,39 @@ class Solution:
         self.interpreter.release()
         vars(self).clear()
 
-    @overload
-    def all_groups(self, kind: str) -> Sequence[SiteGroup]: ...
-    @overload
-    def all_groups(self, kind: type[_Event]) -> Sequence[Group[_Event]]: ...
-    def all_groups(self, kind: str | type[Site]) -> Sequence[Any]:
-        """Return the places of a kind, those that are left alone too."""
-        return self._groups.get(_kind(kind), ())
+    def all_groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
+        """Return the places of an event, those that are left alone too."""
+        for kind in _kinds(event):
+            yield from cast("list[Group[_Event]]", self._groups.get(kind, []))
 
-    @overload
-    def groups(self, kind: str) -> Iterator[SiteGroup]: ...
-    @overload
-    def groups(self, kind: type[_Event]) -> Iterator[Group[_Event]]: ...
-    def groups(self, kind: str | type[Site]) -> Iterator[Any]:
-        """Return the places of a kind that may be changed, in the order of evaluation."""
-        kind = _kind(kind)
-        for group in self._groups.get(kind, ()):
+    def groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
+        """Return the places of an event that may be changed, in the order of evaluation."""
+        for group in self.all_groups(event):
             if group.first.hosted or self.policy.managed(group.spot.path):
                 continue
-            if kind in _MADE and all(map(self.programs.in_demonstration, group.sites)):
-                continue
+            if isinstance(group.first, _MADE):
+                if all(map(self.programs.in_demonstration, group.sites)):
+                    continue
             yield group
 
-    def groups_at(self, kind: str, node: ast.AST) -> list[SiteGroup]:
-        """Return the places of a kind that are this node and may be changed: one, or none."""
-        if kind not in self._by_node:
-            self._by_node[kind] = {}
-            for group in self.groups(kind):
-                self._by_node[kind].setdefault(group.spot.node, []).append(group)
-        return self._by_node[kind].get(node, [])
+    def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:
+        """Return the places of an event that are this node and may be changed: one, or none."""
+        if event not in self._by_node:
+            self._by_node[event] = {}
+            for group in self.groups(event):
+                self._by_node[event].setdefault(group.spot.node, []).append(group)
+        return cast("list[Group[_Event]]", self._by_node[event].get(node, []))
 
-    def hosted_groups(self, kind: str) -> Iterator[SiteGroup]:
-        """Return the places of a kind in code of datasets and workers."""
-        for group in self._groups.get(kind, ()):
+    def hosted_groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
+        """Return the places of an event in code of datasets and workers."""
+        for group in self.all_groups(event):
             if group.first.hosted and not self.policy.managed(group.spot.path):
                 yield group
+
+    @staticmethod
+    def kinds(event: type[_Event]) -> tuple[type[_Event], ...]:
+        """Return a class of events and those made from it, as they are defined."""
+        return _kinds(event)
 
     def clashing(self, node: Node | None) -> bool:
         """Tell whether a value is on the host but enters an operation on the device."""
@@ -164,11 +172,11 @@ class Solution:
     def _by_default(self) -> set[Node]:
         return {
             site.node.find()
-            for group in self._groups.get("pinned", ())
+            for group in self.all_groups(GivenDevice)
             for site in group.sites
             if site.node is not None
-            and isinstance(site.detail["device"][0], Const)
-            and self.call_without(site.detail["device"][0]) is not None
+            and isinstance(site.device[0], Const)
+            and self.call_without(site.device[0]) is not None
         }
 
     def serves_host(self, node: Node) -> bool:
@@ -179,8 +187,7 @@ class Solution:
     def _read_on_host(self) -> set[Node]:
         return {
             site.node.find()
-            for kind in ("host", "lengths")
-            for group in self._groups.get(kind, ())
+            for group in self.all_groups(HostDemand)
             for site in group.sites
             if site.node is not None
         }
@@ -242,7 +249,7 @@ class Solution:
 
         What a module's method hands on of its own arguments is left to those who call it.
         """
-        for group in self.groups("undecided"):
+        for group in self.groups(Undecided):
             for site in group.sites:
                 if site.callers_unknown or self.place(site.node) is not Place.CENTRAL:
                     continue
@@ -265,7 +272,7 @@ class Solution:
                 seen.add(spot.node)
                 site = self.reach.site_at(spot)
                 if site is not None and not self.policy.managed(spot.path):
-                    yield SiteGroup("undecided", spot, [replace(site, node=other)])
+                    yield SiteGroup(spot, [replace(site, node=other)])
 
     def incomplete(self, findings: Iterable[Finding]) -> tuple[str, ...]:
         """Return what keeps a program for the CPU from being converted: "main.py:83", ...
@@ -390,11 +397,10 @@ class Solution:
 
     def moves_itself(self, group: SiteGroup) -> bool:
         """Tell whether a method moves its own module, or a part of it."""
-        if group.kind != "module-move":
+        if not isinstance(group.first, ModuleMoved):
             return False
         module = self.reach.module_of(group.first.scope)
-        moved: Obj = group.first.detail["object"]
-        return module is not None and module in moved.wholes()
+        return module is not None and module in group.first.module.wholes()
 
 
 def _is_parameter(node: ast.AST, function: ast.AST) -> bool:

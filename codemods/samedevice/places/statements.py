@@ -19,6 +19,7 @@ from samedevice.places import (
     subscripts,
 )
 from samedevice.places.dispatch import executes
+from samedevice.places.events import FlagSet
 from samedevice.places.graph import Spot
 from samedevice.places.models import builtin_types, tensor_methods
 from samedevice.places.models.functional import DISPATCHED
@@ -53,7 +54,7 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
                 subscripts.remember_key(node.targets[0].id, node.value, scope)
         choices.offer(run, node.targets[0], value, scope, node)
         if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
-            run.site("flag", Spot(scope.path, node), None, scope, node.targets[0].id)
+            run.record(FlagSet(Spot(scope.path, node), None, scope, node.targets[0].id))
     return False
 
 

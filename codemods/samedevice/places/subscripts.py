@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from samedevice import syntax
 from samedevice.places import calls, classes, devices, functions, iteration
 from samedevice.places.dispatch import evaluates
-from samedevice.places.events import FirstItem
+from samedevice.places.events import Drawn, FirstItem, Loaded, Structured
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Either, Ext, Func, Klass, Obj, Scope
-from samedevice.places.sites import Site
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 def _entry(run: Interpreter, owner: Tensor, key: str, spot: Spot) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
-    if owner.packed or owner.site is not None and owner.site.kind in ("batch", "load"):
+    if owner.packed or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
     node = run.graph.node(spot)
     node.sure = False
@@ -43,21 +42,15 @@ def _entry(run: Interpreter, owner: Tensor, key: str, spot: Spot) -> Tensor:
 def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
     """Return a member of a tensor structure that is not known: it has a place of its own."""
     site = value.site
-    if site is None or site.node is None:
+    if not isinstance(site, Structured) or site.node is None:
         return value
-    parts = site.detail.setdefault("parts", {})
-    if key not in parts and "others" in site.detail:
-        others = site.detail["others"]
-        assert isinstance(others, Tensor)
-        return others
-    if key not in parts:
+    if key not in site.parts and site.others is not None:
+        return site.others
+    if key not in site.parts:
         node = run.graph.node(site.spot)
         node.sure = False
-        made = Site(site.kind, site.spot, node, site.scope, site.name, hosted=site.hosted)
+        made = site.part(node)
         made.callers_unknown = run.symbolic > 0
-        made.under_device_test = site.under_device_test
-        made.detail["whole"] = site
-        made.detail["perhaps"] = site.detail.get("perhaps")
         run.sites.append(made)
         for source in value.node.batch_from:
             run.graph.batch(source, node)
@@ -66,10 +59,10 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
             run.graph.pin(node, Place.HOST, whole.pin_spot, whole.name)
         found = Tensor(node, site=made)
         found.packed = True
-        parts[key] = found
-    found = parts[key]
-    assert isinstance(found, Tensor)
-    return found
+        site.parts[key] = found
+    known = site.parts[key]
+    assert isinstance(known, Tensor)
+    return known
 
 
 @evaluates(ast.Subscript)

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import functions, moving
+from samedevice.places.events import Creation, HostDemand, Undecided
 from samedevice.places.graph import Meet, Node, Spot
 from samedevice.places.objects import Func, Obj
 from samedevice.places.sites import Site
@@ -31,7 +32,7 @@ _NODES = 300
 #: Nodes of an evaluation, with what it called, beyond which only its result is taken.
 _LARGEST = 2_000
 #: Sites that say where a value has to be; others tell only of the code, which is the same.
-_REPEATED = frozenset(("create", "share", "legacy", "host", "lengths", "undecided"))
+_REPEATED = (Creation, HostDemand, Undecided)
 
 
 @dataclass(frozen=True)
@@ -265,17 +266,15 @@ class _Copy:
     def sites(self) -> None:
         """Repeat what the evaluation found to be decided or demanded of values that depend."""
         for site in self._record.sites:
-            if site.kind in _REPEATED and site.node is not None:
+            if isinstance(site, _REPEATED) and site.node is not None:
                 if site.node.find() in self._new:
                     self._run.sites.append(self._site(site))
 
     def _site(self, site: Site) -> Site:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
-        return replace(
-            site, node=self._at(site.node), tensors=tensors, detail=dict(site.detail),
-            order=len(self._run.sites),
-        )  # fmt: skip
+        order = len(self._run.sites)
+        return replace(site, node=self._at(site.node), tensors=tensors, order=order)
 
     def stores(self, given: Given) -> None:
         """Set the attributes of the arguments that the evaluation set of its own."""

@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.finding import Span
-from samedevice.places.events import PlainTensor
+from samedevice.places.events import (
+    Built,
+    Cloned,
+    Copied,
+    Creation,
+    Drawn,
+    GeneratorMade,
+    GivenDevice,
+    Placed,
+    Placing,
+    PlainTensor,
+)
 from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.objects import Either, Obj
@@ -43,7 +54,7 @@ NAMES = {
 }  # fmt: skip
 
 #: What is made without naming a device is on the CPU, whatever it has to meet.
-_ON_HOST = frozenset(("create", "share", "legacy", "batch", "module", "generator"))
+_ON_HOST = (Creation, Drawn, Built, GeneratorMade)
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 
 
@@ -87,7 +98,7 @@ class Trace:
         self._sites: dict[ast.AST, Site] = {}
         for site in tracer.sites:
             known = self._sites.get(site.spot.node)
-            if known is None or (known.kind not in MADE and known.kind not in MOVES):
+            if known is None or type(known) not in (*MADE, *MOVES):
                 self._sites[site.spot.node] = site
         self._actual: dict[Value, Place] = {}
         self._chains: dict[Value, tuple[Event, ...]] = {}
@@ -172,7 +183,7 @@ class Trace:
         if isinstance(value, Device):
             return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
         site = self._site(value)
-        if site is not None and site.kind in (*MOVES, "placed", "pinned"):
+        if isinstance(site, (Placing, GivenDevice)):
             named = [part for part in parts if isinstance(part, Device)]
             if named:
                 return self.place(named[-1])
@@ -182,8 +193,8 @@ class Trace:
             return inferred if _moves(value) else Place.HOST
         if isinstance(site, PlainTensor):
             return self.place(site.value)  # it stays where it was when its module moves
-        if site is not None and (site.kind in _ON_HOST or site.kind in MADE):
-            return Place.HOST if site.kind in _ON_HOST else inferred
+        if type(site) in MADE:
+            return Place.HOST if isinstance(site, _ON_HOST) else inferred
         places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
         return Place.HOST if places == {Place.HOST} else inferred
 
@@ -191,7 +202,7 @@ class Trace:
         """Return the site that made a value, if one did."""
         spot, _ = self._tracer.births.get(value, (None, ()))
         site = self._sites.get(spot.node) if spot is not None else None
-        if site is None or site.kind not in MADE and site.kind not in MOVES:
+        if type(site) not in (*MADE, *MOVES):
             site = value.site if isinstance(value, (Tensor, Obj)) else None
         return site
 
@@ -242,12 +253,12 @@ class Trace:
             if isinstance(at, Device):
                 if spot is not None:
                     yield self._step("device chosen", self.place(at), spot)
-            elif site is not None and (site.kind in MADE or site.kind in MOVES):
+            elif site is not None and type(site) in (*MADE, *MOVES):
                 if site.spot.node not in told:
                     told.add(site.spot.node)
                     yield from self._chosen(at, site)
-                    yield self._step(MADE.get(site.kind, "moved"), self.place(at), site.spot)
-                if site.kind in MADE and site.kind not in ("clone", "copy"):
+                    yield self._step(MADE.get(type(site), "moved"), self.place(at), site.spot)
+                if type(site) in MADE and not isinstance(site, (Cloned, Copied)):
                     return
                 open_.clear()
             elif spot is not None and isinstance(spot.node, ast.arg):
@@ -287,7 +298,7 @@ class Trace:
 
     def _chosen(self, value: Value, site: Site) -> Iterator[Event]:
         """Tell where the device was chosen that a value was put on."""
-        if site.kind not in MOVES and site.kind not in ("placed", "pinned"):
+        if not isinstance(site, (Placing, GivenDevice)):
             return
         node = _node(value)
         spot = node.find().pin_spot if node is not None else None
@@ -367,8 +378,7 @@ class Trace:
         found = {
             site.node.find()
             for site in self._tracer.sites
-            if site.node is not None and (site.kind in _ON_HOST or site.kind == "placed")
-            if site.kind not in ("batch", "module")
+            if site.node is not None and isinstance(site, (Creation, GeneratorMade, Placed))
         }
         for value, (_, parts) in self._tracer.births.items():
             if isinstance(value, Device):

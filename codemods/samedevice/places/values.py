@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from samedevice.places.graph import Node, Spot
 
 if TYPE_CHECKING:
+    from samedevice.places.events import Produced
     from samedevice.places.objects import Obj
-    from samedevice.places.sites import Site
 
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -189,7 +189,7 @@ class Tensor(Value):
         "parameter", "pinned", "scalar", "site",
     )  # fmt: skip
 
-    def __init__(self, node: Node, *, scalar: bool = False, site: Site | None = None) -> None:
+    def __init__(self, node: Node, *, scalar: bool = False, site: Produced | None = None) -> None:
         self._node = node
         self.lent = False
         self.scalar = scalar

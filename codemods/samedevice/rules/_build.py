@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Origin, Verb
 from samedevice.naming import device_names
+from samedevice.places.events import Indexed, Literal, device_of
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.places.solution import Solution
@@ -62,10 +63,11 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
         case []:
             central = True
         case [ast.Constant(value=0)]:
-            central = not any(solution.groups("indexed"))
+            central = not any(solution.groups(Indexed))
         case [ast.Name() | ast.Attribute() as index]:
-            spot = group.first.detail["device"].spot
-            literals = solution.groups_at("literal", spot.node) if spot else ()
+            device = device_of(group.first)
+            spot = device.spot if device is not None else None
+            literals = solution.groups_at(Literal, spot.node) if spot else ()
             literal = next(iter(literals), None)
             if literal is None:
                 central = solution.policy.decided_by(group.spot.path, ast.unparse(index))
@@ -75,7 +77,7 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
                     return DeviceExpression(
                         ast.unparse(index), text=True
                     )  # which becomes the device
-                central = not any(solution.groups("indexed"))
+                central = not any(solution.groups(Indexed))
     if not central:
         return None
     return device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.naming import device_names
+from samedevice.places.events import Creation, Shared, is_bare
 from samedevice.places.graph import Place, Spot
-from samedevice.places.sites import SiteGroup, is_bare
+from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.solution import Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 
@@ -52,16 +53,16 @@ def _at_calls(
     )  # fmt: skip
 
 
-def unplaced(solution: Solution, kind: str) -> Iterator[tuple[SiteGroup, bool]]:
+def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[Creation], bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
-    for group in solution.groups(kind):
+    for group in solution.groups(event):
         if any(is_bare(site) and not solution.policy.stays_behind(site) for site in group.sites):
             continue  # what a constructor creates is mostly the business of other rules
         # `torch.set_default_device` puts some where they belong.
-        left = [site for site in group.sites if kind == "share" or not site.detail.get("default")]
+        left = [site for site in group.sites if event is Shared or not site.by_default]
         if not any(solution.on_device(site.node) for site in left):
             continue
-        if any(s.detail.get("dropped") or "device" in s.detail["kwargs"] for s in group.sites):
+        if any(s.dropped or "device" in s.kwargs for s in group.sites):
             continue  # rules of their own
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
@@ -83,7 +84,7 @@ def _serves_both(solution: Solution, group: SiteGroup) -> bool:
     return {Place.CENTRAL, Place.FOLLOWS} <= places and solution.reach.follow(group) is None
 
 
-def placed(solution: Solution, rule: str, group: SiteGroup, message: str) -> Finding:
+def placed(solution: Solution, rule: str, group: Group[Creation], message: str) -> Finding:
     """Return the finding for a creation, with the fix that puts it on the device."""
     calls = _calls_of_some(solution, group)
     if calls:

@@ -10,6 +10,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Loaded, Placing
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, with_comment
@@ -83,9 +84,8 @@ def _moves(solution: Solution, spot: Spot) -> bool:
     home = solution.programs.function_of(spot)
     return any(
         group.spot.path == spot.path and solution.programs.function_of(group.spot) is home
-        for kind in ("move", "module-move", "placed", "load")
+        for kind in (Placing, Loaded)
         for group in solution.groups(kind)
-        if not all(site.detail.get("guarded") for site in group.sites)
     )
 
 

@@ -30,6 +30,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Amp
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short
@@ -43,7 +44,7 @@ _NAMES = frozenset(("autocast", "GradScaler"))
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report `autocast` and `GradScaler` that are meant for CUDA alone."""
-    for group in solution.groups("amp"):
+    for group in solution.groups(Amp):
         if all(site.under_device_test for site in group.sites):
             continue  # nobody comes here without CUDA
         found = _autocast(solution, group)

@@ -25,35 +25,35 @@ from collections.abc import Collection, Iterable, Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Bound, Drawn
 from samedevice.places.graph import Place, Spot
-from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report batches, and members of batches, that meet the device."""
-    statements: dict[ast.AST, list[tuple[str, Spot, SiteGroup]]] = {}
-    containers: dict[ast.AST, list[tuple[str, Spot, SiteGroup]]] = {}
-    for group in solution.groups("batch"):
+    statements: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
+    containers: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
+    for group in solution.groups(Drawn):
         for site in group.sites:
-            single = SiteGroup(group.kind, group.spot, [site])
+            single = Group(group.spot, [site])
             if not _is_left_behind(solution, site, single):
                 continue
-            held = site.detail.get("container")
-            named = site.detail.get("had_name")  # the container is made of it, not the other way
-            held_in = site.detail.get("held_in")
-            elsewhere = site.detail.get("bound_in", held_in) is not held_in  # in a callee
+            held, bound = site.held, site.bound
+            held_in = held.inside if held is not None else None
+            elsewhere = bound is not None and bound.inside is not held_in  # in a callee
             reads = _handed_on(solution, site) if elsewhere else []
-            if held is not None and not named and _moves_as_one(held[2]) and elsewhere:
-                containers.setdefault(held[1].node, []).append((held[0], held[1], single))
+            # A container that is made of what has a name is not what the name is taken from.
+            if held is not None and not site.named and _moves_as_one(site.container) and elsewhere:
+                containers.setdefault(held.spot.node, []).append((held, single))
             elif reads:
                 yield from _at(solution, single, reads)
-            elif "bind" in site.detail:
-                name, spot = site.detail["bind"]
-                statements.setdefault(spot.node, []).append((name, spot, single))
+            elif bound is not None:
+                statements.setdefault(bound.spot.node, []).append((bound, single))
             elif held is not None:
-                containers.setdefault(held[1].node, []).append((held[0], held[1], single))
+                containers.setdefault(held.spot.node, []).append((held, single))
             else:
                 yield from _operands(solution, single)
     for found in statements.values():
@@ -62,15 +62,15 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield from _container(solution, found)
 
 
-def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
+def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bool:
     """Tell whether a batch certainly meets the device without having been moved there."""
     if not solution.on_device(site.node) or site.node is None:
         return False
-    if not site.node.find().sure or site.hosted or site.detail.get("dropped"):
+    if not site.node.find().sure or site.hosted or site.dropped:
         return False
-    if site.detail.get("perhaps") and solution.reach.in_module(site.scope):
+    if site.perhaps and solution.reach.in_module(site.scope):
         return False  # a module's input of unknown form is no batch from a loader
-    if site.detail.get("part") and site.callers_unknown:
+    if site.of_argument and site.callers_unknown:
         return False  # nor is a part of what somebody hands in, who may have moved it
     if solution.place_of(single) is Place.FOLLOWS and not device_names(solution).central_for(
         single
@@ -81,12 +81,14 @@ def _is_left_behind(solution: Solution, site: Site, single: SiteGroup) -> bool:
     return not _moved_by_choice(solution, site)  # whether it moves is said where that is asked
 
 
-def _moved_by_choice(solution: Solution, site: Site) -> bool:
+def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
     """Tell whether the program moves what the batch is bound to, behind a test about devices."""
-    name, spot = site.detail.get("bind", ("", site.spot))
+    if site.bound is None:
+        return False
+    name, spot = site.bound.name, site.bound.spot
     parents = solution.programs.parents(spot.path)
     home = spot.node if isinstance(spot.node, (ast.For, ast.AsyncFor)) else parents.get(spot.node)
-    for node in ast.walk(home) if name and home is not None else ():
+    for node in ast.walk(home) if home is not None else ():
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=target)],
@@ -98,7 +100,7 @@ def _moved_by_choice(solution: Solution, site: Site) -> bool:
     return False
 
 
-def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:
+def _moves_as_one(value: Value | None, used: Collection[Site] | None = None) -> bool:
     """Tell whether all of a container can be moved: it holds tensors only, or moves itself.
 
     Of some members only their use says that they are tensors: of those whose sites are in `used`.
@@ -114,13 +116,13 @@ def _moves_as_one(value: Value, used: Collection[Site] | None = None) -> bool:
     return True
 
 
-def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Finding:
-    names = sorted({name for name, _, _ in found}, key=[n for n, _, _ in found].index)
-    _, spot, group = found[0]
+def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Finding:
+    names = list(dict.fromkeys(bound.name for bound, _ in found))
+    spot, group = found[0][0].spot, found[0][1]
     device = _device(solution, group, spot)
     repair: Fix | None = None
     if device is not None:
-        how = ", non_blocking=True" if group.first.detail.get("pinned") else ""
+        how = ", non_blocking=True" if group.first.pinned else ""
         moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
         repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
     listed = " and ".join(f"`{name}`" for name in names)
@@ -132,13 +134,13 @@ def _names(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Find
     )  # fmt: skip
 
 
-def _container(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> Iterator[Finding]:
-    name, spot, group = found[0]
-    value = group.first.detail["container"][2]
-    if not _moves_as_one(value, [single.first for _, _, single in found]):
-        for _, _, single in found:
-            if "bind" in single.first.detail:
-                yield _names(solution, [(*single.first.detail["bind"], single)])
+def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Iterator[Finding]:
+    held, group = found[0]
+    name, spot, value = held.name, held.spot, group.first.container
+    if not _moves_as_one(value, [single.first for _, single in found]):
+        for _, single in found:
+            if single.first.bound is not None:
+                yield _names(solution, [(single.first.bound, single)])
             else:
                 yield from _operands(solution, single)
         return
@@ -159,7 +161,7 @@ def _container(solution: Solution, found: list[tuple[str, Spot, SiteGroup]]) -> 
     )  # fmt: skip
 
 
-def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+def _operands(solution: Solution, group: Group[Drawn]) -> Iterator[Finding]:
     """A member that never gets a name is moved where it is handed on, or enters the operation."""
     site = group.first
     assert site.node is not None
@@ -177,7 +179,7 @@ def _operands(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     yield from _at(solution, group, several or entries.values())
 
 
-def _at(solution: Solution, group: SiteGroup, spots: Iterable[Spot]) -> Iterator[Finding]:
+def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Spot]) -> Iterator[Finding]:
     """A member is moved at these expressions."""
     for spot in spots:
         device = _device(solution, group, spot)
@@ -191,11 +193,12 @@ def _at(solution: Solution, group: SiteGroup, spots: Iterable[Spot]) -> Iterator
         )  # fmt: skip
 
 
-def _handed_on(solution: Solution, site: Site) -> list[Spot]:
+def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
     """Return where a loop passes on a member of its batch, by its constant key."""
-    name, spot, value = site.detail.get("container", ("", site.spot, None))
-    if not isinstance(value, Dict):
+    value = site.container
+    if not isinstance(value, Dict) or site.held is None:
         return []
+    name, spot = site.held.name, site.held.spot
     keys = [key for key, member in value.items.items() if getattr(member, "site", None) is site]
     parents = solution.programs.parents(spot.path)
     return [

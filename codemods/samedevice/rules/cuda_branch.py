@@ -36,7 +36,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import ArmTaken, BranchTaken
+from samedevice.places.events import ArmTaken, BranchTaken, FlagSet, Move
 from samedevice.places.graph import Spot
 from samedevice.places.sites import Group
 from samedevice.places.values import Device
@@ -76,10 +76,7 @@ class _Branches:
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
         self.moves = {
-            group.spot.node: group
-            for kind in ("move", "module-move")
-            for group in solution.groups(kind)
-            if group.first.name == "cuda"
+            group.spot.node: group for group in solution.groups(Move) if group.first.name == "cuda"
         }
         self.done: set[ast.AST] = set()
         self._choosing: dict[frozenset[str], list[ast.AST]] = {}
@@ -387,7 +384,7 @@ def _plain(nodes: Sequence[ast.AST]) -> list[str]:
 def _unread_flags(solution: Solution) -> Iterator[Finding]:
     """Report names for `torch.cuda.is_available()` that nothing reads (any more)."""
     stored: dict[str, dict[str, int]] = {}
-    for group in solution.groups("flag"):
+    for group in solution.groups(FlagSet):
         path, name = group.spot.path, group.first.name
         tree = solution.project.tree(path)
         if tree is None or solution.project.is_package(path) or not _just_asks(group.spot.node):

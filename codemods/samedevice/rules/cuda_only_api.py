@@ -37,7 +37,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
-from samedevice.places.events import DeviceOf
+from samedevice.places.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
 from samedevice.places.graph import Spot
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
@@ -75,7 +75,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that raise without CUDA and that no test for it guards."""
     handles = Handles(solution)
     done: set[ast.AST] = set()
-    for group in solution.groups("cuda-only"):
+    for group in solution.groups(CudaOnly):
         if any(site.under_device_test for site in group.sites):
             continue
         if group.first.name.endswith("set_device") and solution.programs.is_distributed(
@@ -88,12 +88,12 @@ def find(solution: Solution) -> Iterator[Finding]:
         if group.first.name in _CONTEXTS and is_idle(solution, group.spot):
             continue
         yield _repaired(solution, group, statement, done, handles)
-    for group in solution.groups("cuda-quiet"):
-        yield from _quiet(solution, group)
-    for group in solution.groups(DeviceOf):
-        yield from _where(solution, group)
-    for group in solution.groups("default-device"):
-        found = _default(solution, group)
+    for quiet in solution.groups(CudaQuiet):
+        yield from _quiet(solution, quiet)
+    for asking in solution.groups(DeviceOf):
+        yield from _where(solution, asking)
+    for told in solution.groups(DefaultSet):
+        found = _default(solution, told)
         if found is not None:
             yield found
     for path in solution.programs.files():
@@ -384,7 +384,7 @@ def _announces(solution: Solution, spot: Spot) -> bool:
     return any(
         site.under_device_test
         for node in syntax.walk(block)
-        for group in solution.groups_at("cuda-only", node)
+        for group in solution.groups_at(CudaOnly, node)
         for site in group.sites
     )
 
@@ -463,7 +463,7 @@ def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST])
     parent = solution.programs.parents(path).get(statement)
 
     def new(each: ast.stmt) -> tuple[str, bool] | None:
-        calls = (g for n in ast.walk(each) for g in solution.groups_at("cuda-only", n))
+        calls = (g for n in ast.walk(each) for g in solution.groups_at(CudaOnly, n))
         names = [group.first.name for group in calls]
         if not names:
             return None

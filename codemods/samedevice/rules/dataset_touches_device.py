@@ -24,29 +24,30 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.events import Placed, TensorMoved
 from samedevice.places.graph import Place, Spot
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report moves in code that workers run, or of only some items."""
-    for group in solution.hosted_groups("placed"):
-        if not group.first.detail["workers"] or not isinstance(group.spot.node, ast.Call):
+    for made in solution.hosted_groups(Placed):
+        if not made.first.workers or not isinstance(made.spot.node, ast.Call):
             continue
-        if all(k.arg != "device" for k in group.spot.node.keywords):
+        if all(k.arg != "device" for k in made.spot.node.keywords):
             continue
-        if solution.place(group.first.node) is not Place.CENTRAL:
+        if solution.place(made.first.node) is not Place.CENTRAL:
             continue
         yield finding(
-            solution, "dataset-touches-device", group.spot,
-            f"`{short(solution.code(group.spot))}` runs in a worker, where items must stay on the "
+            solution, "dataset-touches-device", made.spot,
+            f"`{short(solution.code(made.spot))}` runs in a worker, where items must stay on the "
             "CPU",
-            fix(DeviceExpression(""), edit(solution, group.spot, "drop_keyword", name="device")),
+            fix(DeviceExpression(""), edit(solution, made.spot, "drop_keyword", name="device")),
         )  # fmt: skip
     done: set[ast.AST] = set()
-    for group in solution.hosted_groups("move"):
-        sites = [s for s in group.sites if s.detail.get("workers") or s.detail.get("some")]
-        if not any(solution.place(s.detail["device"].node) is Place.CENTRAL for s in sites):
+    for group in solution.hosted_groups(TensorMoved):
+        devices = [s.device for s in group.sites if s.workers or s.some]
+        if not any(d and solution.place(d.node) is Place.CENTRAL for d in devices):
             continue
         parents = solution.programs.parents(group.spot.path)
         statement = solution.statement_of(group.spot)

@@ -22,23 +22,24 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Built, Creation, GivenDevice
 from samedevice.places.graph import Place
 from samedevice.places.sites import Site
-from samedevice.places.values import Const
+from samedevice.places.values import Arg, Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that leave out the device of what they create."""
     done: set[object] = set()
-    for kind in ("create", "share", "legacy", "pinned", "module"):
+    for kind in (Creation, GivenDevice, Built):
         for group in solution.groups(kind):
             for site in group.sites:
                 place = solution.place(site.node)
                 meets = place in (Place.CENTRAL, Place.FOLLOWS) or (
-                    kind == "pinned" and solution.clashing(site.node)
+                    kind is GivenDevice and solution.clashing(site.node)
                 )
-                given = site.detail.get("device") or site.detail.get("kwargs", {}).get("device")
+                given = _given(site)
                 if not meets or given is None or not isinstance(given[0], Const):
                     continue
                 call = solution.call_without(given[0])
@@ -60,6 +61,13 @@ def find(solution: Solution) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+def _given(site: Site) -> Arg | None:
+    """Return the device that something was told."""
+    if isinstance(site, (GivenDevice, Built)):
+        return site.device
+    return site.kwargs.get("device") if isinstance(site, Creation) else None
+
+
 def _moves_along(solution: Solution, site: Site) -> bool:
     """Tell whether what a module makes for itself is registered in it: it moves with it."""
     if not site.constructing:
@@ -72,5 +80,5 @@ def _moves_along(solution: Solution, site: Site) -> bool:
             if last in ("Parameter", "Buffer", "register_buffer", "register_parameter"):
                 return True
         node = parents.get(node)
-    wholes = site.detail["object"].wholes()[1:] if site.kind == "module" else ()
+    wholes = site.module.wholes()[1:] if isinstance(site, Built) else ()
     return any(whole.moves for whole in wholes)

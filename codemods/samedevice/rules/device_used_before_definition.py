@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix, Resolver
 from samedevice.places import Solution
+from samedevice.places.events import UndefinedDevice
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding
 
@@ -30,7 +31,7 @@ from samedevice.rules._build import edit, finding
 def find(solution: Solution) -> Iterator[Finding]:
     """Report names of devices that are bound later or nowhere."""
     done: set[tuple[str, str]] = set()
-    for group in solution.groups("undefined-device"):
+    for group in solution.groups(UndefinedDevice):
         name = group.first.name
         if (group.spot.path, name) in done:
             continue

@@ -26,18 +26,18 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import Draw
+from samedevice.places.events import Draw, GeneratorMade
 from samedevice.places.graph import Place
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report generators that serve the device, and draws that a host generator serves."""
-    for group in solution.groups("generator"):
+    for group in solution.groups(GeneratorMade):
         if not isinstance(group.spot.node, ast.Call):
             continue
-        if group.first.detail["device"] is not None:
-            if group.first.detail.get("loader") and not group.spot.node.args:
+        if group.first.device is not None:
+            if group.first.loader and not group.spot.node.args:
                 yield finding(
                     solution, "generator-device", group.spot,
                     "this generator shuffles for a loader, which happens on the CPU",
@@ -60,21 +60,21 @@ def find(solution: Solution) -> Iterator[Finding]:
             "this generator is on the CPU but draws tensors on the device",
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
-    for group in solution.groups(Draw):
-        if solution.place(group.first.generator.node) is not Place.HOST:
+    for draw in solution.groups(Draw):
+        if solution.place(draw.first.generator.node) is not Place.HOST:
             continue
-        if not wanted(solution, group) or not isinstance(group.spot.node, ast.Call):
+        if not wanted(solution, draw) or not isinstance(draw.spot.node, ast.Call):
             continue
-        written = next((k for k in group.spot.node.keywords if k.arg == "device"), None)
+        written = next((k for k in draw.spot.node.keywords if k.arg == "device"), None)
         if written is None:
             continue
-        code = solution.code_of(group.spot.path, written.value)
+        code = solution.code_of(draw.spot.path, written.value)
         yield finding(
-            solution, "generator-device", group.spot,
+            solution, "generator-device", draw.spot,
             "this draws on the device with a generator that has to stay on the CPU",
             fix(
                 DeviceExpression(""),
-                edit(solution, group.spot, "drop_keyword", name="device"),
-                edit(solution, group.spot, "method", code=f".to({code})"),
+                edit(solution, draw.spot, "drop_keyword", name="device"),
+                edit(solution, draw.spot, "method", code=f".to({code})"),
             ),
         )  # fmt: skip

@@ -33,9 +33,10 @@ from samedevice.finding import DeviceExpression, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.choices import index_in
+from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
 from samedevice.places.graph import Place, Spot
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Device, Option
+from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.values import Option
 from samedevice.rules._build import (
     NO_NAME,
     edit,
@@ -57,7 +58,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report device literals and moves by name."""
     for groups in solution.policy.model_parallel().values():
         yield _on_purpose(solution, groups)
-    for group in _judged(solution, "literal"):
+    for group in _judged(solution, Literal):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             if not _chosen(solution, group.spot):
                 yield _chosen_cpu(solution, group)
@@ -69,36 +70,43 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _compared(solution, group.spot)
         ):
             yield _literal(solution, group)
-    for group in _judged(solution, "indexed"):
+    for group in _judged(solution, Indexed):
         if _of_rank(group) or group.first.under_device_test:
             continue
         if group.spot.node not in solution.interpreter.meant:
             continue  # a text that only looks like a device's name
         if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
-    for kind in ("move", "module-move"):
-        for group in _judged(solution, kind):
-            if (
-                group.first.name == "cuda"
-                and not _of_rank(group)
-                and not _under_guard(solution, group)
-                and not _chosen(solution, group.spot)
-            ):
-                yield _move(solution, group)
+    for group in _judged(solution, Move):
+        if (
+            group.first.name == "cuda"
+            and not _of_rank(group)
+            and not _under_guard(solution, group)
+            and not _chosen(solution, group.spot)
+        ):
+            yield _move(solution, group)
 
 
-def _judged(solution: Solution, kind: str) -> Iterator[SiteGroup]:
-    """Yield the places of a kind; those of a dataset, unless `dataset-touches-device` has them."""
-    yield from solution.groups(kind)
-    for group in solution.hosted_groups(kind):
-        if not any(site.detail.get("workers") or site.detail.get("some") for site in group.sites):
-            yield group
+def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
+    """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
+    for kind in solution.kinds(event):
+        yield from solution.groups(kind)
+        for group in solution.hosted_groups(kind):
+            if not any(map(_of_dataset, group.sites)):
+                yield group
+
+
+def _of_dataset(site: Site) -> bool:
+    """Tell whether something is done by a worker, or to some items only."""
+    if isinstance(site, TensorMoved):
+        return site.workers or site.some
+    return isinstance(site, Literal) and site.workers
 
 
 def _of_rank(group: SiteGroup) -> bool:
     """Tell whether a place names the device of a process; `processes-tied-to-cuda` judges it."""
-    devices = [site.detail.get("device") for site in group.sites]
-    return any(isinstance(device, Device) and device.rank is not None for device in devices)
+    devices = [device_of(site) for site in group.sites]
+    return any(device is not None and device.rank is not None for device in devices)
 
 
 def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
@@ -150,8 +158,8 @@ def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
 
 def _number(group: SiteGroup) -> str:
     """Return what names a GPU: `cuda:1`, or the number that the program computed."""
-    device = group.first.detail.get("device")
-    if isinstance(device, Device) and device.spot is not None:
+    device = device_of(group.first)
+    if device is not None and device.spot is not None:
         return ast.unparse(device.spot.node)
     return group.first.name
 
@@ -217,7 +225,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
                 DeviceExpression(followed), edit(solution, place, "replace", code=followed)
             )
         else:
-            option = isinstance(group.first.detail["value"], Option)
+            option = isinstance(group.first, Literal) and isinstance(group.first.value, Option)
             repair = _choice(solution, spot, index=option)
     else:
         parents = solution.programs.parents(spot.path)
@@ -312,7 +320,7 @@ def _name(solution: Solution, spot: Spot) -> DeviceExpression | None:
     call = solution.programs.parents(spot.path).get(spot.node)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         if call.func.attr == "to" and spot.node in call.args:
-            itself = any(map(solution.moves_itself, solution.groups_at("module-move", call)))
+            itself = any(map(solution.moves_itself, solution.groups_at(ModuleMoved, call)))
             return device_names(solution).name_at(Spot(spot.path, call), itself=itself)
     return device_names(solution).name_at(spot)
 

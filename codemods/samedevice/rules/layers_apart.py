@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.events import ModuleMoved
 from samedevice.places.graph import Place
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -33,18 +34,18 @@ from samedevice.rules._build import edit, finding, fix, short
 def find(solution: Solution) -> Iterator[Finding]:
     """Report layers that are moved while their siblings are not."""
     apart = {
-        site.detail["object"].parent
-        for group in solution.groups("module-move")
+        site.module.parent
+        for group in solution.groups(ModuleMoved)
         for site in group.sites
-        if solution.place(site.detail["device"].node) is Place.FIXED
+        if solution.place(site.device.node) is Place.FIXED
     }  # these are split over several devices on purpose
-    for group in solution.groups("module-move"):
+    for group in solution.groups(ModuleMoved):
         site = group.first
-        moved = site.detail["object"]
+        moved = site.module
         parent = moved.parent
         if not site.constructing or parent is None or parent in apart or parent.moves:
             continue
-        if solution.place(site.detail["device"].node) is Place.HOST:
+        if solution.place(site.device.node) is Place.HOST:
             if not solution.clashing(moved.node):
                 continue
         elif not parent.stateful or not solution.on_device(parent.node):

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import FirstItem
+from samedevice.places.events import FirstItem, OldName
 from samedevice.places.graph import Spot
 from samedevice.rules._build import edit, finding, short
 
@@ -44,7 +44,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, group.spot, "indexes a tensor without dimensions",
             edit(solution, group.spot, "replace", code=f"{owner}.item()"),
         )  # fmt: skip
-    for old in solution.groups("old-name"):
+    for old in solution.groups(OldName):
         call = old.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue

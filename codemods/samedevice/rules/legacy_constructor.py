@@ -21,12 +21,13 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
+from samedevice.places.events import LegacyCreated
 from samedevice.rules._create import placed, unplaced
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report legacy constructions that meet the device."""
-    for group, _ in unplaced(solution, "legacy"):
+    for group, _ in unplaced(solution, LegacyCreated):
         if group.first.name.startswith("torch.cuda."):
             continue  # it is there already, as long as there is CUDA
         yield placed(

@@ -21,13 +21,14 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
+from samedevice.places.events import LengthsRead
 from samedevice.places.graph import Place
 from samedevice.rules._build import edit, finding, fix, short
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report lengths on the device."""
-    for group in solution.groups("lengths"):
+    for group in solution.groups(LengthsRead):
         if not isinstance(group.spot.node, ast.expr):
             continue
         if not any(solution.place(s.node) is Place.CENTRAL for s in group.sites):

@@ -26,9 +26,10 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Loaded
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Device
+from samedevice.places.values import Device, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 _ON_HOST = DeviceExpression('"cpu"')
@@ -36,21 +37,20 @@ _ON_HOST = DeviceExpression('"cpu"')
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
-    for group in solution.groups("load"):
+    for group in solution.groups(Loaded):
         site = group.first
-        if site.detail["mapped"] is not None and not site.under_device_test:
-            yield from _to_xla(solution, group) or _to_cuda(solution, group)
-        if site.detail["mapped"] is not None or site.constructing:
+        if site.mapped is not None and not site.under_device_test:
+            yield from _to_xla(solution, group, *site.mapped) or _to_cuda(
+                solution, group, site.mapped[1]
+            )
+        if site.mapped is not None or site.constructing:
             continue
-        fact = site.detail["fact"]
-        if "map_location" not in fact.params:
+        if "map_location" not in site.fact.params:
             continue
-        model = any(s.detail.get("into_module") for s in group.sites)
-        if not model and any("made" in s.detail for s in group.sites):
+        model = any(s.into_module for s in group.sites)
+        if not model and any(s.made is not None for s in group.sites):
             continue  # a dataset or corpus that is kept in a file: its tensors are on the host
-        if not model and not any(
-            s.detail.get("moved") or solution.on_device(s.node) for s in group.sites
-        ):
+        if not model and not any(s.moved or solution.on_device(s.node) for s in group.sites):
             continue
         name = device_names(solution).central_for(group)
         if solution.project.style == "xla":
@@ -70,9 +70,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _to_xla(solution: Solution, group: SiteGroup) -> list[Finding]:
+def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Spot) -> list[Finding]:
     """Report loads to XLA: torch does not know how to restore a tensor there."""
-    given, where = group.first.detail["mapped"]
     if solution.project.style != "xla" or not isinstance(given, Device):
         return []
     if not solution.on_device(given.node):
@@ -87,9 +86,8 @@ def _to_xla(solution: Solution, group: SiteGroup) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _to_cuda(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+def _to_cuda(solution: Solution, group: SiteGroup, given: Spot) -> Iterator[Finding]:
     """Report a function or table that sends what is loaded to a GPU."""
-    given: Spot = group.first.detail["mapped"][1]
     if not _sends_to_cuda(given.node):
         return
     name = device_names(solution).central_for(group)

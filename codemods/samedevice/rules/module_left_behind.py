@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import Cloned, Copied, Optimizes
+from samedevice.places.events import Built, Cloned, Copied, Optimizes
 from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -51,9 +51,9 @@ def _optimizers(solution: Solution) -> Iterator[Finding]:
     """Optimizers of a module that is built again before anybody calls it."""
     called = {
         (site.name, site.scope.node)
-        for group in solution.groups("module")
+        for group in solution.groups(Built)
         for site in group.sites
-        if site.detail["object"].used
+        if site.module.used
     }
     for group in solution.groups(Optimizes):
         for made in group.first.modules:
@@ -88,7 +88,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if original.site is not None and original.site.scope is not site.scope:
             # The copy is made inside another function: moving the original early serves both.
             spot = Spot(original.site.spot.path, original.site.spot.node)
-            named = SiteGroup("module", spot, [original.site])
+            named = SiteGroup(spot, [original.site])
         name = device_names(solution).central_for(named)
         repair: Fix | None = None
         if name is not None:

@@ -26,10 +26,10 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import Kept
+from samedevice.places.events import Built, Kept
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Obj
-from samedevice.places.sites import Site, SiteGroup
+from samedevice.places.sites import Group
 from samedevice.places.values import Const, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
@@ -44,26 +44,24 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield report(solution, "module-not-moved", group)
 
 
-def _handed_over(site: Site) -> Spot:
+def _handed_over(site: Built) -> Spot:
     """Return where a module can be moved: its construction, or the call that returned it."""
-    spot: Spot = site.detail.get("returned", site.spot)
-    return spot
+    return site.returned or site.spot
 
 
-def _by_call(group: SiteGroup) -> Iterator[SiteGroup]:
+def _by_call(group: Group[Built]) -> Iterator[Group[Built]]:
     """Divide the constructions in one place by the call that gets the module."""
-    parts: dict[ast.AST, SiteGroup] = {}
+    parts: dict[ast.AST, Group[Built]] = {}
     for site in group.sites:
-        node = _handed_over(site).node
-        parts.setdefault(node, SiteGroup(group.kind, group.spot)).sites.append(site)
+        parts.setdefault(_handed_over(site).node, Group(group.spot)).sites.append(site)
     yield from parts.values()
 
 
-def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
+def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
     """Yield constructions of modules that nobody moves, and whether they are losses."""
     forgetful = _forgetful(solution)
-    for group in (part for whole in solution.groups("module") for part in _by_call(whole)):
-        objects = [site.detail["object"] for site in group.sites]
+    for group in (part for whole in solution.groups(Built) for part in _by_call(whole)):
+        objects = [site.module for site in group.sites]
         if any(o.moves or o.parent is not None for o in objects):
             continue
         if any(site.constructing for site in group.sites):
@@ -78,7 +76,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
         if not forgetful.isdisjoint(objects):
             continue
         if not any(
-            site.detail["object"].stateful
+            site.module.stateful
             and site.node is not None
             and solution.place(site.node) is Place.CENTRAL
             and (site.node.find().pin is None or site.node.find().name == "seed")
@@ -86,7 +84,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[SiteGroup, bool]]:
         ):
             continue
         made = objects[0]
-        yield group, made.cls is None and bool(made.kwargs) and not made.fact.state
+        yield group, made.cls is None and bool(made.kwargs) and not _has_state(made)
 
 
 def _of_the_host(call: ast.AST) -> bool:
@@ -97,6 +95,10 @@ def _of_the_host(call: ast.AST) -> bool:
         and part.func.attr == "cpu"
         for part in (*call.args, *(keyword.value for keyword in call.keywords))
     )
+
+
+def _has_state(module: Obj) -> bool:
+    return module.fact is not None and module.fact.state
 
 
 def _own_state(module: Obj) -> bool:
@@ -118,19 +120,19 @@ def _own_state(module: Obj) -> bool:
 def _forgetful(solution: Solution) -> set[Obj]:
     """The modules that are handed the device and do not pass it on to all of their parts."""
     found: set[Obj] = set()
-    for group in solution.groups("module"):
+    for group in solution.groups(Built):
         for site in group.sites:
-            given = site.detail.get("device")
+            given = site.device
             if given is None or not isinstance(given[0], Const):
                 continue
             if solution.call_without(given[0]) is not None:
-                found.add(site.detail["object"].wholes()[-1])
+                found.add(site.module.wholes()[-1])
     return found
 
 
-def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, DeviceExpression]]:
+def _keepers(solution: Solution, group: Group[Built]) -> Iterator[tuple[Spot, DeviceExpression]]:
     """Yield where an object that knows the device stores the module."""
-    objects = [site.detail["object"] for site in group.sites]
+    objects = [site.module for site in group.sites]
     for kept in solution.groups(Kept):
         statement = kept.spot.node
         if kept.first.module not in objects or len(kept.sites) != len(objects):
@@ -140,7 +142,7 @@ def _keepers(solution: Solution, group: SiteGroup) -> Iterator[tuple[Spot, Devic
             yield Spot(kept.spot.path, statement.value), name
 
 
-def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
+def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
     """Return the finding for a module that is not moved."""
     inside = solution.reach.in_module(group.first.scope)
     name = (
@@ -157,7 +159,7 @@ def report(solution: Solution, rule: str, group: SiteGroup) -> Finding:
     repair: Fix | None = None
     if name is not None:
         repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
-    made = group.first.detail["object"]
+    made = group.first.module
     return finding(
         solution, rule, spot,
         f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "

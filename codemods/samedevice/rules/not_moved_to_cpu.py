@@ -22,6 +22,7 @@ from collections.abc import Collection, Container, Iterator
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
+from samedevice.places.events import HostRead
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -30,8 +31,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors on the device that leave for host-only code."""
-    on_host = {group.spot.node for group in solution.groups("host")}
-    for group in solution.groups("host"):
+    on_host = {group.spot.node for group in solution.groups(HostRead)}
+    for group in solution.groups(HostRead):
         site = next((s for s in group.sites if solution.place(s.node) is Place.CENTRAL), None)
         if site is None:
             continue
@@ -44,11 +45,11 @@ def find(solution: Solution) -> Iterator[Finding]:
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
         repair: Fix | None = None
-        written = site.detail.get("method") and _written(solution, group.spot)
-        if not written and site.detail.get("whole") and isinstance(group.spot.node, ast.expr):
+        written = site.method and _written(solution, group.spot)
+        if not written and site.whole and isinstance(group.spot.node, ast.expr):
             repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
-        elif not site.detail.get("whole") and "added" in site.detail:
-            added = {where: tensor for tensor, where in site.detail["added"]}
+        elif not site.whole and site.added:
+            added = {where: tensor for tensor, where in site.added}
             if _collected(solution, spot, added, on_host):
                 repair = fix(DeviceExpression(""), *(
                     edit(solution, where, "method", code=".cpu()")

@@ -22,13 +22,14 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
+from samedevice.places.events import Shared, TensorMoved
 from samedevice.rules._create import placed, unplaced
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report tensors over host memory that meet the device."""
-    cast = {group.spot.node for group in solution.groups("move") if group.first.name == "type"}
-    for group, _ in unplaced(solution, "share"):
+    cast = {group.spot.node for group in solution.groups(TensorMoved) if group.first.name == "type"}
+    for group, _ in unplaced(solution, Shared):
         if group.spot.node not in cast:  # `x.type(dtype)`, with a CUDA type at times: tensor-type
             yield placed(
                 solution, "numpy-boundary", group,

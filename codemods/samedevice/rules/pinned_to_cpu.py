@@ -25,6 +25,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import GivenDevice, Placing
 from samedevice.places.graph import Node, Place, Spot
 from samedevice.places.sites import perhaps_number
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -55,11 +56,7 @@ def _handed_on(solution: Solution, spot: Spot) -> bool:
         call = parents.get(call)
     if not isinstance(call, ast.Call):
         return False
-    return not any(
-        group.spot.node is call
-        for kind in ("pinned", "placed", "move", "module-move")
-        for group in solution.groups(kind)
-    )
+    return not any(solution.groups_at(kind, call) for kind in (GivenDevice, Placing))
 
 
 def find(solution: Solution) -> Iterator[Finding]:

@@ -40,7 +40,16 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
 from samedevice.places.devices import index_literal
-from samedevice.places.events import ProcessCall
+from samedevice.places.events import (
+    ArmTaken,
+    BranchTaken,
+    Indexed,
+    Loaded,
+    Move,
+    Placing,
+    ProcessCall,
+    device_of,
+)
 from samedevice.places.graph import Spot
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Const, Device, Rank, Value
@@ -138,32 +147,32 @@ class _Tied:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
-        self.asking = {g.spot.node for kind in ("branch", "choice") for g in solution.groups(kind)}
+        self.asking = {g.spot.node for g in solution.groups(BranchTaken)}
+        self.asking |= {g.spot.node for g in solution.groups(ArmTaken)}
         self.homes: set[ast.AST] = set()  # functions that use the number of their process
-        self.used = {
-            kind: [g for g in solution.groups(kind) if self._of_rank(g)]
-            for kind in ("move", "module-move", "placed", "load", "indexed")
-        }
-        for groups in self.used.values():
-            self.homes.update(g.first.scope.node for g in groups)
+        self.used: list[SiteGroup] = [
+            group
+            for kind in (Placing, Loaded, Indexed)
+            for group in solution.groups(kind)
+            if self._of_rank(group)
+        ]
+        self.homes.update(group.first.scope.node for group in self.used)
 
     def findings(self) -> Iterator[Finding]:
         """Yield all of them, each with its fix as if it were alone."""
-        for kind, groups in self.used.items():
-            for group in groups:
-                if all(site.under_device_test for site in group.sites):
-                    continue  # behind a test for CUDA
-                spot = group.spot
-                name = self._name(group)
-                repair = None if name is None else self._change(kind, group, name)
-                if kind == "indexed" and repair is None:
-                    repair = self._question(group)
-                yield self._finding(spot, repair)
-        for group in self.solution.groups(ProcessCall):
+        for group in self.used:
+            if all(site.under_device_test for site in group.sites):
+                continue  # behind a test for CUDA
+            name = self._name(group)
+            repair = None if name is None else self._change(group, name)
+            if repair is None and isinstance(group.first, Indexed):
+                repair = self._question(group.spot, group.first.device)
+            yield self._finding(group.spot, repair)
+        for call in self.solution.groups(ProcessCall):
             change: Callable[[Group[ProcessCall]], Iterator[Finding]] | None
-            change = getattr(self, "_" + group.first.name, None)
-            if change is not None and not self.guarded(group.spot):
-                yield from change(group)
+            change = getattr(self, "_" + call.first.name, None)
+            if change is not None and not self.guarded(call.spot):
+                yield from change(call)
 
     def unseen(self, path: str) -> bool:
         """Tell whether a file moves something to a GPU of which nothing is known.
@@ -171,7 +180,7 @@ class _Tied:
         That is `x.cuda()`, and `x.to(...)` with what stands for the number of this process.
         """
         tree = self.solution.project.tree(path)
-        seen = {g.spot.node for kind in ("move", "module-move") for g in self.solution.groups(kind)}
+        seen = {group.spot.node for group in self.solution.groups(Move)}
         unknown = [
             node
             for node in (syntax.walk(tree) if tree is not None else ())
@@ -191,9 +200,9 @@ class _Tied:
         """Tell whether a call's first argument is a number by which something else moves."""
         numbers = {
             (ast.unparse(group.spot.node.args[0]), group.first.scope.node)
-            for kind in ("move", "module-move")
-            for group in self.used[kind]
-            if group.spot.path == path
+            for group in self.used
+            if isinstance(group.first, Move)
+            and group.spot.path == path
             and isinstance(group.spot.node, ast.Call)
             and group.spot.node.args
         }
@@ -218,17 +227,17 @@ class _Tied:
         """
         ranked = False
         for site in group.sites:
-            device = site.detail.get("device")
-            if group.kind == "load":
-                given = site.detail.get("mapped")
-                device = given[0].device if given and isinstance(given[0], Rank) else None
-            if not isinstance(device, Device):
+            device = device_of(site)
+            if isinstance(site, Loaded) and site.mapped is not None:
+                given = site.mapped[0]
+                device = given.device if isinstance(given, Rank) else None
+            if device is None:
                 return False
             if device.rank is None:  # a program of one process calls it with 0
                 if index_literal(device):
                     continue
                 return False
-            if group.kind != "indexed" and device.rank.device is not device:
+            if not isinstance(site, Indexed) and device.rank.device is not device:
                 return False
             ranked = True
         return ranked
@@ -247,33 +256,33 @@ class _Tied:
         devices = site.devices if site is not None else []
         return [code for code, value, _ in devices if isinstance(value, Rank)]
 
-    def _change(self, kind: str, group: SiteGroup, name: DeviceExpression) -> Fix | None:
-        spot, call = group.spot, group.spot.node
-        if kind == "indexed":
+    def _change(self, group: SiteGroup, name: DeviceExpression) -> Fix | None:
+        spot, call, moved = group.spot, group.spot.node, isinstance(group.first, Move)
+        if isinstance(group.first, Indexed):
             if call in self.solution.interpreter.stored_literals:
                 return None  # this is the definition
             return self._fix(name, edit(self.solution, spot, "replace", code=name.code))
         if not isinstance(call, ast.Call):
             return None
-        if kind in ("move", "module-move") and group.first.name == "cuda":
+        if moved and group.first.name == "cuda":
             return self._fix(name, *to_device(self.solution, spot, name))
-        wanted = "map_location" if kind == "load" else "device"
+        wanted = "map_location" if isinstance(group.first, Loaded) else "device"
         given = next((k.value for k in call.keywords if k.arg == wanted), None)
-        if given is None and kind in ("move", "module-move") and call.args:
+        if given is None and moved and call.args:
             given = call.args[0]
         if given is None:
             return None
         place = Spot(spot.path, given)
         return self._fix(name, edit(self.solution, place, "replace", code=name.code))
 
-    def _question(self, group: SiteGroup) -> Fix | None:
+    def _question(self, spot: Spot, device: Device) -> Fix | None:
         """`f"cuda:{rank}"` by itself: that GPU, where there is one."""
-        torch = device_names(self.solution).imports.alias(group.spot.path, "torch")
+        torch = device_names(self.solution).imports.alias(spot.path, "torch")
         if not torch:
             return None
-        other = '"cpu"' if group.first.detail["device"].text else f'{torch}.device("cpu")'
+        other = '"cpu"' if device.text else f'{torch}.device("cpu")'
         code = f"{{}} if {torch}.cuda.is_available() else {other}"
-        return Fix((edit(self.solution, group.spot, "replace", code=code),), erasure=_ERASURE)
+        return Fix((edit(self.solution, spot, "replace", code=code),), erasure=_ERASURE)
 
     def _fix(self, name: DeviceExpression, *edits: Edit) -> Fix:
         return replace(fix(name, *edits), erasure=_ERASURE)

@@ -40,7 +40,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             for site in group.sites
         ):
             continue  # it was put on the device before it was stored
-        if any(site.detail.get("trained") for site in group.sites):
+        if any(site.trained for site in group.sites):
             # A buffer is replaced when the module moves; the optimizer would keep the old tensor.
             if not all(site.value.scalar for site in group.sites):
                 yield finding(

@@ -23,12 +23,13 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
+from samedevice.places.events import Created
 from samedevice.rules._create import placed, unplaced
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report creations in code that has an input to follow."""
-    for group, inside in unplaced(solution, "create"):
+    for group, inside in unplaced(solution, Created):
         if inside:
             yield placed(
                 solution, "tensor-not-on-input-device", group,

@@ -26,8 +26,9 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
+from samedevice.places.events import Creation, LegacyCreated, Move, Placed
 from samedevice.places.graph import Spot
-from samedevice.places.sites import SiteGroup
+from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
 from samedevice.rules._build import NO_NAME, edit, finding, short
 from samedevice.torchfacts import legacy_dtype
@@ -40,17 +41,16 @@ _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report constructions and casts by a type that has a place, and names of such types."""
-    for group in solution.groups("legacy"):
+    for group in solution.groups(LegacyCreated):
         if group.first.name.startswith("torch.cuda."):
             yield _construction(solution, group)
-    for group in solution.groups("placed"):
-        found = _placed(solution, group)
+    for made in solution.groups(Placed):
+        found = _placed(solution, made)
         if found is not None:
             yield found
-    for kind in ("move", "module-move"):
-        for group in solution.groups(kind):
-            if group.first.name == "type":
-                yield _cast(solution, group)
+    for move in solution.groups(Move):
+        if move.first.name == "type":
+            yield _cast(solution, move)
     yield from _unread_aliases(solution)
 
 
@@ -69,7 +69,7 @@ def _fix(name: DeviceExpression, *edits: Edit, alias: str = "", dtype: str = "")
 # -- constructions --------------------------------------------------------------------------
 
 
-def _construction(solution: Solution, group: SiteGroup) -> Finding:
+def _construction(solution: Solution, group: Group[Creation]) -> Finding:
     """`torch.cuda.FloatTensor(...)`, perhaps by another name: sizes, or data."""
     spot, call = group.spot, group.spot.node
     torch = device_names(solution).imports.alias(spot.path, "torch")
@@ -140,7 +140,7 @@ def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
     )  # fmt: skip
 
 
-def _form(group: SiteGroup, call: ast.Call) -> str:
+def _form(group: Group[Creation], call: ast.Call) -> str:
     """Tell whether a constructor is given sizes or data, or "" where that is not known."""
     if call.keywords:
         return ""
@@ -149,7 +149,7 @@ def _form(group: SiteGroup, call: ast.Call) -> str:
     argument = call.args[0]
     if _is_size(argument):
         return "size"
-    values = {_data(site.detail["args"][0][0]) for site in group.sites if site.detail["args"]}
+    values = {_data(site.args[0][0]) for site in group.sites if site.args}
     return "data" if values == {True} else ""
 
 
@@ -177,7 +177,7 @@ def _data(value: Value) -> bool:
 # -- casts ----------------------------------------------------------------------------------
 
 
-def _cast(solution: Solution, group: SiteGroup) -> Finding:
+def _cast(solution: Solution, group: Group[Move]) -> Finding:
     """`x.type(torch.cuda.FloatTensor)`: a move and a cast."""
     spot, call = group.spot, group.spot.node
     torch = device_names(solution).imports.alias(spot.path, "torch")
@@ -185,7 +185,7 @@ def _cast(solution: Solution, group: SiteGroup) -> Finding:
     given = call.args if isinstance(call, ast.Call) else []
     own = any(_is_its_own(solution, group, argument, name) for argument in given)
     name = None if own else name
-    dtype = legacy_dtype(group.first.detail["type"].rpartition(".")[2])
+    dtype = legacy_dtype(group.first.type.rpartition(".")[2])
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and dtype:
         repair = _fix(

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places import devices
+from samedevice.places.events import DefaultSet
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
 from samedevice.places.values import DEVICE, NONE, SCALAR, UNKNOWN, Const, Device, Flag, Value
@@ -33,7 +34,7 @@ def device(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if named and ".cuda." not in named:
             return NONE  # of the CPU: it says a dtype, and no device
         run.tell_default()
-        run.site("default-device", call.spot, None, call.scope, last)
+        run.record(DefaultSet(call.spot, None, call.scope, last))
         return NONE
     index = call.args[1:2] or ([call.kwargs["index"]] if "index" in call.kwargs else [])
     if last == "device" and first is not None and index:

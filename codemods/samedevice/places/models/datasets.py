@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, conditions, contents
+from samedevice.places.events import GeneratorMade, TensorMoved
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Func, Obj, Scope
@@ -83,8 +84,8 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         # Loaders shuffle on the default device, which is the CPU if nobody says otherwise.
         if not run.default_device:
             order[0].node.find().wants_host = call.spot
-        if order[0].site is not None:
-            order[0].site.detail["loader"] = not run.default_device
+        if isinstance(order[0].site, GeneratorMade):
+            order[0].site.loader = not run.default_device
     made.attrs["batch"] = batch
     made.attrs["dataset"] = dataset
     made.kwargs = {k: v for k, (v, _) in call.kwargs.items()}
@@ -135,8 +136,8 @@ def mixed_items(run: Interpreter, item: Value, spot: Spot, before: int) -> None:
         pins = {source.find().pin for source in tensor.node.find().flows_from}
         if Place.CENTRAL in pins and len(pins) > 1:
             for site in run.sites[before:]:
-                if site.kind == "move":
-                    site.detail["some"] = True
+                if isinstance(site, TensorMoved):
+                    site.some = True
 
 
 def raw_item(run: Interpreter, dataset: Obj, where: Spot, scope: Scope) -> Value:

@@ -6,7 +6,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, conditions, contents, devices, libraries
-from samedevice.places.events import Draw
+from samedevice.places.events import (
+    Created,
+    Creation,
+    CudaOnly,
+    Draw,
+    GeneratorMade,
+    GivenDevice,
+    LegacyCreated,
+    Placed,
+    Shared,
+)
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Obj, Scope
@@ -18,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def created(
-    run: Interpreter, kind: str, name: str, fact: Fact, args: list[Arg], kwargs: dict[str, Arg],
-    spot: Spot, scope: Scope,
+    run: Interpreter, event: type[Creation], name: str, fact: Fact, args: list[Arg],
+    kwargs: dict[str, Arg], spot: Spot, scope: Scope,
 ) -> Tensor:  # fmt: skip
     """Return a new tensor, on the device that the call names or else on the host."""
     scalar = bool(
@@ -37,30 +47,28 @@ def created(
         if not isinstance(others[0], Device):
             return Tensor(run.graph.node(spot), scalar=scalar)
         given = others
-    if given is None and kind == "create" and run.inside:
+    if given is None and event is Created and run.inside:
         given = run.inside[-1]
     device = devices.as_device(run, *given, scope, sure=True) if given is not None else None
     if device is not None:
         result = Tensor(device.node, scalar=scalar)
-        placed = run.site("placed", spot, device.node, scope, name)
-        placed.detail.update(device=device, workers=run.workers)
+        placed = Placed(spot, device.node, scope, name, device=device, workers=run.workers)
+        run.record(placed)
         if device.node.find().pin is None or device.node.find().pin is Place.HOST:
             node = run.graph.node(spot)
             run.graph.flow(device.node, node)
             result = Tensor(node, scalar=scalar)
-            site = run.site("pinned", spot, node, scope, name)
-            site.detail["device"] = given
-            run.snapshot(site, scope)
+            assert given is not None
+            run.snapshot(run.record(GivenDevice(spot, node, scope, name, device=given)), scope)
     else:
         node = run.graph.node(spot)
-        site = run.site(kind, spot, node, scope, name)
-        site.detail.update(fact=fact, args=args, kwargs=kwargs)
+        site = run.record(event(spot, node, scope, name, fact=fact, args=args, kwargs=kwargs))
         if run.constructing and isinstance(scope.self_value, Obj):
-            site.detail["has_state"] = scope.self_value.stateful
+            site.has_state = scope.self_value.stateful
         run.snapshot(site, scope)
         result = Tensor(node, scalar=scalar, site=site)
-        if run.default_device and kind != "share" or name.startswith("torch.cuda."):
-            site.detail["default"] = run.default_device
+        if run.default_device and event is not Shared or name.startswith("torch.cuda."):
+            site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
@@ -72,7 +80,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     pinned = kwargs.get("pin_memory")
     if pinned is not None and isinstance(pinned[1].node, ast.Constant):
         if conditions.truth(pinned[0]):
-            run.site("cuda-only", pinned[1], None, scope, "pin_memory=")
+            run.record(CudaOnly(pinned[1], None, scope, "pin_memory="))
     generator = kwargs.get("generator")
     if generator is not None and isinstance(generator[0], Obj):
         made = generator[0]
@@ -96,12 +104,7 @@ def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())
     ):
         return like(run, name, fact, call)
-    made = created(run, "create", name, fact, call.args, call.kwargs, call.spot, call.scope)
-    if name == "torch.tensor" and call.args:
-        source = [t for t, _ in contents.tensors_in(*call.args[0])]
-        if source and source[0].node.find().sure and made.site is not None:
-            made.site.detail["copies"] = True
-    return made
+    return created(run, Created, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
 
 @kind("legacy")
@@ -111,7 +114,7 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
             if not run.default_device:
                 libraries.demand_host(run, value, where, call.scope, name)
-    return created(run, "legacy", name, fact, call.args, call.kwargs, call.spot, call.scope)
+    return created(run, LegacyCreated, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
 
 @kind("share")
@@ -120,7 +123,7 @@ def share(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if call.args and isinstance(call.args[0][0], Tensor) and "device" not in call.kwargs:
         if call.args[0][0].node.find().sure:
             return call.args[0][0]
-    return created(run, "share", name, fact, call.args, call.kwargs, call.spot, call.scope)
+    return created(run, Shared, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
 
 @kind("like")
@@ -145,7 +148,7 @@ def generator(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     given = call.kwargs.get("device") or (call.args[0] if call.args else None)
     device = devices.as_device(run, *given, call.scope, sure=True) if given is not None else None
     made.node = device.node if device is not None else run.graph.node(call.spot)
-    made.site = run.site("generator", call.spot, made.node, call.scope, name)
-    made.site.detail["device"] = given if device is not None else None
+    told = given if device is not None else None
+    made.site = run.record(GeneratorMade(call.spot, made.node, call.scope, name, device=told))
     run.snapshot(made.site, call.scope)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from samedevice.places.events import Shared
 from samedevice.places.graph import Spot
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Obj, Scope
@@ -32,8 +33,7 @@ def transformed(run: Interpreter, fact: Fact, args: list[Arg], spot: Spot, scope
 def host_tensor(run: Interpreter, spot: Spot, scope: Scope, name: str) -> Tensor:
     """Return a tensor that a call makes on the host, where it can be moved from."""
     node = run.graph.node(spot)
-    site = run.site("share", spot, node, scope, name)
-    site.detail.update(fact=_SHARED, args=[], kwargs={})
+    site = run.record(Shared(spot, node, scope, name, fact=_SHARED, args=[], kwargs={}))
     run.snapshot(site, scope)
     return Tensor(node, site=site)
 

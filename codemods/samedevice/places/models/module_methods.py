@@ -18,6 +18,7 @@ from samedevice.places import (
     moving,
 )
 from samedevice.places.dispatch import under
+from samedevice.places.events import ModuleMoved
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, nn
 from samedevice.places.objects import Func, Obj, Scope
@@ -202,8 +203,9 @@ def _parts(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 
 def put_into_module(args: list[Arg]) -> None:
     """Note that a module or an optimizer copies what was loaded, wherever that is."""
-    if args and isinstance(args[0][0], Tensor) and args[0][0].site is not None:
-        args[0][0].site.detail["into_module"] = True
+    given = args[0][0] if args else NONE
+    if isinstance(given, Tensor) and given.site is not None:
+        given.site.into_module = True
 
 
 def move_module(
@@ -216,8 +218,8 @@ def move_module(
         owner.moves.append(spot)  # perhaps to a device: nothing is known, so nothing is reported
     if device is None or owner.node is None:
         return
-    site = run.site("module-move", spot, owner.node, scope, name)
-    site.detail.update(object=owner, device=device, type=devices.legacy_type(args))
+    named = devices.legacy_type(args)
+    run.record(ModuleMoved(spot, owner.node, scope, name, device=device, type=named, module=owner))
     if device.node.find().pin is Place.HOST:
         _move_to_cpu(run, owner, args, spot, scope)
         return

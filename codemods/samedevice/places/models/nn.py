@@ -14,6 +14,7 @@ from samedevice.places import (
     devices,
     libraries,
 )
+from samedevice.places.events import Built
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind, operations
 from samedevice.places.objects import Obj, Scope
@@ -50,21 +51,20 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if spread is not None and spread[0] is not NONE and made.node is not None:
         made.moves.append(call.spot)  # its library puts its layers where there is room
         run.graph.pin(made.node, Place.UNKNOWN, call.spot)
-    made.site = run.site("module", call.spot, made.node, call.scope, name)
-    made.site.detail["object"] = made
+    told = call.kwargs.get("device")
+    built = Built(call.spot, made.node, call.scope, name, module=made, device=told)
+    made.site = run.record(built)
     made_on_default(run, made, call.spot, call.scope)
     run.snapshot(made.site, call.scope)
     run.modules.append(made)
     module_arguments(run, made, call.args, call.kwargs)
-    given = call.kwargs.get("device")
-    made.site.detail["device"] = given
-    if given is not None and fact.device:
-        device = devices.as_device(run, *given, call.scope, sure=True)
+    if told is not None and fact.device:
+        device = devices.as_device(run, *told, call.scope, sure=True)
         if device is not None and device.node.find().pin is not Place.HOST:
             made.moves.append(call.spot)
             assert made.node is not None
             run.graph.same(made.node, device.node)
-    elif given is not None:
+    elif told is not None:
         made.moves.append(call.spot)  # what it does with that device is not known
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, contents, libraries
+from samedevice.places.events import Amp, CudaOnly, CudaQuiet, Shared
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, factories, kind
 from samedevice.places.objects import Obj
@@ -99,10 +100,10 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
 def query(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A function that gives no tensor, or needs no agreement."""
     if name.endswith(("autocast", "GradScaler")):
-        run.site("amp", call.spot, None, call.scope, name)
+        run.record(Amp(call.spot, None, call.scope, name))
     elif fact.kind in ("cudaonly", "cudaquiet"):
-        quiet = "cuda-only" if fact.kind == "cudaonly" else "cuda-quiet"
-        run.site(quiet, call.spot, None, call.scope, name)
+        event = CudaOnly if fact.kind == "cudaonly" else CudaQuiet
+        run.record(event(call.spot, None, call.scope, name))
         if name == "torch.cuda.current_device":
             node = run.graph.node(call.spot)
             run.graph.pin(node, Place.CENTRAL, call.spot)
@@ -139,6 +140,6 @@ def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if fact.out == "hosttensor":
         tensors = [value for value, _ in call.args if isinstance(value, Tensor)]
         if tensors and all(map(always_tensor, tensors)):
-            made = factories.created(run, "share", name, fact, call.args, {}, call.spot, call.scope)
+            made = factories.created(run, Shared, name, fact, call.args, {}, call.spot, call.scope)
             return Tensor(made.node, scalar=all(t.scalar for t in tensors), site=made.site)
     return ARRAY if fact.out == "ndarray" else UNKNOWN

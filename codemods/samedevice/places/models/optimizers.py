@@ -84,4 +84,4 @@ def trained(tensor: Tensor) -> None:
     """Note a tensor that is optimized: another tensor cannot take its place."""
     tensor.leaf = True
     if tensor.site is not None:
-        tensor.site.detail["trained"] = True
+        tensor.site.trained = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents, devices
+from samedevice.places.events import Built
 from samedevice.places.models import Call, model
 from samedevice.places.models.options import negative
 from samedevice.places.objects import Obj
@@ -35,7 +36,7 @@ def process(run: Interpreter, call: Call) -> Value:
     before = len(run.sites)
     started = thread(run, call)
     given = call.kwargs.get("args", (NONE, call.spot))[0]
-    if contents.modules_in(given) or any(s.kind == "module" for s in run.sites[before:]):
+    if contents.modules_in(given) or any(isinstance(s, Built) for s in run.sites[before:]):
         run.forks.append(call.spot)
     return started
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places import devices, functions
+from samedevice.places.events import Loaded
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind, operations
 from samedevice.places.objects import Obj
@@ -36,8 +37,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         given = call.args[index] if len(call.args) > index else None
     node = run.graph.node(call.spot)
     node.sure = False
-    site = run.site("load", call.spot, node, call.scope, name)
-    site.detail.update(mapped=given, fact=fact)
+    site = run.record(Loaded(call.spot, node, call.scope, name, mapped=given, fact=fact))
     run.snapshot(site, call.scope)
     device = None
     if given is not None and given[0] is not NONE:
@@ -45,7 +45,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
         model = run.saved.get(ast.unparse(call.args[0][1].node)) if call.args else None
         if isinstance(model, Obj) and model.family == "module" and model.node is not None:
-            site.detail["into_module"] = True
+            site.into_module = True
             run.graph.same(node, model.node)  # it was saved where the model is
             return copied(model)
     if given is not None and given[0] is not NONE:

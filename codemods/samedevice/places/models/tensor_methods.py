@@ -16,7 +16,17 @@ from samedevice.places import (
     libraries,
     subscripts,
 )
-from samedevice.places.events import Cloned, DeviceOf, Dropped
+from samedevice.places.events import (
+    Cloned,
+    CudaOnly,
+    DeviceOf,
+    Dropped,
+    GivenDevice,
+    HostRead,
+    Loaded,
+    OldName,
+    TensorMoved,
+)
 from samedevice.places.graph import Place, Spot
 from samedevice.places.models import (
     Call,
@@ -101,7 +111,7 @@ def tensor_method(
         case "query":
             return _asked(run, owner, name, fact, receiver, call)
         case "cudaonly":
-            run.site("cuda-only", spot, None, scope, name)
+            run.record(CudaOnly(spot, None, scope, name))
             return owner
     return _computed(run, owner, name, fact, receiver, call)
 
@@ -112,8 +122,7 @@ def _read_as_array(run: Interpreter, owner: Tensor, receiver: Spot, call: Call) 
     if forced is not None and conditions.truth(forced[0]) is not False:
         return ARRAY
     owner.node.find().read_there = True
-    site = run.site("host", receiver, owner.node, call.scope, "numpy")
-    site.detail.update(whole=True, tensor=owner, method=True)
+    run.record(HostRead(receiver, owner.node, call.scope, "numpy", whole=True, method=True))
     return ARRAY
 
 
@@ -140,7 +149,7 @@ def _asked(
     if name == "backward":
         arithmetic.heavy(run, owner.node, spot, scope)
         if "retain_variables" in kwargs:
-            run.site("old-name", spot, None, scope, "retain_variables")
+            run.record(OldName(spot, None, scope, "retain_variables"))
         gradient = args[0] if args else kwargs.get("gradient")
         if gradient is not None and isinstance(gradient[0], Tensor):
             run.operate([(owner, receiver), (gradient[0], gradient[1])], spot, False)
@@ -233,11 +242,10 @@ def move_tensor(
         moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
         moved.packed, moved.leaf = owner.packed, owner.leaf
         return moved
-    site = run.site("move", spot, owner.node, scope, name)
-    site.detail.update(device=device, receiver=receiver, tensor=owner, workers=run.workers)
-    site.detail["type"] = devices.legacy_type(args)
+    site = run.record(TensorMoved(spot, owner.node, scope, name, device=device, tensor=owner))
+    site.type, site.workers = devices.legacy_type(args), run.workers
     if owner.site is not None:
-        owner.site.detail["moved"] = True
+        owner.site.moved = True
     result = Tensor(device.node, scalar=owner.scalar)
     result.parameter = owner.parameter
     if device.node.find().pin is Place.HOST:
@@ -246,8 +254,7 @@ def move_tensor(
         run.graph.flow(device.node, result.node)
         given = kwargs.get("device") or (args[0] if args else None)
         if given is not None and isinstance(given[0], Const) and given[0] in run.left_out:
-            kept = run.site("pinned", spot, result.node, scope, name)
-            kept.detail["device"] = given
+            kept = run.record(GivenDevice(spot, result.node, scope, name, device=given))
             run.snapshot(kept, scope)
     if owner.packed:
         result = Tensor(run.graph.node(spot))
@@ -274,7 +281,7 @@ def _typed_like(run: Interpreter, args: list[Arg], scope: Scope) -> Tensor | Non
 
 def perhaps_module(value: Tensor) -> bool:
     """Tell whether a value is whatever a file or some other code gave: a module, perhaps."""
-    return value.packed and (value.site is None or value.site.kind in ("load", "move"))
+    return value.packed and (value.site is None or isinstance(value.site, (Loaded, TensorMoved)))
 
 
 def moved_unknown(
@@ -308,11 +315,13 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
     if call.func.attr not in ("to", "cuda", "cpu") or not isinstance(value, Tensor):
         return
     for site in reversed(run.sites):
-        if site.spot.node is call and site.kind == "move":
-            moved = site.detail["tensor"]
+        if site.spot.node is call and isinstance(site, TensorMoved):
+            moved = site.tensor
+            if moved is None:
+                continue
             if moved.node.find().sure and not perhaps_module(moved):
                 if moved.site is not None and not moved.leaf:
-                    moved.site.detail["dropped"] = True
+                    moved.site.dropped = True
                 spot = Spot(scope.path, statement)
                 run.record(Dropped(spot, moved.node, scope, move=site, leaf=moved.leaf))
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents
+from samedevice.places.events import CudaOnly
 from samedevice.places.models import Call, model
 from samedevice.places.objects import Obj
 from samedevice.places.values import SCALAR, Value
@@ -41,7 +42,7 @@ def profile(run: Interpreter, call: Call) -> Value:
 @model("torch.cuda.nvtx.range")
 def marked(run: Interpreter, call: Call) -> Value:
     """A block, or as a decorator a function, between two of those marks."""
-    run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range")
+    run.record(CudaOnly(call.spot, None, call.scope, "torch.cuda.nvtx.range"))
     return SCALAR
 
 
@@ -54,5 +55,5 @@ def marked(run: Interpreter, call: Call) -> Value:
 )
 def marker(run: Interpreter, call: Call) -> Value:
     """Marks for NVIDIA's profiler."""
-    run.site("cuda-only", call.spot, None, call.scope, "torch.cuda.nvtx.range_push")
+    run.record(CudaOnly(call.spot, None, call.scope, "torch.cuda.nvtx.range_push"))
     return SCALAR
