@@ -23,6 +23,7 @@ from .reading import read as read
 from .source import Source, SourceError
 from .trials import Trials
 from .verify.groups import Groups, nearest
+from .verify.needs import half_done
 
 ROUNDS = 10
 _BECAUSE = "not applied, with the edits that belong to it"
@@ -166,11 +167,11 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
     for left in groups.torn(map(outcome.before, unfixed), applied):
         found.append(([left], f"{left.message}, which cannot be repaired"))
     found += _too_early(project, outcome, applied)
-    found += _half_of_processes(outcome, applied)
-    if not found:
-        return False
+    # On a machine with CUDA both halves agree: what is connected may stay.
+    halves = list(half_done(project, _staying(outcome, groups), applied))
+    groups.withdraw_alone((guilty, f"not applied: {reason}") for guilty, reason in halves)
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
-    return True
+    return bool(found or halves)
 
 
 def _in_file(applied: Sequence[Finding], path: str) -> list[Finding]:
@@ -196,17 +197,12 @@ def _too_early(
             yield same, f"{where} is not repaired, and may need CUDA"
 
 
-def _half_of_processes(
-    outcome: Outcome, applied: Sequence[Finding]
-) -> Iterator[tuple[list[Finding], str]]:
-    """Yield the fixes that serve machines without CUDA alone in files whose processes need it."""
-    left: dict[str, int] = {}
-    for finding in map(outcome.before, outcome.remaining):
-        if finding.rule == "processes-tied-to-cuda" and is_wrong(finding) and finding.fix is None:
-            left.setdefault(finding.path, finding.span.line)
-    for finding in applied:
-        if finding.rule == "cuda-only-api" and finding.path in left:
-            yield [finding], f"line {left[finding.path]} is not repaired, and needs CUDA"
+def _staying(outcome: Outcome, groups: Groups) -> Iterator[Finding]:
+    """Yield what is wrong and that nobody repairs, at its place in the original files."""
+    for left in filter(is_wrong, outcome.remaining):
+        place = outcome.before(left)
+        if left.fix is None or key(left) in outcome.refused or groups.reason(place) is not None:
+            yield place
 
 
 def _only_without(early: Finding, finding: Finding) -> bool:

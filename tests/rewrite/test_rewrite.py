@@ -77,8 +77,10 @@ def test_in_an_f_string() -> None:
     text = 'print(f"{net(x)} {function(first_argument)}")\n'
     quoted = fix(edit(text, "x", "method", code='.to("cpu")'))
     other = fix(edit(text, "x", "method", code=".to('cpu')"))
-    assert run(text, quoted).refused[0][1].startswith("before Python 3.12")
-    assert run(text, other).text == text.replace("net(x)", "net(x.to('cpu'))")
+    both = fix(edit(text, "x", "method", code=".to('cpu', key=\"\")"))
+    assert run(text, both).refused[0][1].startswith("before Python 3.12")
+    for fixed in (quoted, other):
+        assert run(text, fixed).text == text.replace("net(x)", "net(x.to('cpu'))")
     long = fix(keyword(text, "function(first_argument)"))
     assert run(text, long, line_length=50).text == text.replace(
         "argument)", "argument, device=device)"

@@ -52,8 +52,16 @@ def test_what_belongs_together_is_withdrawn_together(tmp_path: Path) -> None:
     assert {finding.span.line for finding in outcome.remaining if finding.fix} == {4, 9}
 
 
-def test_what_is_not_connected_is_repaired(tmp_path: Path) -> None:
+def test_half_of_a_script_is_not_repaired(tmp_path: Path) -> None:
     outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + "\nmain()\n" + ELSEWHERE})
+    assert not outcome.changes
+    assert "not applied: a.py:9 is not repaired, and needs CUDA" in outcome.refused.values()
+
+
+def test_what_is_not_connected_is_repaired(tmp_path: Path) -> None:
+    """A script that may do without what is left is made to run without it."""
+    chosen = "\nimport sys\nif sys.argv[1:]:\n    main()\n"
+    outcome = _migrated(tmp_path, {"a.py": TWO_PARTS + chosen + ELSEWHERE})
     (change,) = outcome.changes
     text = change.after.decode()
     assert "net = torch.nn.Linear(1, 1).to(" in text and ".cuda()" not in text

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import libcst as cst
@@ -261,11 +262,20 @@ def _head(node: cst.CSTNode) -> tuple[cst.CSTNode, bool]:
     return first, is_docstring
 
 
-def _check_in_string(string: cst.FormattedString, edit: Edit) -> None:
-    """Refuse what an f-string cannot hold before Python 3.12, whatever Python runs this."""
-    for code in dict(edit.args).values():
+def _in_string(string: cst.FormattedString, edit: Edit) -> Edit:
+    """Return an edit with the quotes that an f-string can hold before Python 3.12.
+
+    Raises Refused where there are none, whatever Python runs this.
+    """
+    args = []
+    for name, code in edit.args:
+        if string.quote in code:
+            other = "'" if '"' in string.quote else '"'
+            code = code.replace(string.quote, other) if other not in code else code
         if string.quote in code or "\\" in code or "\n" in code:
             raise Refused("before Python 3.12 an f-string cannot hold the new code")
+        args.append((name, code))
+    return replace(edit, args=tuple(args))
 
 
 class _Editor(cst.CSTTransformer):
@@ -347,16 +357,17 @@ class _Editor(cst.CSTTransformer):
         self, original: cst.CSTNode, node: cst.BaseExpression, edit: Edit
     ) -> cst.BaseExpression:
         parent = self._stack[-1]
+        asked = edit
         for outer in self._stack:
             if isinstance(outer, cst.FormattedString):
-                _check_in_string(outer, edit)
+                edit = _in_string(outer, edit)
         match edit.verb:
             case "keyword":
                 name, value = edit.get("name"), edit.get("value")
                 if not isinstance(original, cst.Call):
                     raise Refused("there is no call here")
                 together = [e for e in self._expressions[original] if e.verb == "keyword"]
-                if edit != together[0]:  # beside the one before it, wherever that is
+                if asked != together[0]:  # beside the one before it, wherever that is
                     return expressions.keyword(
                         node, name, value, fits=lambda space: True, wrapped=None
                     )

@@ -89,6 +89,8 @@ def fit(
         return node
     if isinstance(parent, _BRACKETED):
         needed = isinstance(node, _LOOSE)
+    elif isinstance(parent, cst.FormattedStringExpression):
+        needed = isinstance(node, (*_LOOSE, cst.Lambda)) or code_of(node).startswith("{")
     elif isinstance(parent, _ALONE):
         needed = isinstance(node, _LOOSE) or not _stands_alone(node)
     elif isinstance(node, _BINDING.get(type(parent), ())):

@@ -64,6 +64,12 @@ class Groups:
                 for bonds in waiting.pop(bond, ()):
                     queue += bonds
 
+    def withdraw_alone(self, found: Iterable[tuple[Sequence[Finding], str]]) -> None:
+        """Withdraw fixes, each for its reason, without those that are connected to them."""
+        for guilty, reason in found:
+            for finding in guilty:
+                self._withdrawn.setdefault(next(self._bonds(finding)), reason)
+
     def torn(self, left: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
         """Yield those by which values move for the first time, though they cannot be repaired.
 
