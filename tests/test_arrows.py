@@ -14,7 +14,7 @@ import samedevice
 
 PACKAGE = Path(samedevice.__file__).parent
 
-_CORE = {"finding", "notebook", "syntax", "source", "project", "torchfacts", "places"}
+_CORE = {"finding", "notebook", "run_order", "syntax", "source", "project", "torchfacts", "places"}
 _CHECKED = _CORE | {"cache", "config", "naming", "parallel", "plain", "suppress", "rules", "check"}
 _FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 
@@ -22,12 +22,13 @@ _FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 ROOMS: dict[str, set[str]] = {
     "finding": set(),
     "syntax": set(),
-    "notebook": set(),
+    "run_order": set(),
+    "notebook": {"run_order"},
     "erase": {"syntax", "torchfacts"},
     "torchfacts": set(),
     "outside": set(),
     "prove": {"notebook", "outside"},
-    "source": {"finding", "notebook", "syntax"},
+    "source": {"finding", "notebook", "run_order", "syntax"},
     "write": {"source"},
     "requirements": set(),
     "config": {"finding", "requirements", "source"},

@@ -241,6 +241,27 @@ def test_the_name_of_standard_input() -> None:
     assert "\n   3 | x = torch.zeros(3)\n" in shown.stdout
 
 
+def test_notebooks_that_ran_out_of_order_are_told() -> None:
+    def write_notebook(name: str, *cells: tuple[str, int]) -> None:
+        code = [
+            {"cell_type": "code", "execution_count": count, "source": text} for text, count in cells
+        ]
+        Path(name).write_text(json.dumps({"cells": code, "nbformat": 4}))
+
+    write_notebook("a.ipynb", ("x = 1", 2), ("y = 2", 1))
+    write_notebook("b.ipynb", ("x = 1", 2), ("y = 2", 1))
+    write_notebook("c.ipynb", ("y = x", 2), ("x = 1", 1))
+    write_notebook("d.ipynb", ("x = 1", 1), ("y = 2", 2))
+    told = samedevice("check").stderr.splitlines()
+    assert told[0].startswith("note: c.ipynb: cell 1 was last run after cell 2, and the cells only")
+    assert told[1].startswith(
+        "note: a.ipynb: cell 1 was last run after cell 2; the cells are taken"
+    )
+    assert told[2] == "note: the cells of 1 more notebook ran out of order, too"
+    assert len(told) == 4
+    assert not samedevice("check", "-q").stderr
+
+
 def test_fix_leaves_what_a_baseline_lists() -> None:
     write(a=ZEROS)
     samedevice("check", "--baseline", "old.txt", "--write-baseline")

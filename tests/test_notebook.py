@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from samedevice import source
+from samedevice.finding import Span
 from samedevice.source import Source, SourceError
 
 
@@ -235,3 +236,66 @@ def test_a_text_without_its_cells_is_refused() -> None:
     lost = "\n".join(line for line in file.text.split("\n") if "cell 2" not in line)
     with pytest.raises(SourceError, match="border of two cells"):
         file.encode(lost)
+
+
+def ran(*cells: tuple[str, int | None]) -> str:
+    code = [cell(text) | {"execution_count": count} for text, count in cells]
+    return json.dumps({"cells": code, "nbformat": 4}, indent=1)
+
+
+def test_cells_that_only_work_in_the_order_run_are_taken_in_it() -> None:
+    text = ran(("y = net(x)", 3), ("import torch", 1), ("x = torch.ones(2)\nnet = f", 2))
+    file = read(text)
+    assert [file.cell_of(node.lineno) for node in file.tree.body] == [
+        (1, 1), (2, 1), (2, 2), (0, 1),
+    ]  # fmt: skip
+    assert str(file.run_order).startswith("cell 1 was last run after cell 2, and the cells only")
+    assert file.encode(file.text) == text.encode()
+    changed = file.text.replace("net(x)", "net(z)").replace("ones(2)", "ones(3)")
+    assert file.encode(changed).decode() == text.replace("net(x)", "net(z)").replace("s(2)", "s(3)")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [("x = 1", 2), ("y = 2", 1)],  # either order works
+        [("y = x", 2), ("x = 1", None)],  # a cell that was never run
+        [("y = x", 3), ("z = x +", 2), ("x = 1", 1)],  # not Python
+        [("y = x", 2), ("x = 1", 2)],  # two kernels
+        [("%run setup.py\ny = x", 2), ("x = 1", 1)],  # a magic may have made it
+        [("from m import *\ny = x", 2), ("x = 1", 1)],
+        [("def f():\n    return x", 2), ("x = 1", 1)],  # read when it is called
+        [("z = y", 9), ("y = x", 8), ("x = z", 7)],  # no order works
+    ],
+)
+def test_other_cells_stay_in_the_order_of_the_file(cells: list[tuple[str, int | None]]) -> None:
+    order = read(ran(*cells)).run_order
+    assert order is None or not order.taken
+
+
+def test_an_order_that_was_not_taken_is_told() -> None:
+    assert read(ran(("a", 1), ("b", 2), ("c", None), ("d", 4))).run_order is None
+    order = read(ran(("a = 1", 1), ("b = 1", 7), ("c", None), ("d = 1", 4))).run_order
+    assert (
+        str(order)
+        == "cell 2 was last run after cell 4; the cells are taken in the order of the file"
+    )
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("joined", [True, False])
+def test_places_in_the_json(indent: int | None, joined: bool) -> None:
+    code = 'x = "é\\u00e9\\t😀" + y\n%time z\nlast'
+    made = cell("".join(code)) if joined else cell(code)
+    if joined:
+        made["source"] = code
+    text = json.dumps({"cells": [made], "nbformat": 4}, indent=indent)
+    file = read(text)
+    lines = text.split("\n")
+    for name, line in (("y", 2), ("last", 4)):
+        column = file.line(line).index(name)
+        there = file.in_file(Span(line, column, line, column + len(name)))
+        assert there is not None
+        assert lines[there.line - 1][there.column : there.end_column] == name
+    assert file.in_file(Span(1, 0, 1, 4)) is None  # between cells
+    assert file.in_file(Span(3, 5, 3, 6)) is not None

@@ -192,7 +192,7 @@ def _too_early(
         left = next((w for w in wrong if w.path in program and key(w) != key(early)), None)
         if left is not None:
             seen.add((program, erasure))
-            where = f"{os.path.basename(left.path)}:{left.span.line}"
+            where = os.path.basename(_where(left, outcome))
             same = [f for f in applied if f.path in program and _only_without(early, f)]
             yield same, f"{where} is not repaired, and may need CUDA"
 
@@ -203,6 +203,11 @@ def _staying(outcome: Outcome, groups: Groups) -> Iterator[Finding]:
         place = outcome.before(left)
         if left.fix is None or key(left) in outcome.refused or groups.reason(place) is not None:
             yield place
+
+
+def _where(finding: Finding, outcome: Outcome) -> str:
+    source, line = outcome.originals.get(finding.path), finding.span.line
+    return f"{finding.path}:{line}" if source is None else source.where(line)
 
 
 def _only_without(early: Finding, finding: Finding) -> bool:

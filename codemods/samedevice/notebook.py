@@ -6,6 +6,8 @@ one line and the way back needs no memory. Cells in other languages (`%%bash`) a
 
 IPython also takes a magic without its `%` (`cd data`, `pip install timm`), where the cell has no
 other line and no Python variable has that name.
+
+Cells that only work in the order in which they were run are in that order here (`run_order`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+from . import run_order
 
 MARKER = "# %% samedevice cell "  # starts the comment line above each cell
 _MARKER_LINE = re.compile(rf"^{MARKER}(\d+)(?: indented (\d+))?\n", re.MULTILINE)
@@ -66,6 +70,12 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_NEWLINE = re.compile(r"\r\n?|\n")
+_CHARACTER = re.compile(  # of a string in JSON; one beyond 16 bits may be two escapes
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]",
+    re.DOTALL,
+)
+
 _decoder = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -84,23 +94,28 @@ class _Cell:
     source: str
     text: str
     indent: int  # spaces in front of all of its lines, which IPython does not mind
+    count: int | None  # which of the kernel's executions was its last; None if it was not run
 
 
 class Notebook:
     """The Python cells of a notebook.
 
-    `text` is their code; `cell_of` and `split` lead back to cells and `encode` to the JSON. Raises
+    `text` is their code; `cell_of` and `split` lead back to cells and `encode` to the JSON.
+    `run_order` tells what contradicts the order of the file, if anything does. Raises
     `NotebookError` for JSON that is broken or is no notebook.
     """
 
     def __init__(self, content: str) -> None:
         self._json = content
         found = [cell for cell in _code_cells(content) if not _is_foreign(cell[3])]
-        names = _Names([source for *_, source in found])
+        names = _Names([cell[3] for cell in found])
         self._cells = [
-            _Cell(index, start, end, source, *_to_python(source, names))
-            for index, start, end, source in found
+            _Cell(index, start, end, source, *_to_python(source, names), count)
+            for index, start, end, source, count in found
         ]
+        self.run_order = run_order.find([_ran(cell) for cell in self._cells])
+        if self.run_order is not None and self.run_order.taken:
+            self._cells.sort(key=lambda cell: cell.count or 0)
         self.text = "".join(map(_marked, self._cells))
         self._first_lines: list[int] = []  # the line of each cell's marker
         line = 1
@@ -131,6 +146,24 @@ class Notebook:
                 return first + line
         return None
 
+    def in_json(self, line: int, column: int) -> tuple[int, int] | None:
+        """Return line (from 1) and column (from 0) in the JSON of a position of `text`.
+
+        None at the border of two cells. A line of IPython's has no columns: it is where it begins.
+        """
+        at = bisect_right(self._first_lines, line) - 1
+        row = line - self._first_lines[at] - 1 if at >= 0 else -1
+        if row < 0:
+            return None
+        cell = self._cells[at]
+        starts = [0, *(newline.end() for newline in _NEWLINE.finditer(cell.source))]
+        end = starts[row + 1] - 1 if row + 1 < len(starts) else len(cell.source)
+        if _KEPT_LINE.match(cell.text.split("\n")[row]):
+            end = starts[row]
+        there = min(starts[row] + cell.indent + column, end)
+        offset = _offsets(self._json, cell.start, cell.end)[there]
+        return self._json.count("\n", 0, offset) + 1, offset - self._json.rfind("\n", 0, offset) - 1
+
     def split(self, text: str) -> dict[int, str]:
         """Split a text that came from `text` into the sources of cells, by cell index."""
         return {
@@ -148,7 +181,8 @@ class Notebook:
         """Return the JSON with the cells of `text`; unchanged cells keep every byte."""
         out: list[str] = []
         done = 0
-        for cell, code in zip(self._cells, self._split(text), strict=True):
+        pairs = zip(self._cells, self._split(text), strict=True)
+        for cell, code in sorted(pairs, key=lambda pair: pair[0].start):
             if code == cell.text:
                 continue
             source = _to_ipython(code, cell.indent)
@@ -236,8 +270,21 @@ def _member(text: str, at: int, key: str) -> tuple[int, int] | None:
     return found
 
 
-def _code_cells(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield index, range of the source in the JSON, and source of each Python cell."""
+def _offsets(text: str, start: int, end: int) -> list[int]:
+    """Return where in the JSON each character of a source is, and where the source ends."""
+    strings = [(start, end)]
+    if text[start] == "[":
+        strings = [(first, last) for _, first, last in _items(text, start)]
+    offsets = [
+        character.start()
+        for first, last in strings
+        for character in _CHARACTER.finditer(text, first + 1, last - 1)
+    ]
+    return [*offsets, strings[-1][1] - 1 if strings else end - 1]
+
+
+def _code_cells(text: str) -> Iterator[tuple[int, int, int, str, int | None]]:
+    """Yield index, range of the source in the JSON, source and count of each Python cell."""
     at = _skip(text, 0)
     content, end = _decode(text, at)
     if _skip(text, end) != len(text):
@@ -246,12 +293,13 @@ def _code_cells(text: str) -> Iterator[tuple[int, int, int, str]]:
         raise NotebookError("not a Jupyter notebook: it has no cells")
     if not _speaks_python(content):
         return
-    arrays, source_key = [_member(text, at, "cells")], "source"
+    arrays = [_member(text, at, "cells")]
+    source_key, count_key = "source", "execution_count"
     if "cells" not in content:  # format 3, before 2015
         sheets = _member(text, at, "worksheets")
         assert sheets is not None
         arrays = [_member(text, start, "cells") for _, start, _ in _array(text, sheets[0])]
-        source_key = "input"
+        source_key, count_key = "input", "prompt_number"
     index = -1
     for array in arrays:
         for _, start, stop in _array(text, array[0]) if array else ():
@@ -267,7 +315,8 @@ def _code_cells(text: str) -> Iterator[tuple[int, int, int, str]]:
             place = _member(text, start, source_key)
             if not isinstance(source, str) or place is None:
                 raise NotebookError(f"not a Jupyter notebook: cell {index + 1} has no source text")
-            yield index, *place, source
+            count = cell.get(count_key)
+            yield index, *place, source, count if isinstance(count, int) else None
 
 
 def _array(text: str, at: int) -> Iterator[tuple[str, int, int]]:
@@ -292,6 +341,10 @@ def _is_foreign(source: str) -> bool:
     """Tell whether a cell magic hands this cell to something else than the notebook's Python."""
     match = _CELL_MAGIC.match(source)
     return match is not None and match[1] not in _PYTHON_MAGICS
+
+
+def _ran(cell: _Cell) -> run_order.Ran:
+    return run_order.Ran(cell.index, cell.source, cell.count, lambda: _parsed(cell.text))
 
 
 def _marked(cell: _Cell) -> str:
@@ -342,7 +395,7 @@ def _to_python(source: str, names: _Names | None = None) -> tuple[str, int]:
 
     `names` are those of the whole notebook; without them a magic is one by its `%`.
     """
-    source = re.sub(r"\r\n?", "\n", source)
+    source = _NEWLINE.sub("\n", source)
     if names is not None and _needs_no_percent(source, names):
         return re.sub(r"()([ \t]*\S.*)", _kept, source, count=1), 0
     if not re.search(r"[%!?]|\A\s* ", source) or _parses(source):

@@ -24,6 +24,7 @@ from pathlib import Path
 from . import syntax
 from .finding import Span
 from .notebook import Notebook, NotebookError
+from .run_order import RunOrder
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # whose grammar files are read by
@@ -189,6 +190,29 @@ class Source:
         """Return the line of `text` that a line of a cell is; None for no such. See `cell_of`."""
         return None if self._notebook is None else self._notebook.line_of(cell, line)
 
+    def where(self, line: int) -> str:
+        """Return how a line is named for people: "a.py:3", and in a notebook "a.ipynb:cell 2:1"."""
+        cell = self.cell_of(line)
+        return (
+            f"{self.path}:{line}" if cell is None else f"{self.path}:cell {cell[0] + 1}:{cell[1]}"
+        )
+
+    def in_file(self, span: Span) -> Span | None:
+        """Return where a range is in the file as it is stored: of a notebook, in its JSON.
+
+        None for what is at the border of two cells.
+        """
+        if self._notebook is None:
+            return span
+        first = self._notebook.in_json(span.line, span.column)
+        last = self._notebook.in_json(span.end_line, span.end_column)
+        return None if first is None or last is None else Span(*first, *last)
+
+    @property
+    def run_order(self) -> RunOrder | None:
+        """What contradicts the order of a notebook's cells in its file, if anything does."""
+        return None if self._notebook is None else self._notebook.run_order
+
     def cells(self, text: str) -> dict[int, str]:
         """Split a text like `self.text` into code cells by index, magics written out as they were.
 
@@ -201,6 +225,18 @@ class Source:
         except NotebookError as error:
             raise SourceError(self.path, str(error)) from None
 
+    def stored(self, new_text: str) -> str:
+        """Return the text of this file with `new_text` for its code: of a notebook, its JSON.
+
+        Newlines are those of the file. Raises `SourceError` where a notebook lost a cell.
+        """
+        if self._notebook is None:
+            return _restore_newlines(self.text, new_text, self._coding.newlines)
+        try:
+            return self._notebook.encode(new_text)
+        except NotebookError as error:
+            raise SourceError(self.path, str(error)) from None
+
     def encode(self, new_text: str) -> bytes:
         """Return the bytes of this file with `new_text` for its text.
 
@@ -208,14 +244,7 @@ class Source:
         JSON byte for byte outside of changed cells. Raises `SourceError` when the encoding has no
         way to write a character.
         """
-        coding = self._coding
-        if self._notebook is not None:
-            try:
-                text = self._notebook.encode(new_text)
-            except NotebookError as error:
-                raise SourceError(self.path, str(error)) from None
-        else:
-            text = _restore_newlines(self.text, new_text, coding.newlines)
+        coding, text = self._coding, self.stored(new_text)
         try:
             data = text.encode(coding.encoding)
         except UnicodeEncodeError as error:

@@ -79,7 +79,9 @@ class Suppressions:
             return None
         for edit in finding.fix.edits if finding.fix else ():
             if self.covers(edit.path, edit.span, finding.rule):
-                place = f"{edit.path}:{edit.span.line}"
+                source = self._sources.get(edit.path)
+                line = edit.span.line
+                place = source.where(line) if source is not None else f"{edit.path}:{line}"
                 return replace(
                     finding, fix=None, unfixed=f"a comment or setting at {place} keeps that line"
                 )

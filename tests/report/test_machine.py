@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from samedevice import source
+from samedevice import migrate, source
 from samedevice.check import check
 from samedevice.config import Config
 from samedevice.finding import Edit, Finding, Fix, Origin, Span
@@ -15,7 +16,7 @@ from samedevice.report import edits as edits_
 from samedevice.report import github, gitlab, junit, sarif
 from samedevice.report import json as json_report
 from samedevice.report.edits import Edits
-from samedevice.rules import Rule
+from samedevice.rules import Rule, load
 from samedevice.source import Source, SourceError
 
 ORIGIN = Origin("data/b c.py", Span(12, 4, 12, 9), "x was created on the CPU")
@@ -130,6 +131,72 @@ def test_github() -> None:
         "fixed with --unsafe only: why"
     )
     assert error == "::error file=bad.py,line=1,title=samedevice::invalid syntax"
+
+
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "source": ["# é\n"]},
+        {"cell_type": "code", "source": ["import torch\n", "device = torch.device('cuda')\n"]},
+        {"cell_type": "code", "source": ["x = torch.ones(2)\n", "y = x + torch.ones(2).cuda()"]},
+    ],
+    "nbformat": 4,
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_notebook_s_fixes_in_sarif_are_edits_of_its_json(indent: int | None) -> None:
+    text = json.dumps(NOTEBOOK, indent=indent)
+    project = Project([source.from_bytes(text.encode(), "n.ipynb")])
+    findings = [finding for finding in check(project, Config()) if finding.fix]
+    assert findings
+    log = sarif.dump(findings, [], load(), Edits(project, Config()))
+    (run,) = json.loads(log)["runs"]
+    for finding, result in zip(findings, run["results"], strict=True):
+        region = result["locations"][0]["physicalLocation"]["region"]
+        code = text.split("\n")[region["startLine"] - 1]
+        marked = code[region["startColumn"] - 1 : region["endColumn"] - 1]
+        assert marked == project.sources["n.ipynb"].slice(finding.span)
+        (change,) = result["fixes"][0]["artifactChanges"]
+        changed = text
+        for one in reversed(change["replacements"]):
+            changed = _replaced(changed, one)
+        once, _ = migrate.once(project, [finding], Config())
+        old = project.sources["n.ipynb"]
+        assert changed == old.encode(once["n.ipynb"].text).decode() != text
+
+
+def test_a_notebook_s_fixes_in_json_are_edits_of_its_cells() -> None:
+    code = ["import torch", "%time 1\ny = torch.ones(2)", "x = torch.ones(2).cuda() + y"]
+    cells = [{"cell_type": "code", "source": one} for one in code]
+    text = json.dumps({"cells": cells, "nbformat": 4})
+    project = Project([source.from_bytes(text.encode(), "n.ipynb")])
+    findings = check(project, Config())
+    document = json.loads(json_report.dump(findings, [], project.sources, Edits(project, Config())))
+    assert findings and len(document["findings"]) == len(findings)
+    for finding, record in zip(findings, document["findings"], strict=True):
+        changed = dict(enumerate(code))
+        assert record["fix"]["edits"]
+        for one in reversed(record["fix"]["edits"]):
+            region = {
+                "startLine": one["line"], "startColumn": one["column"],
+                "endLine": one["end_line"], "endColumn": one["end_column"],
+            }  # fmt: skip
+            at = one["cell"] - 1
+            edit = {"deletedRegion": region, "insertedContent": {"text": one["text"]}}
+            changed[at] = _replaced(changed[at], edit)
+        once, _ = migrate.once(project, [finding], Config())
+        assert changed == once["n.ipynb"].cells(once["n.ipynb"].text)
+        assert changed != dict(enumerate(code))
+
+
+def _replaced(text: str, replacement: dict[str, Any]) -> str:
+    region = replacement["deletedRegion"]
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    first = starts[region["startLine"] - 1] + region["startColumn"] - 1
+    last = starts[region["endLine"] - 1] + region["endColumn"] - 1
+    return text[:first] + replacement["insertedContent"]["text"] + text[last:]
 
 
 def test_lines_of_a_notebook_s_code_are_not_lines_of_its_file() -> None:

@@ -30,6 +30,7 @@ from ..outside import python
 from ..patterns import Patterns
 from ..project import Project
 from ..report.changes import change_list, dump, line_of
+from ..source import SourceError
 from . import policy as policy_
 from .policy import Policy
 
@@ -237,14 +238,11 @@ class Task:
         }
         fixed.not_fixed = [
             {"path": _slashed(one.path), "line": one.line, "rule": one.rule,
-             "code": one.code[:500], "reason": one.reason}
+             "code": one.code[:500], "reason": one.reason, "cell": one.cell}
             for one in listed.left
             if (one.path, one.cell, one.line, one.rule) in wrong
         ]  # fmt: skip
-        fixed.problems = [
-            {"path": _slashed(error.path), "line": error.line, "message": error.message}
-            for error in outcome.errors
-        ]
+        fixed.problems = [_problem(error) for error in outcome.errors]
         fixed.changes = dump(listed, "changes.json")
         return asdict(fixed)
 
@@ -348,6 +346,13 @@ def _found(outcome: Outcome, applied: Iterable[Finding]) -> dict[str, int]:
 
 def _count(findings: Iterable[Finding]) -> dict[str, int]:
     return dict(sorted(Counter(finding.rule for finding in findings).items()))
+
+
+def _problem(error: SourceError) -> dict[str, Any]:
+    cell, line = (None, error.line) if error.cell is None else error.cell
+    return {
+        "path": _slashed(error.path), "line": line, "message": error.message, "cell": cell,
+    }  # fmt: skip
 
 
 def _slashed(path: str) -> str:

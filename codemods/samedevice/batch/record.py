@@ -81,24 +81,45 @@ class Repository:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _where(path: str, cell: int | None, line: int | None) -> str:
+    if line is None:
+        return path
+    return f"{path}:{line}" if cell is None else f"{path}:cell {cell}:{line}"
+
+
 @dataclass(frozen=True)
 class Left:
-    """A finding that was seen and not fixed; `line` is the one before the migration."""
+    """A finding that was seen and not fixed; `line` is the one before the migration.
+
+    In a notebook, `line` counts in the cell of the number `cell`; elsewhere that is None.
+    """
 
     path: str
     line: int
     rule: str
     code: str
     reason: str
+    cell: int | None = None
+
+    @property
+    def where(self) -> str:
+        """The place as people write it."""
+        return _where(self.path, self.cell, self.line)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A file that could not be worked on."""
+    """A file that could not be worked on; see `Left` for a line of a notebook."""
 
     path: str
     line: int | None
     message: str
+    cell: int | None = None
+
+    @property
+    def where(self) -> str:
+        """The place as people write it."""
+        return _where(self.path, self.cell, self.line)
 
 
 @dataclass(frozen=True)

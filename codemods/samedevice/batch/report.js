@@ -186,14 +186,14 @@ function* details(data) {
   if (data.left.length) {
     yield make("h3", {}, "Seen and not changed");
     yield grid(["place", "rule", "code", "why not"], data.left.map(
-      ([path, line, rule, code, why]) =>
-        [onMap(data, path, line) || `${path}:${line}`, rule, code, why]), [], [0, 2]);
+      ([path, line, where, rule, code, why]) =>
+        [onMap(data, path, line, where) || where, rule, code, why]), [], [0, 2]);
     yield* more(data.cut.not_fixed);
   }
   if (data.problems.length) {
     yield make("h3", {}, "Files that could not be worked on");
     yield grid(["place", "what is wrong"], data.problems.map(
-      ([path, line, message]) => [line === null ? path : `${path}:${line}`, message]), [], [0]);
+      ([where, message]) => [where, message]), [], [0]);
     yield* more(data.cut.problems);
   }
 }
@@ -211,10 +211,10 @@ function link(path) {
 }
 
 // A link to a line of a file on the map, to the file without one; null where it is not on it.
-function onMap(data, path, line) {
+function onMap(data, path, line, where) {
   if (!data.map || !Object.hasOwn(data.mapped, path)) return null;
   const href = `${address(data.map)}#${data.mapped[path]}${line ? `:${line}` : ""}`;
-  return make("a", { href }, line ? plain(`${path}:${line}`) : "on the map");
+  return make("a", { href }, line ? plain(where) : "on the map");
 }
 
 function facts(data) {

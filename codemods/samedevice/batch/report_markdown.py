@@ -56,7 +56,7 @@ def body(record: Record, folder: Path, limit: int) -> str:
     out.section(
         f"Seen and not changed ({left:,})",
         (
-            f"- {code(f'{one.path}:{one.line}')} {text(one.rule)} {code(_short(one.code))}: "
+            f"- {code(one.where)} {text(one.rule)} {code(_short(one.code))}: "
             f"{text(_short(one.reason))}"
             for one in record.not_fixed
         ),
@@ -64,11 +64,7 @@ def body(record: Record, folder: Path, limit: int) -> str:
     )
     out.section(
         "Files that could not be worked on",
-        (
-            f"- {code(one.path if one.line is None else f'{one.path}:{one.line}')} "
-            f"{text(_short(one.message))}"
-            for one in record.problems
-        ),
+        (f"- {code(one.where)} {text(_short(one.message))}" for one in record.problems),
         more=record.cut.get("problems", 0),
     )
     return out.text()

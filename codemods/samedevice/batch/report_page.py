@@ -326,8 +326,11 @@ def _details(record: Record, folder: Path, *, diff: bool) -> dict[str, Any]:
             for rule in sorted({*record.found, *record.fixed, *record.left})
         ],
         "proof": None if record.proof is None else asdict(record.proof),
-        "left": [[one.path, one.line, one.rule, one.code, one.reason] for one in record.not_fixed],
-        "problems": [[one.path, one.line, one.message] for one in record.problems],
+        "left": [
+            [one.path, one.line, one.where, one.rule, one.code, one.reason]
+            for one in record.not_fixed
+        ],
+        "problems": [[one.where, one.message] for one in record.problems],
         "cut": _cut(record.cut, len(known)),
         "changes": [list(one.values()) for one in known[:_REASONS]],
         "diff": None if shown is None else shown[:_DIFF],

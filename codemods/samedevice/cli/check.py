@@ -264,7 +264,7 @@ def _show(checked: _Checked, statistics: bool, undecided: bool) -> None:
         site = checked.config.docs_url
         text.show(make_console(), shown, project.sources, checked.rules, site)
     tell_errors(project.errors)
-    _summary(compared.new, looked_at(project.sources, project.errors))
+    _summary(compared.new, project)
     _tell_baseline(compared)
 
 
@@ -307,12 +307,13 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
     return f"{dumped}\n" if dumped and not dumped.endswith("\n") else dumped
 
 
-def _summary(findings: Sequence[Finding], files: int) -> None:
+def _summary(findings: Sequence[Finding], project: Project) -> None:
     """Print what `check` found, in one line."""
     from ..check import is_wrong
 
     wrong = [finding for finding in findings if is_wrong(finding)]
     unknown = [finding for finding in findings if finding.rule == UNDECIDED]
+    files = looked_at(project.sources, project.errors)
     fixes = [finding.fix for finding in wrong if finding.fix]
     safe = sum(fix.safe for fix in fixes)
     if not files:
@@ -321,23 +322,25 @@ def _summary(findings: Sequence[Finding], files: int) -> None:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""
         found = "nothing found wrong" if unknown else "nothing wrong"
-        say(f"{found} in {count(files, 'file')}{notes}{_undecided(unknown)}")
+        say(f"{found} in {count(files, 'file')}{notes}{_undecided(unknown, project)}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
-    say(line + _undecided(unknown))
+    say(line + _undecided(unknown, project))
 
 
-def _undecided(findings: Sequence[Finding]) -> str:
+def _undecided(findings: Sequence[Finding], project: Project) -> str:
     """Return what is said of values that could not be followed, at the end of a line."""
     if not findings:
         return ""
-    places = [f"{finding.path}:{finding.span.line}" for finding in findings]
-    shown = ", ".join(places[:3]) + (", ..." if len(places) > 3 else "")
-    return f"; {len(places)} undecided: {shown} (`samedevice check --undecided` lists them)"
+    from ..report.place import short_place
+
+    places = [short_place(finding.path, finding.span, project.sources) for finding in findings[:3]]
+    shown = ", ".join(places) + (", ..." if len(findings) > 3 else "")
+    return f"; {len(findings)} undecided: {shown} (`samedevice check --undecided` lists them)"
 
 
 UNDECIDED = "undecided"  # the rule whose findings are listed when asked for

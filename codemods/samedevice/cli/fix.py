@@ -270,6 +270,7 @@ def _repaired(
     from ..prove.display import render_clash
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
+    from ..report.place import short_place
 
     console = make_console(stderr=True)
     try:
@@ -284,7 +285,8 @@ def _repaired(
     if done.result.status == "refused":
         fail(done.result.message)
     for finding in done.seen:
-        console.print(f"{finding.path}:{finding.span.line}: {finding.message}", markup=False)
+        where = short_place(finding.path, finding.span, done.outcome.originals)
+        console.print(f"{where}: {finding.message}", markup=False)
     if done.result.clash is not None:
         console.print(render_clash(done.result.clash))
         console.print(f"not repaired: {done.stuck}")

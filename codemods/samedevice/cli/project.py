@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, INTERRUPTED, fail
-from .screen import detail, say, track
+from .screen import count, detail, say, track
 
 if TYPE_CHECKING:
     from ..cache import Cache
@@ -70,7 +70,23 @@ def read(paths: Sequence[str], config: Config, stdin_filename: str = "") -> Proj
     project = reading.read(paths, config, track, stdin_filename or "-")
     if not project.sources and not project.errors:
         typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
+    _tell_run_order(project)
     return project
+
+
+def _tell_run_order(project: Project) -> None:
+    """Say which notebooks were run in another order than their cells stand in."""
+    from ..source import printable
+
+    found = {path: source.run_order for path, source in project.sources.items() if source.run_order}
+    for path, order in found.items():
+        if order.taken:
+            say(f"note: {printable(path)}: {order}")
+    others = [(path, order) for path, order in found.items() if not order.taken]
+    for path, order in others[:1]:
+        say(f"note: {printable(path)}: {order}")
+    if others[1:]:
+        say(f"note: the cells of {count(len(others) - 1, 'more notebook')} ran out of order, too")
 
 
 def cache_of(project: Project, config: Config) -> Cache:

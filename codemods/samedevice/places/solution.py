@@ -290,7 +290,11 @@ class Solution:
             for found in findings
             if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
         ]
-        return tuple(f"{path}:{line}" for path, line in places if path in self.policy.for_the_cpu)
+        return tuple(
+            self.project.sources[path].where(line)
+            for path, line in places
+            if path in self.policy.for_the_cpu
+        )
 
     def certain(self, node: Node) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""

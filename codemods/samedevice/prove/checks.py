@@ -10,7 +10,7 @@ from typing import Literal
 from samedevice.prove import contents
 from samedevice.prove.alike import HALF_TOLERANCE, TOLERANCE, alike, differing_number
 from samedevice.prove.compare import Ignored
-from samedevice.prove.display import describe_losses
+from samedevice.prove.display import describe_losses, located
 from samedevice.prove.reach import Reach
 from samedevice.prove.record import Record
 from samedevice.prove.run import RunResult
@@ -93,7 +93,7 @@ def on_device(run: RunResult, reference: RunResult) -> list[Check]:
     found = [_operations(device, record)]
     if record.refused and run.passed:
         one = record.refused[0]
-        where = f"{Path(one.file).name}:{one.line}" if one.file else "somewhere"
+        where = Path(located(one.file, one.line)).name if one.file else "somewhere"
         told = f"{len(record.refused)}, the first at {where}: {one.message}"
         found.append(Check(CAUGHT, "failed", told))
     found += _parameters(device, record, reference.record)

@@ -10,6 +10,7 @@ not proved, 2 nothing could be run, 3 inconclusive: nothing failed, but what ran
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -69,6 +70,7 @@ def run(
         parsed = Program.parse(program)
         parsed.kind(Path.cwd())
         _warn(f"{parsed} runs with your rights, in no sandbox")
+        _tell_run_order(program[0])
         result = run_program(parsed, settings=settings, interactive=True)
         sys.stdout.flush()
         if quick and result.status == "clash":
@@ -78,6 +80,18 @@ def run(
     except ProgramError as error:
         return _refuse(error)
     return result.exit_code
+
+
+def _tell_run_order(program: str) -> None:
+    """Say so where a notebook's cells were run in another order than they stand in."""
+    from samedevice.notebook import Notebook, NotebookError
+
+    if not program.endswith(".ipynb"):
+        return
+    with contextlib.suppress(OSError, UnicodeError, NotebookError):  # told when it is run
+        order = Notebook(Path(program).read_text(encoding="utf-8-sig")).run_order
+        if order is not None:
+            print(f"note: {program}: {order}", file=sys.stderr, flush=True)
 
 
 def _warn(what: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..finding import Finding
 from ..source import Source, SourceError
-from .place import in_cell, printable, short_place
+from .place import in_cell, in_file, printable, short_place
 from .text import fix_note
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -21,9 +21,9 @@ def dump(
 
 
 def _finding(finding: Finding, sources: Mapping[str, Source]) -> str:
-    span = finding.span
+    span = in_file(finding.path, finding.span, sources)
     properties: dict[str, object] = {"file": finding.path}
-    if not finding.path.endswith(".ipynb"):
+    if span is not None:
         properties.update(line=span.line, endLine=span.end_line)
         if span.line == span.end_line:  # columns are shown for one line only
             properties.update(col=span.column + 1, endColumn=span.end_column + 1)

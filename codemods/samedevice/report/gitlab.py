@@ -11,7 +11,7 @@ from typing import Any
 from ..baseline import Baseline
 from ..finding import Finding
 from ..source import Source, SourceError
-from .place import in_cell
+from .place import in_cell, in_file
 from .text import fix_note
 
 _SEVERITY = {"error": "major", "warning": "minor", "note": "info"}
@@ -29,10 +29,11 @@ def dump(
     issues = []
     for finding, entry in Baseline("").named(findings, sources):
         note = fix_note(finding)
+        there = in_file(finding.path, finding.span, sources)
         issues.append(
             _issue(
                 finding.path,
-                1 if finding.path.endswith(".ipynb") else finding.span.line,
+                1 if there is None else there.line,
                 finding.rule,
                 in_cell(finding.path, finding.span, sources)
                 + finding.message

@@ -31,6 +31,17 @@ def in_cell(path: str, span: Span, sources: Mapping[str, Source]) -> str:
     return "" if cell is None else f"cell {cell[0]}:{cell[1]}: "
 
 
+def in_file(path: str, span: Span, sources: Mapping[str, Source]) -> Span | None:
+    """Return where a range is in its file: in a notebook, in the JSON; None where that is unknown.
+
+    Services that show findings beside the lines of files need these.
+    """
+    source = sources.get(path)
+    if source is None:  # lines of a notebook's code are not lines of the file
+        return None if path.endswith(".ipynb") else span
+    return source.in_file(span)
+
+
 def cell_of(path: str, span: Span, sources: Mapping[str, Source]) -> tuple[int, int] | None:
     """Return the notebook cell, counted from 1, and the line in it; None outside of notebooks.
 

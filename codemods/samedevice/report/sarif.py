@@ -14,7 +14,7 @@ from ..finding import RENAMED, Finding, Span
 from ..rules import Rule, page
 from ..source import SourceError
 from .edits import Edits, TextEdit
-from .place import in_cell
+from .place import in_cell, in_file
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -69,14 +69,14 @@ def _result(finding: Finding, rule_index: int, edits: Edits) -> dict[str, Any]:
         "ruleIndex": rule_index,
         "level": finding.level,
         "message": {"text": in_cell(finding.path, finding.span, edits.sources) + finding.message},
-        "locations": [_location(finding.path, finding.span)],
+        "locations": [_location(finding.path, finding.span, edits)],
         "relatedLocations": [
-            {**_location(origin.path, origin.span), "message": {"text": origin.text}}
+            {**_location(origin.path, origin.span, edits), "message": {"text": origin.text}}
             for origin in finding.origins
         ],
     }
-    made = edits.of(finding)
-    if finding.fix is not None and made and not any(one.path.endswith(".ipynb") for one in made):
+    made = edits.in_files(finding)
+    if finding.fix is not None and made:
         reason = f" (unsafe: {finding.fix.reason})" if not finding.fix.safe else ""
         result["fixes"] = [
             {
@@ -97,10 +97,11 @@ def _replacement(edit: TextEdit) -> dict[str, Any]:
     return {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
 
 
-def _location(path: str, span: Span) -> dict[str, Any]:
+def _location(path: str, span: Span, edits: Edits) -> dict[str, Any]:
     location: dict[str, Any] = {"artifactLocation": _artifact(path)}
-    if not path.endswith(".ipynb"):  # lines of a notebook's code are not lines of the file
-        location["region"] = _region(span)
+    region = in_file(path, span, edits.sources)
+    if region is not None:
+        location["region"] = _region(region)
     return {"physicalLocation": location}
 
 

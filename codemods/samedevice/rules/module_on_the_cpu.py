@@ -37,9 +37,9 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         seen.add(spot.node)
         moved = solution.span(root.pin_spot)
-        where = f"line {moved.line}"
-        if root.pin_spot.path != spot.path:
-            where += f" of {root.pin_spot.path}"
+        there = solution.project.sources[root.pin_spot.path]
+        same = root.pin_spot.path == spot.path and not there.is_notebook
+        where = f"line {moved.line}" if same else there.where(moved.line)
         yield finding(
             solution, "module-on-the-cpu", spot,
             f"`{short(solution.code(spot))}` is on the CPU here, but meets tensors on the device: "

@@ -175,7 +175,9 @@ def _told(server: Server, analysis: Analysis, path: str, life: Life) -> str:
     lines = [f"`{code}`: {life.kind}, {_lived(life)}"]
     for number, event in enumerate(life.chain, 1):
         at = server.location(analysis, event.path, event.span)
-        name = f"{os.path.basename(event.path)}:{event.span.line}"
+        there = analysis.source(event.path)
+        line = event.span.line
+        name = os.path.basename(there.where(line) if there else f"{event.path}:{line}")
         link = f"[{name}]({at.uri}#L{at.range.start.line + 1})"
         lines.append(f"{number}. {_happened(event)}, {link}: `{event.code}`")
     return "\n".join([lines[0], "", *lines[1:]]) if lines[1:] else lines[0]
