@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import samedevice
+from samedevice.places.graph import Node
 
 PACKAGE = Path(samedevice.__file__).parent
 
@@ -200,3 +201,40 @@ def test_an_import_against_the_arrows_is_seen(
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
     with pytest.raises(AssertionError, match=r"rules/some\.py:2: samedevice\.migrate"):
         test_room_imports_along_its_arrows("rules")
+
+
+#: What rules may import of the inference: its answers, and the events and values that these name.
+_ANSWERS = {
+    "Solution", "demands", "events", "graph.Cause", "graph.Node", "graph.Place", "graph.Spot",
+    "objects", "sites", "solution.Solution", "values",
+}  # fmt: skip
+#: How the state of an evaluation, or of the graph, is come by.
+_STATE = {"interpreter", "graph"} | set(Node.__slots__) - {"name"}
+
+
+def _rules() -> list[Path]:
+    return sorted((PACKAGE / "rules").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", _rules(), ids=lambda path: path.stem)
+def test_rules_see_events_and_answers_only(path: Path) -> None:
+    wrong = [
+        f"{line}: imports {name}"
+        for line, name in _imported(path)
+        if name.startswith("samedevice.places.")
+        and not any(f"{name}.".startswith(f"samedevice.places.{each}.") for each in _ANSWERS)
+    ]
+    wrong += [
+        f"{node.lineno}: reads .{node.attr}"
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Attribute) and node.attr in _STATE
+    ]
+    wrong += [
+        f"{node.lineno}: finds a node's representative"
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call) and not node.args
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "find"
+    ]
+    assert not wrong, "add a method to places/answers.py or places/solution.py:\n" + "\n".join(
+        wrong
+    )

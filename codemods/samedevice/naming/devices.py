@@ -7,7 +7,7 @@ from functools import cached_property
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Import
-from samedevice.naming import processes
+from samedevice.naming import definitions, processes
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
@@ -95,7 +95,7 @@ class DeviceNames:
         # A name of its own comes before that of an object that happens to have a device.
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
-            if isinstance(value, Device) and value.pending:
+            if isinstance(value, Device) and value.planned:
                 if not (is_global and module is not None):
                     return self._pending(code, value, site)
         if module is None:
@@ -118,7 +118,7 @@ class DeviceNames:
             if site.constructing and module is not None and code.count(".") > 1:
                 continue  # a part may be there already, and the module that is built is not
             if self.reach.is_central(value) and not (is_global and module is not None):
-                if not (isinstance(value, Device) and value.pending):
+                if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
         return None
 
@@ -317,8 +317,8 @@ class DeviceNames:
 
     def _pending(self, code: str, device: Device, site: Site) -> DeviceExpression | None:
         """Return a name that is to be defined after the user's choice, where that comes first."""
-        assert device.pending is not None
-        spot = device.pending.spot
+        assert device.planned is not None
+        spot = device.planned.spot
         if "." not in code and spot.path != site.scope.path:
             return None  # the file that defines it may do so for its own script only
         where = self.interpreter.scope_of(spot)
@@ -331,9 +331,12 @@ class DeviceNames:
             if self.programs.is_imported(spot.path):
                 return None  # `if __name__ == "__main__":` is not run for those who import this
         change = Edit(
-            spot.path, self.solution.span(spot), "after", (("code", device.pending.code),)
+            spot.path,
+            self.solution.span(spot),
+            "after",
+            (("code", definitions.written(device.planned)),),
         )
-        imports = (Import(spot.path, "torch"),) if device.pending.imports_torch else ()
+        imports = (Import(spot.path, "torch"),) if device.planned.imports_torch else ()
         return DeviceExpression(code, edits=(change,), imports=imports)
 
     def name_at(self, spot: Spot, *, itself: bool = False) -> DeviceExpression | None:
@@ -361,7 +364,7 @@ class DeviceNames:
         """Return the device's name where a module has nothing yet that could be followed."""
         for code, value, _ in site.devices:
             if self.reach.is_central(value):
-                if not (isinstance(value, Device) and value.pending):
+                if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
                 defined = self._pending(code, value, site)
                 if defined is not None:
@@ -441,9 +444,8 @@ def _has_parameters(module: Obj, depth: int = 6) -> bool:
 def _first_buffer(module: Obj) -> str:
     """Return the name of the first buffer of a module, or ""."""
     for name, value in module.attrs.items():
-        if isinstance(value, Tensor) and module.node is not None and name.isidentifier():
-            if value.node.find() is module.node.find():
-                return name
+        if isinstance(value, Tensor) and name.isidentifier() and module.holds(value):
+            return name
     return ""
 
 

@@ -131,7 +131,7 @@ class Resolvers:
                     isinstance(value, Device) and value.resolved and self.reach.is_central(value)
                 ):
                     continue
-                if value.pending or value.partial:
+                if value.planned or value.partial:
                     continue
                 if other == path:
                     return DeviceExpression(name, text=value.text)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Cause, Node, Spot
 from samedevice.places.solution import Solution
 
 
@@ -40,7 +40,7 @@ def bonds(solution: Solution) -> Bonds:
         number = groups.number(node.find())
         for line in _lines(spot.node):
             found.setdefault((spot.path, line), set()).add(number)
-    seeds = (node for node in solution.graph.nodes if node.find().name == "seed")
+    seeds = (node for node in solution.graph.nodes if node.find().cause is Cause.SEED)
     return Bonds(found, frozenset(groups.number(node.find()) for node in seeds))
 
 

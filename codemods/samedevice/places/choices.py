@@ -17,7 +17,7 @@ from samedevice.places.events import BranchTaken
 from samedevice.places.graph import Place, Spot
 from samedevice.places.markers import VISIBLE, markers
 from samedevice.places.objects import Ext, Obj, Scope
-from samedevice.places.values import Const, Device, Flag, Option, Pending, Value
+from samedevice.places.values import Choice, Const, Device, Flag, Option, PlannedDefinition, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -74,7 +74,6 @@ def offer(
     torch = _torch(scope, names, shared)
     if not torch:
         return
-    test, index = _test(run, flags, indexes, torch, scope.path)
     choice = (flags or indexes)[0][0]
     owner: Scope | Obj | None = scope
     name = "device"
@@ -87,22 +86,17 @@ def offer(
     if scope.cls is not None and _set_later(run, scope.path, choice):
         return
     before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
-    if not index and isinstance(before, Device) and before.pending is not None:
-        index = before.pending.index
-    text = f'f"cuda:{{{index}}}"' if index else '"cuda"'
-    device = Device(run.graph.node(spot), spot, resolved=True)
-    run.graph.pin(device.node, Place.CENTRAL, spot)
-    definition = f'{name} = {torch}.device({text} if {test} else "cpu")'
-    if flags and not indexes and flags[0][1].positive and not flags[0][1].asks:
-        if handed_on(run, choice, scope.path):  # others rely on it: it has to be true for them
-            definition = (
-                f'{choice} = {test}\n{name} = {torch}.device({text} if {choice} else "cpu")'
-            )
     values = scope.globals.names.values()
     new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
+    planned = _planned(run, flags, indexes, PlannedDefinition(spot, name, torch, imports_torch=new))
+    if not planned.index and isinstance(before, Device) and before.planned is not None:
+        index, absent = before.planned.index, before.planned.index_absent
+        planned = replace(planned, index=index, index_absent=absent)
+    device = Device(run.graph.node(spot), spot, resolved=True)
+    run.graph.pin(device.node, Place.CENTRAL, spot)
     for _, flag in flags:
         flag.decides = device
-    device.pending = Pending(spot, definition, index, imports_torch=new)
+    device.planned = planned
     if isinstance(owner, Obj):
         owner.attrs["device"] = device
     else:
@@ -123,21 +117,23 @@ def _choices(
     return flags, indexes
 
 
-def _test(
+def _planned(
     run: Interpreter, flags: list[tuple[str, Flag]], indexes: list[tuple[str, Option]],
-    torch: str, path: str,
-) -> tuple[str, str]:  # fmt: skip
-    """Return the test whether to use the accelerator, and the index of which."""
-    tests = [name if flag.positive else f"not {name}" for name, flag in flags]
-    index = ""
+    planned: PlannedDefinition,
+) -> PlannedDefinition:  # fmt: skip
+    """Return a definition with what decides whether to use the accelerator, and which."""
+    path = planned.spot.path
+    choices = [Choice(name, "true" if flag.positive else "false") for name, flag in flags]
     for name, option in indexes:
         needed = _index_test(run, name, option, path)
-        tests += needed
+        choices += needed
         # `.cuda(None)` goes to the first GPU, unless another is set
-        index = f"{name} or 0" if option.value is None and not needed else name
-    if not any(flag.asks for _, flag in flags):
-        tests.append(f"{torch}.cuda.is_available()")
-    return " and ".join(tests), index
+        planned = replace(planned, index=name, index_absent=option.value is None and not needed)
+    asks = not any(flag.asks for _, flag in flags)
+    switch = flags[0][0] if flags and not indexes else ""
+    if not (switch and flags[0][1].positive and asks and handed_on(run, switch, path)):
+        switch = ""
+    return replace(planned, choices=tuple(choices), asks=asks, switch=switch)
 
 
 def _holder(
@@ -150,7 +146,7 @@ def _holder(
     if not isinstance(found, Obj) or "device" in found.attrs and not has_flag:
         return None
     known = found.attrs.get("device")
-    if isinstance(known, Device) and known.pending is None:
+    if isinstance(known, Device) and known.planned is None:
         return None  # it was chosen already
     return found
 
@@ -177,20 +173,19 @@ def hides(
     run.offers.append(spot)
     for value in tuple(scope.names.values()):
         known = value.attrs.get("device") if isinstance(value, Obj) else value
-        if isinstance(known, Device) and known.pending is not None:
-            if known.pending.spot.path == scope.path:  # not one that another file defines
-                known.pending = replace(known.pending, spot=spot)
+        if isinstance(known, Device) and known.planned is not None:
+            if known.planned.spot.path == scope.path:  # not one that another file defines
+                known.planned = replace(known.planned, spot=spot)
     if not torch or line is not statement or "device" in words(run, scope.path):
         return
     there = scope.names.get("device")
-    if isinstance(there, Device) and there.pending is not None:
-        there = there if there.pending.spot.path == scope.path else None  # of an imported file
+    if isinstance(there, Device) and there.planned is not None:
+        there = there if there.planned.spot.path == scope.path else None  # of an imported file
     if scope.cls is not None or isinstance(there, Device):
         return
     device = Device(run.graph.node(spot), spot, resolved=True)
     run.graph.pin(device.node, Place.CENTRAL, spot)
-    definition = f'device = {torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
-    device.pending = Pending(spot, definition)
+    device.planned = PlannedDefinition(spot, "device", torch)
     scope.names["device"] = device
 
 
@@ -254,15 +249,16 @@ def is_index(run: Interpreter, code: str, option: Option, path: str) -> bool:
     return code in indexes(run, path)
 
 
-def _index_test(run: Interpreter, code: str, option: Option, path: str) -> list[str]:
+def _index_test(run: Interpreter, code: str, option: Option, path: str) -> list[Choice]:
     """Return the condition under which an index stands for a GPU, if there is one."""
     for other in run.project.programs.get(path, frozenset((path,))):
         for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
             if isinstance(node, ast.Compare) and arithmetic.index_means(node) is not None:
                 if ast.unparse(node.left) == code:
                     none = ast.unparse(node.comparators[0]) == "None"
-                    return [f"{code} is not None" if none else f"{code} >= 0"]
-    return [f"{code} >= 0"] if isinstance(option.value, int) and option.value < 0 else []
+                    return [Choice(code, "given" if none else "positive")]
+    negative = isinstance(option.value, int) and option.value < 0
+    return [Choice(code, "positive")] if negative else []
 
 
 def indexes(run: Interpreter, path: str) -> set[str]:

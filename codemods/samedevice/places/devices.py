@@ -57,12 +57,6 @@ def indexed(
     return found
 
 
-def index_literal(device: Device) -> bool:
-    """Tell whether a device is written as a number, an index."""
-    node = device.spot.node if device.spot is not None else None
-    return isinstance(node, ast.Constant) and type(node.value) is int
-
-
 def of_rank(run: Interpreter, rank: Rank, spot: Spot) -> Device:
     """Return the device that the number of a process means."""
     if rank.device is None:

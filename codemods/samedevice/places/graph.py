@@ -33,6 +33,16 @@ class Place(Enum):
     UNKNOWN = "unknown"
 
 
+class Cause(Enum):
+    """Why a value certainly is where it is."""
+
+    CODE = "the code says so"
+    SEED = "a program for the CPU is to compute on the device"
+    FILE = "it was loaded there"
+    TO_CPU = "a module was moved to the CPU"
+    UNMOVED = "a module that moves later is still on the CPU"
+
+
 class Spot:
     """An expression or statement in a file."""
 
@@ -55,7 +65,7 @@ class Node:
     __slots__ = (
         "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
         "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name",
-        "sure", "agrees", "stored", "joins", "read_there",
+        "cause", "sure", "agrees", "stored", "joins", "read_there",
     )  # fmt: skip
 
     def __init__(self, spot: Spot | None = None) -> None:
@@ -64,7 +74,8 @@ class Node:
         self.because: Spot | None = None
         self.pin: Place | None = None
         self.pin_spot: Spot | None = None
-        self.name = ""
+        self.name = ""  # the device, as code names it
+        self.cause = Cause.CODE
         self.sure = True
         self.agrees = False
         self.joins = False
@@ -138,11 +149,14 @@ class Graph:
         self.nodes.append(made)
         return made
 
-    def pin(self, node: Node, place: Place, spot: Spot | None, name: str = "") -> None:
+    def pin(
+        self, node: Node, place: Place, spot: Spot | None, name: str = "",
+        cause: Cause = Cause.CODE,
+    ) -> None:  # fmt: skip
         """Say where `node` certainly is. What was said first counts."""
         node = node.find()
         if node.pin is None:
-            node.pin, node.pin_spot, node.name = place, spot, name
+            node.pin, node.pin_spot, node.name, node.cause = place, spot, name, cause
 
     def same(self, left: Node, right: Node) -> None:
         """Merge two nodes."""
@@ -154,6 +168,7 @@ class Graph:
         right._parent = left
         if left.pin is None:
             left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
+            left.cause = right.cause
         left.wants_host = left.wants_host or right.wants_host
         left.sure = left.sure or right.sure
         left.agrees = left.agrees or right.agrees
@@ -315,7 +330,7 @@ class Graph:
                     queue.append(result)
             # One branch on the device says nothing about the other; being used there does.
             if node.flows_from and (
-                node.agrees or node.name == "seed" or id(node) in demanded or self._meets(node)
+                node.agrees or node.cause is Cause.SEED or id(node) in demanded or self._meets(node)
             ):
                 for source in node.flows_from:
                     demand(source, node.because)

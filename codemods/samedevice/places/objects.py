@@ -222,6 +222,10 @@ class Obj(Value):
         inner = self.attrs.get("module")
         return inner if isinstance(inner, Obj) and inner is self.parent else None
 
+    def holds(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is where the module is: a parameter or a buffer of it."""
+        return self.node is not None and tensor.node.find() is self.node.find()
+
     def is_whole(self) -> bool:
         """Tell whether a module was built here, and is no part of another one."""
         return self.parent is None and not self.shared and self.site is not None

@@ -22,7 +22,7 @@ from samedevice.places.events import (
     ProcessCall,
     is_bare,
 )
-from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.graph import Cause, Node, Place, Spot
 from samedevice.places.objects import Ext, Klass
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Device
@@ -262,7 +262,7 @@ class Policy:
                     and not self.managed(site.spot.path)
                     and not self.programs.in_demonstration(site)
                 ):
-                    self.graph.pin(site.node or made.node, Place.CENTRAL, None, "seed")
+                    self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         hosted = self._feeding_host()
         for node, spot, scope, path in self.interpreter.seeds:
             if spot.path not in free or self.managed(spot.path) or self.programs.is_test(path):
@@ -274,7 +274,7 @@ class Policy:
                     continue
             root = node.find()
             if root.pin is None and root not in hosted:
-                self.graph.pin(root, Place.CENTRAL, None, "seed")
+                self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
 
     def _feeding_host(self) -> set[Node]:
         """The values that a dataset holds, and what they are computed from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Cause, Node, Spot
 from samedevice.places.objects import Scope
 from samedevice.places.values import Value
 
@@ -64,4 +64,4 @@ SiteGroup = Group[Site]
 def perhaps_number(node: Node) -> bool:
     """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
     root = node.find()
-    return root.name == "loaded" and not root.sure
+    return root.cause is Cause.FILE and not root.sure

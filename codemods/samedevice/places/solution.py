@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
+from samedevice.places.answers import Answers, is_parameter
 from samedevice.places.certainty import Watcher
 from samedevice.places.events import (
     Built,
@@ -24,10 +25,9 @@ from samedevice.places.events import (
 from samedevice.places.focus import Focus
 from samedevice.places.graph import Clash, Node, Place, Spot
 from samedevice.places.interpret import Interpreter
-from samedevice.places.objects import Scope
 from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
-from samedevice.places.reach import ON_DEVICE, InReach
+from samedevice.places.reach import InReach
 from samedevice.places.sites import Group, Site, SiteGroup, perhaps_number
 from samedevice.places.values import Const
 from samedevice.project import Project
@@ -68,7 +68,7 @@ def _kinds(event: type[_Event]) -> tuple[type[_Event], ...]:
     return cast("tuple[type[_Event], ...]", known)
 
 
-class Solution:
+class Solution(Answers):
     """Where everything in a project lives.
 
     `programs` knows the files, `reach` what code at a place can name, and `policy` what is meant
@@ -76,9 +76,8 @@ class Solution:
     """
 
     def __init__(self, project: Project, interpreter: Interpreter) -> None:
+        super().__init__(interpreter)
         self.project = project
-        self.interpreter = interpreter
-        self.graph = interpreter.graph
         self.told = interpreter.focus.rest if interpreter.focus is not None else None
         self._groups: dict[type[Site], list[SiteGroup]] = {}
         self._by_node: dict[type[Site], dict[ast.AST, list[SiteGroup]]] = {}
@@ -156,14 +155,6 @@ class Solution:
         """Return a class of events and those made from it, as they are defined."""
         return _kinds(event)
 
-    def clashing(self, node: Node | None) -> bool:
-        """Tell whether a value is on the host but enters an operation on the device."""
-        return node is not None and node.find() in self.graph.clashing
-
-    def call_without(self, given: Const) -> tuple[Spot, str] | None:
-        """Return the call that left a device parameter at this default, and the parameter."""
-        return self.interpreter.left_out.get(given)
-
     def defaulted(self, node: Node) -> bool:
         """Tell whether a value is where a parameter's default put it, for want of an argument."""
         return node.find() in self._by_default
@@ -196,12 +187,6 @@ class Solution:
         """Return an expression as it is written."""
         return self.project.sources[path].segment(node)
 
-    def place(self, node: Node | None) -> Place:
-        """Return where a value lives."""
-        if node is None:
-            return Place.UNKNOWN
-        return node.find().color or Place.UNKNOWN
-
     def place_of(self, group: SiteGroup) -> Place:
         """Return the strongest requirement on where the value of a site is."""
         places = {self.place(site.node) for site in group.sites}
@@ -209,10 +194,6 @@ class Solution:
             if place in places:
                 return place
         return Place.UNKNOWN
-
-    def on_device(self, node: Node | None) -> bool:
-        """Tell whether a value is, or has to be, on the central device or where its input is."""
-        return self.place(node) in ON_DEVICE
 
     def clashes(self) -> Iterator[tuple[Clash, Spot]]:
         """Return the values that are certainly elsewhere and enter an operation on the device.
@@ -254,7 +235,7 @@ class Solution:
                 if site.callers_unknown or self.place(site.node) is not Place.CENTRAL:
                     continue
                 func = site.scope.func
-                if func is None or not _is_parameter(group.spot.node, func.node):
+                if func is None or not is_parameter(group.spot.node, func.node):
                     yield group
                     break
         yield from self._perhaps_numbers()
@@ -295,42 +276,6 @@ class Solution:
             for path, line in places
             if path in self.policy.for_the_cpu
         )
-
-    def certain(self, node: Node) -> bool:
-        """Tell whether something puts a value where it is, or computes it from what is there."""
-        root = node.find()
-        if root.pin is not None and root.name != "seed":
-            return True
-        return any(
-            source.find().pin is not None and source.find().color is root.color
-            for source in root.flows_from
-        )
-
-    def evaluations(self, scope: Scope, node: ast.AST) -> int:
-        """Return how often the function of a scope was evaluated; if `node` is a name, with it."""
-        if scope.func is None:
-            return 1
-        count = self.interpreter.contexts.get(scope.func.node, 1)
-        for each in self.interpreter.all_scopes.get(scope.func.node, ()):
-            value = each.names.get(node.id) if isinstance(node, ast.Name) else None
-            count -= isinstance(value, Const) and value.value is None
-        return count
-
-    def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
-        """Return the outermost argument through which a value enters an operation."""
-        root = node.find()
-        seen: set[ast.AST] = set()
-        while function is not None and function not in seen:
-            if not _is_parameter(spot.node, function):
-                break  # it is made here, and only lives where some argument does
-            seen.add(function)
-            for passed, where, caller in self.interpreter.arguments.get(function, ()):
-                if passed.find() is root and isinstance(where.node, ast.expr):
-                    spot, function = where, caller
-                    break
-            else:
-                break
-        return spot
 
     def span(self, spot: Spot) -> Span:
         """Return the range of an expression or statement."""
@@ -405,22 +350,6 @@ class Solution:
             return False
         module = self.reach.module_of(group.first.scope)
         return module is not None and module in group.first.module.wholes()
-
-
-def _is_parameter(node: ast.AST, function: ast.AST) -> bool:
-    """Tell whether an expression is a parameter of a function, or some part or view of one."""
-    while not isinstance(node, ast.Name):
-        match node:
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                node = inner
-            case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
-                node = inner
-            case _:
-                return False
-    spec = getattr(function, "args", None)
-    return spec is not None and any(
-        isinstance(part, ast.arg) and part.arg == node.id for part in ast.walk(spec)
-    )
 
 
 def infer(

@@ -56,7 +56,7 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
             run.graph.batch(source, node)
         whole = value.node.find()
         if whole.pin is Place.HOST:
-            run.graph.pin(node, Place.HOST, whole.pin_spot, whole.name)
+            run.graph.pin(node, Place.HOST, whole.pin_spot, whole.name, whole.cause)
         found = Tensor(node, site=made)
         found.packed = True
         site.parts[key] = found

@@ -229,7 +229,8 @@ class _Copy:
     def _twin(self, root: Node) -> Node:
         made = self._run.graph.node()
         made.spots = list(root.spots)
-        made.pin, made.pin_spot, made.name = root.pin, root.pin_spot, root.name
+        made.pin, made.pin_spot = root.pin, root.pin_spot
+        made.name, made.cause = root.name, root.cause
         made.sure, made.agrees, made.joins = root.sure, root.agrees, root.joins
         made.wants_host = root.wants_host
         return made

@@ -155,7 +155,7 @@ class Trace:
         before = [each for each in nodes if now is None or each.find() is not now.find()]
         roots = [each.find() for each in before]
         found = [
-            Place.HOST if root.pin is None or root.name == "seed" else self.solution.place(root)
+            Place.HOST if self.solution.given(root) is None else self.solution.place(root)
             for root in roots
         ]
         return found + [self.place(value)] * (len(before) < len(nodes) or not nodes)
@@ -177,7 +177,7 @@ class Trace:
         root = node.find()
         if inferred in (Place.HOST, Place.FIXED):
             return inferred
-        if root.pin is not None and root.name != "seed":
+        if self.solution.given(root) is not None:
             return inferred
         _, parts = self._tracer.births.get(value, (None, ()))
         if isinstance(value, Device):

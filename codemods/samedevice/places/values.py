@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from samedevice.places.graph import Node, Spot
 
@@ -124,12 +124,34 @@ class Flag(Value):
 
 
 @dataclass(frozen=True)
-class Pending:
-    """A definition of the device that may be written, and the statement that it would follow."""
+class Choice:
+    """An expression by which the user chooses the accelerator.
+
+    `holds`: where the expression is true, false, not None, or a number that is not negative.
+    """
+
+    code: str
+    holds: Literal["true", "false", "given", "positive"] = "true"
+
+
+@dataclass(frozen=True)
+class PlannedDefinition:
+    """A definition of the device that may be written, after the statement at `spot`.
+
+    `name` is what it is for, `torch` how the file calls torch, which it `imports_torch` for.
+    `choices` all have to hold, and if it `asks`, there has to be an accelerator. `index` is the
+    expression for the GPU's number, perhaps None if `index_absent`. `switch` is what others read
+    for whether the accelerator is used: it has to be true for them.
+    """
 
     spot: Spot
-    code: str
-    index: str = ""  # the expression for the GPU's number in it
+    name: str
+    torch: str
+    choices: tuple[Choice, ...] = ()
+    asks: bool = True
+    index: str = ""
+    index_absent: bool = False
+    switch: str = ""
     imports_torch: bool = False
 
 
@@ -137,15 +159,15 @@ class Device(Value):
     """A `torch.device`, a device string or index: it is where its node is.
 
     `text` says that it is a string, so that comparisons and formats can be judged. `resolved`: it
-    is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `pending`: it is not
-    written yet: a name for it may be defined by this code, after this statement. `partial`: its
+    is chosen at run time (`"cuda" if torch.cuda.is_available() else "cpu"`). `planned`: it is not
+    written yet, but could be. `partial`: its
     name is bound in one branch only. `rank`: the number of the process that is its index.
     `otherwise`: what it is where a branch was not taken, a text that names another. `counted`: it
     is some number that the program computed.
     """
 
     __slots__ = (
-        "counted", "node", "otherwise", "partial", "pending", "rank", "resolved", "spot", "text",
+        "counted", "node", "otherwise", "partial", "planned", "rank", "resolved", "spot", "text",
     )  # fmt: skip
 
     def __init__(
@@ -156,11 +178,16 @@ class Device(Value):
         self.spot = spot
         self.text = text
         self.resolved = resolved
-        self.pending: Pending | None = None
+        self.planned: PlannedDefinition | None = None
         self.partial = False
         self.rank = rank
         self.otherwise: Const | None = None
         self.counted = False
+
+    def is_number(self) -> bool:
+        """Tell whether it is written as a number, an index."""
+        node = self.spot.node if self.spot is not None else None
+        return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 class Doubt(IntEnum):

@@ -72,7 +72,7 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
             if literal is None:
                 central = solution.policy.decided_by(group.spot.path, ast.unparse(index))
             elif literal.first.name == "cuda:0":
-                stored = literal.spot.node in solution.interpreter.stored_literals
+                stored = solution.is_stored(literal.spot.node)
                 if stored and not literal.first.under_device_test:
                     return DeviceExpression(
                         ast.unparse(index), text=True

@@ -46,7 +46,12 @@ def find(solution: Solution) -> Iterator[Finding]:
             elsewhere = bound is not None and bound.inside is not held_in  # in a callee
             reads = _handed_on(solution, site) if elsewhere else []
             # A container that is made of what has a name is not what the name is taken from.
-            if held is not None and not site.named and _moves_as_one(site.container) and elsewhere:
+            if (
+                held is not None
+                and not site.named
+                and _moves_as_one(solution, site.container)
+                and elsewhere
+            ):
                 containers.setdefault(held.spot.node, []).append((held, single))
             elif reads:
                 yield from _at(solution, single, reads)
@@ -66,7 +71,7 @@ def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bo
     """Tell whether a batch certainly meets the device without having been moved there."""
     if not solution.on_device(site.node) or site.node is None:
         return False
-    if not site.node.find().sure or site.hosted or site.dropped:
+    if not solution.is_tensor(site.node) or site.hosted or site.dropped:
         return False
     if site.perhaps and solution.reach.in_module(site.scope):
         return False  # a module's input of unknown form is no batch from a loader
@@ -76,7 +81,7 @@ def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bo
         single
     ):
         return False  # who calls this is not known, so neither is whether it is wrong
-    if site.node.find().pin is not None:
+    if solution.given(site.node) is not None:
         return False  # the data set is there as a whole
     return not _moved_by_choice(solution, site)  # whether it moves is said where that is asked
 
@@ -100,7 +105,9 @@ def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
     return False
 
 
-def _moves_as_one(value: Value | None, used: Collection[Site] | None = None) -> bool:
+def _moves_as_one(
+    solution: Solution, value: Value | None, used: Collection[Site] | None = None
+) -> bool:
     """Tell whether all of a container can be moved: it holds tensors only, or moves itself.
 
     Of some members only their use says that they are tensors: of those whose sites are in `used`.
@@ -110,7 +117,7 @@ def _moves_as_one(value: Value | None, used: Collection[Site] | None = None) -> 
     for member in value.members():
         if not isinstance(member, Tensor):
             return False
-        doubtful = member.collated or member.packed or not member.node.find().sure
+        doubtful = member.collated or member.packed or not solution.is_tensor(member.node)
         if used is not None and doubtful and member.site not in used:
             return False
     return True
@@ -137,7 +144,7 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
 def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Iterator[Finding]:
     held, group = found[0]
     name, spot, value = held.name, held.spot, group.first.container
-    if not _moves_as_one(value, [single.first for _, single in found]):
+    if not _moves_as_one(solution, value, [single.first for _, single in found]):
         for _, single in found:
             if single.first.bound is not None:
                 yield _names(solution, [(single.first.bound, single)])
@@ -163,20 +170,10 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
 
 def _operands(solution: Solution, group: Group[Drawn]) -> Iterator[Finding]:
     """A member that never gets a name is moved where it is handed on, or enters the operation."""
-    site = group.first
-    assert site.node is not None
-    root = site.node.find()
-    entries: dict[ast.AST, Spot] = {}
-    for meet in root.meets:
-        left = meet.left.find() is root
-        other = meet.right if left else meet.left
-        if solution.on_device(other):
-            spot = meet.left_spot if left else meet.right_spot
-            spot = solution.entry(root, spot, meet.function)
-            if isinstance(spot.node, ast.expr):
-                entries[spot.node] = spot
-    several = _handed_on(solution, site) if len(entries) > 1 else []
-    yield from _at(solution, group, several or entries.values())
+    assert group.first.node is not None
+    entries = solution.entries(group.first.node)
+    several = _handed_on(solution, group.first) if len(entries) > 1 else []
+    yield from _at(solution, group, several or entries)
 
 
 def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Spot]) -> Iterator[Finding]:
@@ -216,7 +213,7 @@ def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
 
 def _device(solution: Solution, group: SiteGroup, spot: Spot) -> DeviceExpression | None:
     """Return the device for a move at a place; a module's methods move no batches."""
-    scope = solution.interpreter.scope_of(spot)
+    scope = solution.scope_at(spot)
     if (
         scope is not None
         and solution.reach.in_module(scope)

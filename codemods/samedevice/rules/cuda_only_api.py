@@ -150,9 +150,9 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
     spot = group.spot
     if group.first.name != "torch.cuda.current_device":
         return None
-    if spot.node not in solution.interpreter.meant:
+    if not solution.is_meant(spot.node):
         return None
-    if spot.node in solution.interpreter.stored_literals:
+    if solution.is_stored(spot.node):
         torch = device_names(solution).imports.alias(spot.path, "torch")
         code = f'{{}} if {torch}.cuda.is_available() else "cpu"'
         return (
@@ -174,10 +174,10 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
 
 def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
-    spot, interpreter = group.spot, solution.interpreter
-    if spot.node not in interpreter.meant:
+    spot = group.spot
+    if not solution.is_meant(spot.node):
         return
-    if group.first.device.text and spot.node in interpreter.stored_literals:
+    if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
     code = f"{ast.unparse(group.first.of)}.device"
     parent = solution.programs.parents(spot.path).get(spot.node)

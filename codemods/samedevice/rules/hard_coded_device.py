@@ -32,7 +32,6 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.choices import index_in
 from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
 from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import Site, SiteGroup
@@ -64,7 +63,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 yield _chosen_cpu(solution, group)
         elif (
             not group.first.under_device_test
-            and _accelerator(group)
+            and _accelerator(solution, group)
             and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
             and not _compared(solution, group.spot)
@@ -73,7 +72,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in _judged(solution, Indexed):
         if _of_rank(group) or group.first.under_device_test:
             continue
-        if group.spot.node not in solution.interpreter.meant:
+        if not solution.is_meant(group.spot.node):
             continue  # a text that only looks like a device's name
         if not _chosen(solution, group.spot):
             yield _indexed(solution, group)
@@ -164,9 +163,8 @@ def _number(group: SiteGroup) -> str:
     return group.first.name
 
 
-def _accelerator(group: SiteGroup) -> bool:
-    root = group.first.node.find() if group.first.node is not None else None
-    return root is not None and root.pin is Place.CENTRAL
+def _accelerator(solution: Solution, group: SiteGroup) -> bool:
+    return solution.given(group.first.node) is Place.CENTRAL
 
 
 def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
@@ -215,7 +213,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             _default(solution, spot),
             "what it is for those who give none is not known",
         )
-    elif spot.node in solution.interpreter.stored_literals:
+    elif solution.is_stored(spot.node):
         call = solution.programs.parents(spot.path).get(spot.node)
         followed = solution.reach.follow(group)
         if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
@@ -329,8 +327,8 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
     """`device = f"cuda:{gpu}"`: that GPU, where there is one."""
     spot = group.spot
     parent = solution.programs.parents(spot.path).get(spot.node)
-    stored = spot.node in solution.interpreter.stored_literals
-    index = index_in(spot.node)
+    stored = solution.is_stored(spot.node)
+    index = solution.index_in(spot.node)
     repair = _choice(solution, spot)
     if (
         not stored

@@ -79,7 +79,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
             site.module.stateful
             and site.node is not None
             and solution.place(site.node) is Place.CENTRAL
-            and (site.node.find().pin is None or site.node.find().name == "seed")
+            and solution.given(site.node) is None
             for site in group.sites
         ):
             continue
@@ -107,8 +107,7 @@ def _own_state(module: Obj) -> bool:
         return True  # it makes them itself
     return any(
         isinstance(value, Tensor)
-        and module.node is not None
-        and value.node.find() is module.node.find()
+        and module.holds(value)
         or isinstance(value, Obj)
         and value.family == "module"
         and value.stateful

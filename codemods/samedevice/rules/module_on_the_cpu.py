@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.graph import Place
+from samedevice.places.graph import Cause, Place
 from samedevice.rules._build import finding, short
 
 
@@ -30,20 +30,19 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report modules where they meet the device before a move to it, or behind one to the CPU."""
     seen: set[ast.AST] = set()
     for clash, spot in solution.clashes():
-        root = clash.node.find()
-        if root.name not in ("module", "unmoved") or solution.place(clash.other) is Place.FIXED:
-            continue
-        if spot.node in seen or root.pin_spot is None:
+        move = solution.module_move(clash.node)
+        if move is None or solution.place(clash.other) is Place.FIXED or spot.node in seen:
             continue
         seen.add(spot.node)
-        moved = solution.span(root.pin_spot)
-        there = solution.project.sources[root.pin_spot.path]
-        same = root.pin_spot.path == spot.path and not there.is_notebook
-        where = f"line {moved.line}" if same else there.where(moved.line)
+        moved, cause = move
+        line = solution.span(moved).line
+        there = solution.project.sources[moved.path]
+        same = moved.path == spot.path and not there.is_notebook
+        where = f"line {line}" if same else there.where(line)
         yield finding(
             solution, "module-on-the-cpu", spot,
             f"`{short(solution.code(spot))}` is on the CPU here, but meets tensors on the device: "
-            + (f"it is moved only in {where}" if root.name == "unmoved"
+            + (f"it is moved only in {where}" if cause is Cause.UNMOVED
                else f"it was moved to the CPU in {where}"),
             None,
             origins=solution.origin(clash.node, "it is moved here"),

@@ -33,10 +33,7 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 def _written(solution: Solution, node: Node) -> Spot | None:
     """Return the device that says "cpu" right where the value is created or moved."""
-    root = node.find()
-    if root.wants_host is not None or len(root.flows_from) != 1:
-        return None
-    spot = root.flows_from[0].find().pin_spot
+    spot = solution.host_device(node)
     if spot is None or not isinstance(spot.node, ast.Constant):
         return None
     parents = solution.programs.parents(spot.path)
@@ -67,7 +64,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if solution.place(clash.node) is Place.FIXED or solution.place(clash.other) is Place.FIXED:
             continue
-        if clash.meet.kind == "generator" or clash.node.find().name in ("module", "unmoved"):
+        if clash.meet.kind == "generator" or solution.module_move(clash.node) is not None:
             continue  # these have rules of their own
         if perhaps_number(clash.node) or perhaps_number(clash.other):
             continue  # `undecided` tells it

@@ -39,7 +39,6 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
-from samedevice.places.devices import index_literal
 from samedevice.places.events import (
     ArmTaken,
     BranchTaken,
@@ -234,7 +233,7 @@ class _Tied:
             if device is None:
                 return False
             if device.rank is None:  # a program of one process calls it with 0
-                if index_literal(device):
+                if device.is_number():
                     continue
                 return False
             if not isinstance(site, Indexed) and device.rank.device is not device:
@@ -259,7 +258,7 @@ class _Tied:
     def _change(self, group: SiteGroup, name: DeviceExpression) -> Fix | None:
         spot, call, moved = group.spot, group.spot.node, isinstance(group.first, Move)
         if isinstance(group.first, Indexed):
-            if call in self.solution.interpreter.stored_literals:
+            if self.solution.is_stored(call):
                 return None  # this is the definition
             return self._fix(name, edit(self.solution, spot, "replace", code=name.code))
         if not isinstance(call, ast.Call):
@@ -322,7 +321,7 @@ class _Tied:
 
     def _in_reach(self, group: SiteGroup) -> DeviceExpression | None:
         for code, value, _ in group.first.devices:
-            if isinstance(value, Device) and not value.partial and not value.pending:
+            if isinstance(value, Device) and not value.partial and not value.planned:
                 if self.solution.on_device(value.node) and (value.resolved or value.rank):
                     return DeviceExpression(code, text=value.text)
         return None

@@ -83,7 +83,7 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
         form = _form(group, call)
         if form == "size":
             edits = [edit(solution, spot, "callee", code=f"{torch}.empty")]
-            if dtype != f"{torch}.float32" or solution.interpreter.default_device:
+            if dtype != f"{torch}.float32" or solution.has_default_device:
                 edits.append(edit(solution, spot, "keyword", name="dtype", value=dtype))
             edits.append(edit(solution, spot, "keyword", name="device", value=name.code))
         elif form == "data":
@@ -115,7 +115,7 @@ def _is_its_own(
         return False
     if func is None or func.cls is None or not isinstance(kind, (ast.Name, ast.Attribute)):
         return False
-    return (func.cls.node, _last_word(kind)) in solution.interpreter.set_later
+    return solution.is_set_later(func.cls, _last_word(kind))
 
 
 def _placed(solution: Solution, group: SiteGroup) -> Finding | None:

@@ -19,7 +19,7 @@ from samedevice.places import (
 )
 from samedevice.places.dispatch import under
 from samedevice.places.events import ModuleMoved
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Cause, Place, Spot
 from samedevice.places.models import Call, nn
 from samedevice.places.objects import Func, Obj, Scope
 from samedevice.places.values import (
@@ -231,15 +231,15 @@ def _move_to_cpu(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scop
     assert owner.node is not None
     if owner.copied_from is not None:
         owner.node = run.graph.node(spot)
-        run.graph.pin(owner.node, Place.HOST, spot, "module")
+        run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif not (owner.moves or owner.used):
-        run.graph.pin(owner.node, Place.HOST, spot, "module")
+        run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):
         run.wandering.append(spot)
     elif _surely(run, spot) and isinstance(run.parent_statement(spot), ast.Expr):
         # From here on it is on the CPU; where it computed before stays as it was.
         node = run.graph.node(spot)
-        run.graph.pin(node, Place.HOST, spot, "module")
+        run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
         moving.rebase(run, owner, node)
 
 
@@ -254,21 +254,21 @@ def _move_to_device(run: Interpreter, owner: Obj, device: Device, spot: Spot) ->
     whole = owner.wrapped() or owner
     if _surely(run, spot) and whole.is_whole():
         # Where it computed before stays as it was, and so do copies of it.
-        run.graph.pin(root, Place.HOST, spot, "unmoved")
+        run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
         moving.rebase(run, whole, device.node)
         for copied in whole.copies:
             if copied.site is not None and not copied.moves:
                 copied.site.node = run.graph.node(copied.site.spot)
                 moving.rebase(run, copied, copied.site.node)
         return
-    if root.pin is Place.HOST and root.name == "module" or first and owner.used:
+    if root.pin is Place.HOST and root.cause is Cause.TO_CPU or first and owner.used:
         moving.rebase(run, owner, device.node)
         return
     run.graph.same(owner.node, device.node)
     for child in owner.attrs.values():
         if isinstance(child, Obj) and child.node is not None and child.parent is owner:
             root = child.node.find()
-            if root.pin is Place.HOST and root.name == "module":
+            if root.pin is Place.HOST and root.cause is Cause.TO_CPU:
                 child.node = owner.node  # it moves along, wherever it was built
 
 

@@ -22,6 +22,6 @@ def padded(run: Interpreter, call: Call) -> Value:
     given = call.args[0] if call.args else call.kwargs.get("sequence")
     tensors = contents.tensors_in(*given) if given is not None else []
     lengths = Tensor(run.graph.node(call.spot))
-    run.graph.pin(lengths.node, Place.HOST, call.spot, "lengths")
+    run.graph.pin(lengths.node, Place.HOST, call.spot)
     sequences = Tensor(tensors[0][0].node) if tensors else UNKNOWN
     return Seq("tuple", [sequences, lengths])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import devices, functions
 from samedevice.places.events import Loaded
-from samedevice.places.graph import Place
+from samedevice.places.graph import Cause, Place
 from samedevice.places.models import Call, kind, operations
 from samedevice.places.objects import Obj
 from samedevice.places.values import NONE, UNKNOWN, Tensor, Value
@@ -52,7 +52,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if device is not None:
             found = Tensor(run.graph.node(call.spot), site=site)
             if device.node.find().pin is Place.HOST:
-                run.graph.pin(found.node, Place.HOST, call.spot, "loaded")
+                run.graph.pin(found.node, Place.HOST, call.spot, cause=Cause.FILE)
             run.graph.batch(device.node, found.node)
             found.node.sure = False
             found.packed = True

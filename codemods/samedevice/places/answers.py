@@ -1,0 +1,158 @@
+"""What can be asked about single values and expressions, once all places are found."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.places import choices
+from samedevice.places.graph import Cause, Node, Place, Spot
+from samedevice.places.objects import Klass, Scope
+from samedevice.places.reach import ON_DEVICE
+from samedevice.places.values import Const
+
+if TYPE_CHECKING:
+    from samedevice.places.interpret import Interpreter
+
+
+class Answers:
+    """The questions that need only the evaluation: who asks sees no node's relations."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter = interpreter
+        self.graph = interpreter.graph
+
+    def clashing(self, node: Node | None) -> bool:
+        """Tell whether a value is on the host but enters an operation on the device."""
+        return node is not None and node.find() in self.graph.clashing
+
+    def call_without(self, given: Const) -> tuple[Spot, str] | None:
+        """Return the call that left a device parameter at this default, and the parameter."""
+        return self.interpreter.left_out.get(given)
+
+    @staticmethod
+    def index_in(node: ast.AST) -> ast.expr | None:
+        """Return the index in `x.cuda(index)`, `f"cuda:{index}"` and their like."""
+        return choices.index_in(node)
+
+    def is_stored(self, device: ast.AST) -> bool:
+        """Tell whether an expression of a device is what a name or option stands for."""
+        return device in self.interpreter.stored_literals
+
+    def is_meant(self, device: ast.AST) -> bool:
+        """Tell whether an expression that looks like a device's is used as one."""
+        return device in self.interpreter.meant
+
+    @property
+    def has_default_device(self) -> bool:
+        """Whether the program tells torch where new tensors are."""
+        return self.interpreter.default_device
+
+    def is_set_later(self, klass: Klass, attr: str) -> bool:
+        """Tell whether an attribute of a class is set to a library's class by another method."""
+        return (klass.node, attr) in self.interpreter.set_later
+
+    def scope_at(self, spot: Spot) -> Scope | None:
+        """Return the names that an expression sees."""
+        return self.interpreter.scope_of(spot)
+
+    def place(self, node: Node | None) -> Place:
+        """Return where a value lives."""
+        if node is None:
+            return Place.UNKNOWN
+        return node.find().color or Place.UNKNOWN
+
+    def on_device(self, node: Node | None) -> bool:
+        """Tell whether a value is, or has to be, on the central device or where its input is."""
+        return self.place(node) in ON_DEVICE
+
+    def given(self, node: Node | None) -> Place | None:
+        """Return where something puts a value, None where only its use says where it has to be."""
+        root = node.find() if node is not None else None
+        return root.pin if root is not None and root.cause is not Cause.SEED else None
+
+    def is_tensor(self, node: Node | None) -> bool:
+        """Tell whether a value is known to be a tensor, and not only used like one."""
+        return node is not None and node.find().sure
+
+    def module_move(self, node: Node) -> tuple[Spot, Cause] | None:
+        """Return the move by which a module is on the CPU: one to the CPU, or one that comes later.
+
+        None for what is no module, or is on the CPU for another reason.
+        """
+        root = node.find()
+        if root.cause not in (Cause.TO_CPU, Cause.UNMOVED) or root.pin_spot is None:
+            return None
+        return root.pin_spot, root.cause
+
+    def host_device(self, node: Node) -> Spot | None:
+        """Return where the only device is written by which a value is on the CPU."""
+        root = node.find()
+        if root.wants_host is not None or len(root.flows_from) != 1:
+            return None
+        return root.flows_from[0].find().pin_spot
+
+    def entries(self, node: Node) -> list[Spot]:
+        """Return the expressions by which a value enters operations with what is on the device."""
+        root = node.find()
+        found: dict[ast.AST, Spot] = {}
+        for meet in root.meets:
+            left = meet.left.find() is root
+            if self.on_device(meet.right if left else meet.left):
+                spot = meet.left_spot if left else meet.right_spot
+                spot = self.entry(root, spot, meet.function)
+                if isinstance(spot.node, ast.expr):
+                    found[spot.node] = spot
+        return list(found.values())
+
+    def certain(self, node: Node) -> bool:
+        """Tell whether something puts a value where it is, or computes it from what is there."""
+        root = node.find()
+        if self.given(root) is not None:
+            return True
+        return any(
+            source.find().pin is not None and source.find().color is root.color
+            for source in root.flows_from
+        )
+
+    def evaluations(self, scope: Scope, node: ast.AST) -> int:
+        """Return how often the function of a scope was evaluated; if `node` is a name, with it."""
+        if scope.func is None:
+            return 1
+        count = self.interpreter.contexts.get(scope.func.node, 1)
+        for each in self.interpreter.all_scopes.get(scope.func.node, ()):
+            value = each.names.get(node.id) if isinstance(node, ast.Name) else None
+            count -= isinstance(value, Const) and value.value is None
+        return count
+
+    def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
+        """Return the outermost argument through which a value enters an operation."""
+        root = node.find()
+        seen: set[ast.AST] = set()
+        while function is not None and function not in seen:
+            if not is_parameter(spot.node, function):
+                break  # it is made here, and only lives where some argument does
+            seen.add(function)
+            for passed, where, caller in self.interpreter.arguments.get(function, ()):
+                if passed.find() is root and isinstance(where.node, ast.expr):
+                    spot, function = where, caller
+                    break
+            else:
+                break
+        return spot
+
+
+def is_parameter(node: ast.AST, function: ast.AST) -> bool:
+    """Tell whether an expression is a parameter of a function, or some part or view of one."""
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
+                node = inner
+            case _:
+                return False
+    spec = getattr(function, "args", None)
+    return spec is not None and any(
+        isinstance(part, ast.arg) and part.arg == node.id for part in ast.walk(spec)
+    )
