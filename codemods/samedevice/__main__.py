@@ -1,7 +1,7 @@
 """The command line, as `samedevice` and as `python -m samedevice`.
 
-`python -m` has put the working directory first on the path. It goes before anything else is
-imported: it may be a project that means harm.
+`python -m` puts the working directory first on the path. It is taken off before anything else is
+imported, since the project there may be hostile.
 """
 
 from .outside.python import leave_folder

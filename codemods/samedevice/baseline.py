@@ -3,8 +3,8 @@
 The file has one line for each finding: its path from the file's folder, its rule and its code,
 with tabs between. The code is the finding's logical line without comments, white space, trailing
 commas and the choice of quotes: moved lines and formatters leave it as it is, and whoever changes
-the line meets the finding. Equal lines count. Nothing depends on the order, so that two branches
-merge by keeping the lines of both.
+the line meets the finding. Equal lines are counted. Nothing depends on the order, so that two
+branches merge by keeping the lines of both.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def logical_lines(source: Source) -> list[tuple[int, str]]:
                 parts.append(" ")
             parts.append(text)
     except (tokenize.TokenError, SyntaxError, IndexError):
-        pass  # the tree could be read: what tokenize makes of the rest is of its own
+        pass  # `ast` could read it, and tokenize refuses more
     return found
 
 

@@ -44,7 +44,7 @@ def folder() -> Path:
 
 
 def entries() -> list[Path]:
-    """Return the files of the cache, the one that was not used for longest first."""
+    """Return the files of the cache, the least recently used first."""
     with contextlib.suppress(OSError):
         return sorted(folder().glob("*.json"), key=lambda path: path.stat().st_mtime)
     return []
@@ -244,7 +244,7 @@ def _is_owned(status: os.stat_result) -> bool:
 
 
 def _trim(keep: Path) -> None:
-    """Remove the entries that were used longest ago, until the rest is small enough."""
+    """Remove the least recently used entries until the rest is small enough."""
     known = [(path, path.stat().st_size) for path in entries()]
     size = sum(each for _, each in known)
     for path, each in known:

@@ -22,9 +22,9 @@ from .suppress import Suppressions
 Step = Callable[[int], None]
 """Called with how many more files are done, often 0; what it raises ends the check."""
 
-#: Characters of code after whose inference what is left of it is collected.
+#: Garbage is collected each time so many characters of code have been inferred.
 _GARBAGE = 1_000_000
-#: Lines that take longer than it takes to start a process for them.
+#: A part with fewer lines is judged faster than a process for it starts.
 _WORTHWHILE = 25_000
 
 

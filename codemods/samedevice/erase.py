@@ -6,7 +6,7 @@ statements that then do nothing. Two programs that are `equivalent` differ in de
 (black's `assert_equivalent` is the same idea for formatting.)
 
 The normal form is for comparison only: it is applied to both sides, so that taking an unrelated
-word for a device makes the net coarser at that word, never wrong anywhere else.
+word for a device makes the comparison coarser at that word, and wrong nowhere else.
 """
 
 from __future__ import annotations

@@ -167,8 +167,8 @@ def _framed(told: tracebacks.Traceback, project: Project) -> Iterator[tuple[str,
 def _in_a_cell(frame: Frame, project: Project) -> Iterator[tuple[str, int, int]]:
     """Yield the statement of a frame in a notebook: by its cell, or else by its text.
 
-    Jupyter tells which execution a cell was, which a notebook that was run again does not have any
-    more. Its line and its text are enough where one place of the project has them.
+    Jupyter tells the execution count of a cell, which changes when the notebook is run again. Its
+    line and its text are enough where one place of the project has them.
     """
     if not frame.file.startswith("<") and (path := _same_file(frame.file, project)) is not None:
         source = project.sources[path]
@@ -259,7 +259,7 @@ def _of_statement(
 
 
 def _at_origins(findings: list[Finding], meetings: Iterable[Meeting]) -> Iterator[Finding]:
-    """Yield the findings where an operand was made that stays on the host."""
+    """Yield the findings where an operand was made that stays on the CPU."""
     made = {
         (origin.path, origin.span.line)
         for meeting in meetings
@@ -288,7 +288,7 @@ def _meeting(solution: Solution, spot: Spot, node: Node) -> Meeting:
 
 
 def _made(solution: Solution, node: Node) -> tuple[Origin, ...]:
-    """Return where a value that stays on the host was made, if that is one place."""
+    """Return where a value that stays on the CPU was made, if that is one place."""
     roots = {node.find(), *(source.find() for source in node.find().flows_from)}
     spots = {
         (group.spot.path, solution.span(group.spot))

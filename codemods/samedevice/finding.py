@@ -96,7 +96,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Resolver:
-    """The file `path` needs the name `name` bound to the central device.
+    """The file `path` needs the name `name` bound to the project's one device.
 
     With `module`, the `device` of that is imported (and the module is written if it does not
     exist); without, it is defined in the file, after the imports.
@@ -145,9 +145,9 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """A site or a demand that is wrong.
+    """Something that is wrong about a device, at a place in the code.
 
-    `message` is one sentence for a user. `origins` say where the places come from. `unfixed` says
+    `message` is one sentence for a user. `origins` say where the devices come from. `unfixed` says
     why there is no fix.
     """
 

@@ -42,7 +42,7 @@ class _Question:
 def choose(outcome: Outcome, console: Console) -> set[Key]:
     """Ask for every finding that `outcome` repairs; returns the keys of those to leave alone.
 
-    The end of the input, too, leaves all that follow.
+    When the input ends, all questions that are left count as declined.
     """
     declined: set[Key] = set()
     queue = _questions(outcome.changes)

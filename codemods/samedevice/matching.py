@@ -28,7 +28,7 @@ class Matcher(difflib.SequenceMatcher[str]):
     def get_matching_blocks(self) -> list[difflib.Match]:
         """Return the runs of equal lines, in order, with an empty one at the end."""
         before, after = self._texts
-        if not _is_dear(before, after):
+        if not _is_slow(before, after):
             return super().get_matching_blocks()
         if not self._blocks:
             runs = [*joined(_equal(before, after)), (len(before), len(after), 0)]
@@ -36,7 +36,7 @@ class Matcher(difflib.SequenceMatcher[str]):
         return self._blocks
 
 
-def _is_dear(before: Sequence[str], after: Sequence[str]) -> bool:
+def _is_slow(before: Sequence[str], after: Sequence[str]) -> bool:
     """Tell whether difflib would take long for two texts."""
     if len(before) + len(after) > _LARGE:
         return True
@@ -58,7 +58,7 @@ def _equal(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, i
 
 
 def _matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
-    if _is_dear(before, after):
+    if _is_slow(before, after):
         yield from in_step(before, after)
         return
     inner = difflib.SequenceMatcher(None, before, after, autojunk=False)

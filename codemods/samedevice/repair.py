@@ -1,7 +1,7 @@
 """What a run shows -> a fix where inference had none.
 
 Inference says `unknown` where it cannot see; a run can. `by_running` lets the program run on an
-accelerator, takes the operand that was on the host, and moves it where it is created or, failing
+accelerator, takes the operand that was on the CPU, and moves it where it is created or, failing
 that, where it enters the operation.
 """
 
@@ -72,7 +72,8 @@ def by_running(
     settings: Settings | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Repaired:
-    """Fix `project`, run `program` in a copy of `root`, and repair the clash that stops it; again.
+    """Fix `project`, run `program` in a copy of `root`, and repair the clash that stops it, again
+    and again.
 
     Ends when the program passes, stops for another reason, or clashes as it did before. Raises
     `ProgramError` when the program cannot be started.

@@ -32,7 +32,7 @@ _COMMENT = re.compile(
     r"\s*(?P<list>\[[^\]]*\])?(?P<rest>[^#]?)",
     re.IGNORECASE,
 )
-# Ours without a `#` of its own, behind another tool's words; at quotes somebody speaks of it.
+# One without a `#` of its own, behind another tool's words; in quotes it is only mentioned.
 _BEHIND = re.compile(
     r"(?<![\s#\"'`])[ \t]+(?P<text>samedevice\s*:\s*(?:ignore-file|ignore-next-line|ignore)\b"
     r"(?:\s*\[[^\]]*\])?)"

@@ -1,7 +1,7 @@
 """One repository, phase by phase: clone, fix, prove, commit, push, pull request.
 
-Runs alike on every engine. What a phase finished is handed on before the next begins, so that a run
-that is killed goes on behind it. No phase leaves anything half done that a second try would trip
+Runs alike on every engine. What a phase finished is handed on before the next begins, so that a
+killed run continues from there. No phase leaves anything half done that a second try would trip
 over: a clone is private and new each time, a commit is made from fixed inputs and so always is the
 same one, and a push and a pull request find what an earlier try left.
 """
@@ -226,7 +226,7 @@ class _Attempt:
                 record.key = key
                 return self._take_over(earlier)
         done = fix(self._server, code, self._policy, self._place / "answer", record.repository.name)
-        record.key = key  # now that it is done: a fix that was ended found out nothing
+        record.key = key  # only now: a fix that was stopped has no result
         self._take(done)
         record.seconds["infer"] = round(done.infer_seconds, 3)
         if self._policy.skip:

@@ -1,6 +1,6 @@
 """Commits of a batch, and the branches that it makes, pushes and takes back.
 
-A branch is replaced or deleted only where its last commit is one of ours.
+A branch is replaced or deleted only where its last commit was made by a batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..outside import git as outside
 from .git import Credentials, Git, GitError
 
 TRAILER = "Migrated-by: samedevice"
-"""Starts the last line of our commits' messages, by which a later run knows them for its own."""
+"""Starts the last line of a batch's commit messages, by which a later run knows them."""
 
 
 _REFUSALS = {
@@ -55,7 +55,7 @@ def checkout(folder: Path) -> Git:
     """
     plain = Git(folder, allow=("file",), marked=False)
     off = outside.switched_off(plain("config", "--includes", "--list", "--name-only", "-z"))
-    # Never ended from outside: a lock that it left would stay in the user's repository.
+    # It has no time limit: a git that is killed would leave a lock in the user's repository.
     return Git(folder, allow=("file",), settings=off, marked=False)
 
 
@@ -87,7 +87,7 @@ def origin(git: Git) -> str:
 
 
 def push(git: Git, url: str, branch: str, commit: str, *, whole: str = "") -> None:
-    """Give a remote repository a branch; done already is no error.
+    """Give a remote repository a branch; it is no error if it has it already.
 
     A branch of that name is replaced if its last commit is one of ours and nobody pushes at the
     same time. Raises `GitError` when it is not. `whole` is where the whole history is, for a remote

@@ -101,7 +101,7 @@ class Forge(ABC):
     NAME: ClassVar[str]
     SIGN: ClassVar[str] = "#"
     BODY: ClassVar[int] = 60_000
-    """The characters of a request's text: GitHub takes 65,536, and people write around ours."""
+    """The characters of a request's text: GitHub takes 65,536, and people add to it."""
     ERRORS: ClassVar[tuple[type[Exception], ...]]
     """What the client library raises."""
 

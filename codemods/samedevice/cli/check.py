@@ -317,7 +317,7 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
     fixes = [finding.fix for finding in wrong if finding.fix]
     safe = sum(fix.safe for fix in fixes)
     if not files:
-        return  # as was told
+        return  # `read` has said so
     if not wrong:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""

@@ -25,7 +25,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
 
 
 def _unwritable(error: UnicodeError) -> tuple[str, int]:
-    """Write what an output's encoding lacks: our own arrows as ASCII has them, the rest by number.
+    """Replace what an output's encoding lacks: arrows by ASCII's, other characters by their number.
 
     A path or a line of code may hold anything, and a code page of Windows has 256 characters.
     """

@@ -97,7 +97,7 @@ def _is_long(project: Project) -> bool:
 
 
 def _shown() -> bool:
-    """Tell whether a person looks on, and did not ask for quiet."""
+    """Tell whether a person sees standard error, and did not ask for quiet."""
     return not _quiet and make_console(stderr=True).is_terminal
 
 

@@ -150,7 +150,7 @@ def _clash(finding: Finding, traced: Trace, file: File) -> Clash:
         step = _deciding(chain)
         if span == here.span and step is not None:
             return _sides(finding, At(step.path, step.span), here, operands)
-    for life in file.lives:  # what the host needs, and has no other side
+    for life in file.lives:  # what has to be on the CPU meets nothing else
         step = _deciding(life.chain)
         if life.place in (*_ON_DEVICE, Place.FOLLOWS) and step is not None:
             if _overlap(At(file.path, life.span), here):

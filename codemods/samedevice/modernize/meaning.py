@@ -1,4 +1,4 @@
-"""Idioms that both versions run, to different ends. They are changed in Python 2 files only."""
+"""Idioms that both versions run with different results; they change in Python 2 files only."""
 
 from __future__ import annotations
 

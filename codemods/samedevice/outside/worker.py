@@ -1,4 +1,4 @@
-"""A process that does jobs, and the one who asks it: they talk through its standard streams.
+"""A process that does jobs, and the class that asks it: they talk through its standard streams.
 
 It is given pairs of a function and a job, pickled, and answers with what the function returns. It
 ends when its input does, and so with the process that started it, however that one ended.

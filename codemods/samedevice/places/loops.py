@@ -43,7 +43,7 @@ def loop(
 ) -> list[State]:  # fmt: skip
     """Evaluate a loop's body for each abstract element; return what left it by `break`.
 
-    After it holds what it began with, or what a round left. `again` gives the
+    Behind the loop, a name holds what it held before or what a round left. `again` gives the
     elements of another evaluation; `exact`: there is one round for each of them.
     """
     fork = run.trail.fork(scope)

@@ -13,14 +13,14 @@ from typing import Literal
 Kind = Literal[
     "mismatch",  # two operands of one operation are on two devices
     "numpy",  # a tensor on an accelerator goes to NumPy
-    "lengths",  # an argument that must be on the host is not
-    "indices",  # an index is on an accelerator, the indexed tensor on the host
+    "lengths",  # an argument that must be on the CPU is not
+    "indices",  # an index is on an accelerator, the indexed tensor on the CPU
     "generator",  # a generator of one device draws for another
     "storage",  # set_ or .data across devices
     "replicas",  # DataParallel's module is not where it must be
     "load",  # a checkpoint names a device that is not there
     "fork",  # a forked process touches the accelerator
-    "pin",  # a tensor that is not on the host is pinned
+    "pin",  # a tensor that is not on the CPU is pinned
     "missing",  # the program wants an accelerator that the machine or the build lacks
     "ordinal",  # the machine has accelerators, but fewer
     "memory",  # the accelerator's memory is full

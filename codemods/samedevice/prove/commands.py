@@ -247,7 +247,7 @@ def _size(option: str, text: str) -> int:
 
 
 def _most_memory(on: str) -> int | None:
-    """Return nine tenths of the machine's memory: what is more brings it down, not the program.
+    """Return nine tenths of the machine's memory: more would bring down the machine.
 
     None with a real accelerator, whose driver maps memory of the device into the process.
     """

@@ -79,9 +79,10 @@ def find_clash(error: BaseException, lives: Lives) -> Clash | None:
 
 
 def without_ours(error: BaseException) -> TracebackType | None:
-    """Cut what is ours out of a traceback, so that it reads as without us.
+    """Cut samedevice's own frames out of a traceback.
 
-    Where torch calls us and we call it again, nothing below is the program's: it ends there.
+    Where torch calls samedevice, which calls torch again, the traceback ends: nothing below is the
+    program's.
     """
     entries = list(tracebacks(error.__traceback__))
     users = [is_users(entry.tb_frame.f_code.co_filename) for entry in entries]

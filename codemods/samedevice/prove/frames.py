@@ -1,4 +1,4 @@
-"""Which lines are the user's: neither Python's, nor an installed package's, nor ours."""
+"""Which lines are the user's: neither Python's, nor an installed package's, nor samedevice's."""
 
 from __future__ import annotations
 

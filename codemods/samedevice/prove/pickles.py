@@ -1,4 +1,4 @@
-"""What a pickle holds, without what it would import: every class is an inert one of ours.
+"""What a pickle holds, without what it would import: an inert class stands for every other.
 
 Two checkpoints of one model remember other devices, which makes their pickles other bytes. Their
 structure is compared instead. No code of the pickle's is ever found, imported or called.

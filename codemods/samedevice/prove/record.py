@@ -48,7 +48,7 @@ class Transfer:
 
     @property
     def advice(self) -> str:
-        """What would make it cheaper, or "" when it looks as it must."""
+        """What would make it cheaper, or "" when nothing would."""
         if self.again and self.again * 2 >= self.count - 1:
             return "the same tensor each time: move it once, before the loop"
         if self.count < 10:

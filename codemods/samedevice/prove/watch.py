@@ -357,7 +357,7 @@ _skip()
 
 
 def _unwatched_traces() -> Callable[[], None]:
-    """Let `torch.jit.trace` run as without a mode, which it notes as a constant what it sees not.
+    """Let `torch.jit.trace` run without the mode, under which it records results as constants.
 
     Returns what undoes it.
     """

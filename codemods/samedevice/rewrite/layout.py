@@ -1,4 +1,4 @@
-"""Where a new argument, parameter or imported name goes, so that it looks as always there."""
+"""Where a new argument, parameter or imported name goes: as if it had always been there."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _ERASURE = "cuda-only-api"
 def none_started(solution: Solution, group: SiteGroup, *, with_workers: bool) -> Iterator[Finding]:
     """`mp.spawn(..., nprocs=torch.cuda.device_count())`: without CUDA, not one process starts.
 
-    Where the workers are changed, one that starts belongs to it.
+    Where other fixes change the workers, starting one is part of that repair.
     """
     call, path = group.spot.node, group.spot.path
     if not isinstance(call, ast.Call):

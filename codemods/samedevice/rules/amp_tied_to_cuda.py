@@ -1,6 +1,6 @@
 """Mixed precision is switched on for CUDA, whatever device the program uses.
 
-Why: `torch.cuda.amp.autocast()` and `torch.autocast("cuda")` are for CUDA alone. They warn on the
+Why: `torch.cuda.amp.autocast()` and `torch.autocast("cuda")` are for CUDA only. They warn on the
 CPU and do nothing on any other accelerator. `torch.autocast` takes the device's type; told to be
 off on the CPU, it leaves the numbers there as they are (`torch.autocast("cpu")` would compute in
 bfloat16).

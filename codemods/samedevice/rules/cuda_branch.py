@@ -1,9 +1,9 @@
 """A branch tests for CUDA only to move values there.
 
-Why: `.to(device)` does the same on every machine, without a branch. At every such
-branch the next value can be forgotten, and it knows one vendor's devices only. What such a branch
-does besides stays in it; where both branches do the same to a moved and to an unmoved value, one is
-left.
+Why: `.to(device)` does the same on every machine, without a branch. Each such branch is a place
+where the next value can be forgotten, and it knows one vendor's devices only. What a branch does
+besides stays in it. Where both branches do the same, one to a moved value and one to an unmoved
+value, one of them stays.
 
 Example:
 

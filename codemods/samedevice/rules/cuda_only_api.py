@@ -1,9 +1,9 @@
 """A function that only CUDA has is called on every machine.
 
 Why: `torch.cuda.synchronize()`, `set_device`, `get_device_name`, streams, events and others raise
-on a machine without CUDA ("Torch not compiled with CUDA enabled"), while what they do has no
-meaning there. Their `torch.accelerator` namesakes raise there just the same. What a branch asks of
-them is not so there.
+on a machine without CUDA ("Torch not compiled with CUDA enabled"), where what they do has no
+meaning. Their `torch.accelerator` namesakes raise there just the same. A branch whose test calls
+one of them is not taken there.
 
 Example:
 
@@ -21,7 +21,7 @@ becomes
     if device.type == "cuda":
         print(torch.cuda.get_device_name(0))
 
-In a program whose device is what `torch.accelerator` finds, its namesakes are called where the
+A program that takes its device from `torch.accelerator` gets the namesakes from there, where the
 oldest torch of the project has them.
 
 Fix safety: safe. On a CPU-only machine the program could not run before.

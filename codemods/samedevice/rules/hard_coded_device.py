@@ -244,7 +244,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
 
 
 def _default(solution: Solution, spot: Spot) -> Fix | None:
-    """Return the fix for a parameter's default: who gives none is asked for when it is called.
+    """Return the fix for a parameter's default: a call that leaves it out makes the function ask.
 
     A default that asks would do so when the file is imported.
     """

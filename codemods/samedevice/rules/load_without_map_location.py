@@ -12,8 +12,8 @@ becomes
 
     model.load_state_dict(torch.load("model.pt", map_location=device))
 
-A map that leads to CUDA whatever machine it is (`lambda storage, loc: storage.cuda()`) is replaced.
-torch cannot load to XLA: with `--resolver xla` checkpoints are loaded to the CPU.
+A map that sends everything to CUDA on any machine (`lambda storage, loc: storage.cuda()`) is
+replaced. torch cannot load to XLA: with `--resolver xla` checkpoints are loaded to the CPU.
 
 Fix safety: safe. On a CPU-only machine a file that could be loaded before loads as before.
 """

@@ -2,7 +2,8 @@
 
 Why: the number of a process is the index of a GPU only where there are GPUs. `set_device`, the
 backend "nccl" and `device_ids` stop on every other machine. One device for each process, made from
-its number where there is CUDA, says all of it, and lets the program run on CPUs over gloo.
+its number where there is CUDA, takes the place of all three, and lets the program run on CPUs over
+gloo.
 
 Example:
 
@@ -25,8 +26,8 @@ becomes
 A program is changed as a whole or not at all. What Accelerate, Lightning, DeepSpeed or torch's own
 FSDP and pipelines place is left to them.
 
-Fix safety: safe. On a CPU-only machine the program could not run before. Where it started no
-process there, one is started with `--unsafe`.
+Fix safety: safe. On a CPU-only machine the program could not run before. Where the program started
+no process there and nothing else is changed, starting one waits for `--unsafe`.
 """
 
 from __future__ import annotations

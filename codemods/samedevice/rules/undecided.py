@@ -1,7 +1,7 @@
-"""A value is used on the device, and where the value itself is could not be found out.
+"""A value is used on the device, and the code does not show where the value itself is.
 
-Why: a value that is not known may be on the CPU, and then the program stops there. So `check` tells
-of it, and does not say that nothing is wrong.
+Why: such a value may be on the CPU, and then the program stops there. So `check` lists it when
+asked, and does not say that nothing is wrong.
 
 Example:
 

@@ -37,7 +37,7 @@ class Fact:
     order, without `self`; a last name with a star ("*size") takes every further argument.
 
     `tensors`, `free` and `host` name parameters (without a star) that take a tensor or a list of
-    tensors: those in `tensors` must be on one place (for a method, also with `self`), those in
+    tensors: those in `tensors` must be in one place (for a method, also with `self`), those in
     `free` may be elsewhere, those in `host` must be on the CPU; "*" means every argument.
     With `scalars`, tensors without dimensions may stay on the CPU among those in `tensors`.
     """

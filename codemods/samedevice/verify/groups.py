@@ -71,9 +71,9 @@ class Groups:
                 self._withdrawn.setdefault(next(self._bonds(finding)), reason)
 
     def torn(self, left: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield those by which values move for the first time, though they cannot be repaired.
+        """Yield findings without a repair whose values the applied fixes move for the first time.
 
-        What a program puts on the device itself is another matter: it is half there already.
+        What a program puts on the device itself does not count: it is half there already.
         """
         moved: set[_Bond] | None = None
         for finding in left:

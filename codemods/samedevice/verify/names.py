@@ -77,9 +77,9 @@ def _is_value(edited: Edited, use: ast.Name) -> bool:
 
 
 def _relied_on(edited: Edited, use: ast.Name, then: _Then) -> bool:
-    """Tell whether the program itself trusts a name as much, where it does what the use is in.
+    """Tell whether the program itself relies on a name in the same way, in a block around the use.
 
-    So it does everywhere with a name that it uses and that comes from nowhere that can be seen.
+    It does so everywhere with a name that it uses and that no code in sight binds.
     """
     known = [state for node, state in then.found.items() if node.id == use.id]
     if known and all(state == State.UNBOUND for state in known):

@@ -1,7 +1,7 @@
 """Turn host tensors into device tensors and back, without copying a byte.
 
-A DLPack capsule says of a piece of memory on which device it is. We let torch write such a capsule
-for a host tensor, overwrite the device in it, and let torch read it: the result is an ordinary
+A DLPack capsule says of a piece of memory on which device it is. torch writes such a capsule for a
+host tensor, the device in it is overwritten, and torch reads it back: the result is an ordinary
 `torch.Tensor` (not a subclass) whose device, dispatch keys and type are those of the accelerator,
 while its memory is the host's. The other way round gives the operations of the CPU access to it.
 Either object keeps the memory alive.

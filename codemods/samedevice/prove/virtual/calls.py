@@ -112,7 +112,7 @@ def preparation(op: Any) -> Callable[..., tuple[list[Any], dict[str, Any], int]]
 def _call(op: Any) -> Kernel:
     """Return what calls the CPU's kernel, given host tensors.
 
-    C++ hands us a number that stands for a tensor (`x % 4`) as a number, which not every overload
+    C++ hands on a number that stands for a tensor (`x % 4`) as a number, which not every overload
     takes back: then torch chooses the overload again.
     """
     overload: Kernel = widening(rules.full_name(op._schema).partition(".")[0], op._op)

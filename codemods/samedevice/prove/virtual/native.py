@@ -53,7 +53,7 @@ class Registration:
         `current` says which of its `count()` devices is current, `exchange` makes another one
         current and says which it was.
 
-        Raises RuntimeError, before anything is changed, if this torch is none that we understand.
+        Raises RuntimeError, before anything is changed, if this release of torch is not understood.
         """
         if torch.version.hip:
             raise RuntimeError(
