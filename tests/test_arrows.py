@@ -75,7 +75,7 @@ ROOMS: dict[str, set[str]] = {
     "trials": _CHECKED | {"verify"},
     "migrate": _FIXED | {"matching", "trials", "verify"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},
-    "explain": {"check", "config", "finding", "places", "project", "prove"},
+    "explain": {"check", "config", "finding", "places", "project", "prove", "source"},
     "report": {
         "baseline",
         "check",
@@ -91,7 +91,17 @@ ROOMS: dict[str, set[str]] = {
     "modernize": {"config", "files", "finding", "migrate", "project", "source"},
     "initial": {"migrate"},
     "interactive": {"finding", "migrate", "notebook", "report", "source"},
-    "live": {"config", "explain", "files", "migrate", "project", "prove", "report", "source"},
+    "live": {
+        "config",
+        "explain",
+        "files",
+        "finding",
+        "migrate",
+        "project",
+        "prove",
+        "report",
+        "source",
+    },
     "map": _CHECKED | {"migrate", "report", "write"},
     "doctor": {"batch", "cache", "config", "outside", "prove"},
     "batch": _FIXED

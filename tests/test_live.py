@@ -87,6 +87,8 @@ def test_a_cell_that_fails_on_a_device(tmp_path: Path) -> None:
     operands = told[told.index("  net is on cuda:0") :].splitlines()
     assert operands[1].startswith("  x is on cpu")
     assert "\nIn[3]:2\n" in told  # as IPython calls it, and no file of its own
-    assert "--- a/notebook.ipynb, cell 3\n" in told
+    assert "  net is there since In[2]:1: device = torch.device(" in told
+    assert "  x is there since In[3]:1: x = torch.randn(3, 4)\n" in told
+    assert "\nIn[3]\n@@ " in told
     assert "+x = torch.randn(3, 4, device=device)\n" in told
     assert "NEXT 'x = torch.randn(3, 4, device=device)\\nnet(x)'" in told

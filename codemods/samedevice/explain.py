@@ -34,6 +34,7 @@ from .project import Project
 from .prove import topics, tracebacks
 from .prove.clash import Frame, Kind, Message
 from .prove.topics import Topic
+from .source import Source
 
 _MEETING = frozenset(
     {
@@ -156,7 +157,7 @@ def _framed(told: tracebacks.Traceback, project: Project) -> Iterator[tuple[str,
         if frame.cell is not None:
             yield from _in_a_cell(frame, project)
             continue
-        path = _same_file(frame.file, project)
+        path = _same_file(frame, project)
         if path is None:
             continue
         lines = tracebacks.statement(project.sources[path].text, frame.line, frame.text)
@@ -170,7 +171,7 @@ def _in_a_cell(frame: Frame, project: Project) -> Iterator[tuple[str, int, int]]
     Jupyter tells the execution count of a cell, which changes when the notebook is run again. Its
     line and its text are enough where one place of the project has them.
     """
-    if not frame.file.startswith("<") and (path := _same_file(frame.file, project)) is not None:
+    if not frame.file.startswith("<") and (path := _same_file(frame, project)) is not None:
         source = project.sources[path]
         line = source.line_of((frame.cell or 0) - 1, frame.line)
         places = [(path, line)] if line is not None else []
@@ -191,20 +192,35 @@ def _in_a_cell(frame: Frame, project: Project) -> Iterator[tuple[str, int, int]]
             yield path, *lines
 
 
-def _same_file(file: str, project: Project) -> str | None:
-    """Return the project's file that a frame of another machine speaks of."""
-    wanted = file.replace("\\", "/").split("/")[::-1]
-    best, length = None, 0
+def _same_file(frame: Frame, project: Project) -> str | None:
+    """Return the project's file that a frame of another machine speaks of.
+
+    Of several by the same name, the one that has the frame's line counts, then the one that is
+    nearest to the top.
+    """
+    wanted = frame.file.replace("\\", "/").split("/")[::-1]
+    found: dict[str, int] = {}
     for path in project.sources:
-        parts = posixpath.normpath(path).split("/")[::-1]
         same = 0
-        for one, other in zip(wanted, parts, strict=False):
+        for one, other in zip(wanted, posixpath.normpath(path).split("/")[::-1], strict=False):
             if one != other:
                 break
             same += 1
-        if same > length and same >= min(len(parts), 1):
-            best, length = path, same
-    return best
+        if same:
+            found[path] = same
+    most = max(found.values(), default=0)
+    alike = [path for path, same in found.items() if same == most]
+    if len(alike) > 1:
+        alike = [path for path in alike if _has_line(frame, project.sources[path])] or alike
+    return min(alike, key=lambda path: posixpath.normpath(path).count("/"), default=None)
+
+
+def _has_line(frame: Frame, source: Source) -> bool:
+    """Tell whether a file has a frame's text in the line that the frame names."""
+    line = frame.line if frame.cell is None else source.line_of(frame.cell - 1, frame.line)
+    if line is None or not 0 < line <= len(source.starts):
+        return False
+    return "".join(source.line(line).split()) == "".join(frame.text.split())
 
 
 def _is_of_library(file: str) -> bool:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from .explain import Explanation
+    from .finding import Origin
     from .migrate import Outcome
     from .project import Project
     from .prove.clash import Clash
@@ -63,6 +66,7 @@ def _after_cell(result: Any) -> None:
         if clash is not None:
             console = _console(sys.stdout)  # where the cell's output is
             _print(console, _by_input(clash))
+            _tell_of_cells(console, error)
             _offer(console)
 
 
@@ -108,17 +112,28 @@ def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None
     found = explain.explain(text, project, config)
     if found is None or not found.path:
         return
-    for operand in found.operands:
-        for origin in operand.origins:
-            code = project.sources[origin.path].line(origin.span.line).strip()
-            if (origin.path, origin.span.line) != (found.path, found.line):
-                where = short_place(origin.path, origin.span, project.sources)
-                console.print(f"  {operand.code} is there since {where}: {code}", soft_wrap=True)
+
+    def where(origin: Origin) -> str:
+        return short_place(origin.path, origin.span, project.sources)
+
+    _tell_origins(console, found, project, where)
     if found.findings:
         console.print()
         show(console, found.findings, project.sources)
         if any(finding.fix is not None for finding in found.findings):
             console.print(f"`samedevice fix {_folder(clash)}` repairs it")
+
+
+def _tell_origins(
+    console: Console, found: Explanation, project: Project, where: Callable[[Origin], str]
+) -> None:
+    """Print how the operands of a statement got where they are, by their code."""
+    for operand in found.operands:
+        for origin in operand.origins:
+            code = project.sources[origin.path].line(origin.span.line).strip()
+            if (origin.path, origin.span.line) != (found.path, found.line):
+                there = f"{operand.code} is there since {where(origin)}: {code}"
+                console.print(f"  {there}", soft_wrap=True)
 
 
 def _folder(clash: Clash) -> str:
@@ -155,42 +170,76 @@ def _project(paths: list[str]) -> Project:
 # a notebook
 
 
-def _by_input(clash: Clash) -> Clash:
-    """Name the cell of a clash by its number, as IPython's own traceback does, not by a file."""
+def _shell() -> Any:
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()  # type: ignore[no-untyped-call,unused-ignore]
-    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)
-    words = named(clash.file)  # ("Cell", "In[7]"), since IPython 8
-    return replace(clash, file=words[1]) if words else clash
+    return shell
+
+
+def _input_of(file: str) -> str:
+    """Return what IPython calls the cell that a code object's file stands for, such as "In[7]"."""
+    named = getattr(getattr(_shell(), "compile", None), "format_code_name", lambda file: None)
+    words = named(file)  # ("Cell", "In[7]"), since IPython 8
+    return words[1] if words else ""
+
+
+def _by_input(clash: Clash) -> Clash:
+    """Name the cell of a clash by its number, as IPython's own traceback does, not by a file."""
+    named = _input_of(clash.file)
+    return replace(clash, file=named) if named else clash
+
+
+def _cells() -> list[str]:
+    """Return the cells that were executed, in order: the first one is In[1]."""
+    return list(_shell().user_ns.get("In", ()))[1:]
+
+
+def _tell_of_cells(console: Console, error: BaseException) -> None:
+    """Print in which cells the operands got their places, by reading those that were executed."""
+    from . import explain
+    from .config import load
+
+    told = ["Traceback (most recent call last):"]
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        number = re.fullmatch(r"In\[(\d+)\]", _input_of(frame.f_code.co_filename))
+        if number is not None:
+            told.append(f'  File "{_NOTEBOOK}:cell {number[1]}", line {line}, in <module>')
+    told += traceback.format_exception_only(error)
+    project = _notebook(_cells())
+    found = explain.explain("\n".join(told), project, load(["."]))
+    if found is None or not found.path:
+        return
+
+    def where(origin: Origin) -> str:
+        cell = project.sources[origin.path].cell_of(origin.span.line) or (0, 0)
+        return f"In[{cell[0] + 1}]:{cell[1]}"
+
+    _tell_origins(console, found, project, where)
 
 
 def _offer(console: Console) -> None:
     """Show how the cells that were executed would be repaired, and put that into the next one."""
-    from IPython.core.getipython import get_ipython
-
-    shell: Any = get_ipython()  # type: ignore[no-untyped-call,unused-ignore]
-    if shell is None:
-        return
-    cells = [cell for cell in shell.user_ns.get("In", ()) if cell.strip()]
-    outcome = repaired(cells)
+    outcome = repaired(_cells())
     changed = _changed(outcome)
     if not changed:
         console.print("no repair was found in the cells that were run")
         return
     from .report import diff
 
-    for change in outcome.changes:
-        diff.show(console, change)
-    shell.set_next_input("\n\n".join(text for _, text in changed), replace=False)
+    for number, before, after in changed:
+        console.print(f"In[{number + 1}]", style="bold")
+        old, new = before.split("\n"), after.split("\n")
+        for hunk in diff.hunks(old, new):
+            diff.show_hunk(console, hunk, old, new)
+    _shell().set_next_input("\n\n".join(after for *_, after in changed), replace=False)
     cells_ = "cell" if len(changed) == 1 else "cells"
     console.print(f"the next input has the repaired {cells_}: run it in place of the old")
 
 
-def repaired(cells: list[str]) -> Outcome:
-    """Return what `fix` makes of cells in the order in which they were executed."""
-    from . import migrate, source
-    from .config import load
+def _notebook(cells: list[str]) -> Project:
+    """Return a project of one notebook that has these cells."""
+    from . import source
     from .project import Project
 
     code: list[dict[str, object]] = [
@@ -198,14 +247,21 @@ def repaired(cells: list[str]) -> Outcome:
         for one in cells
     ]
     notebook = {"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    made = source.from_bytes(json.dumps(notebook).encode(), _NOTEBOOK)
-    return migrate.migrate(Project([made]), load(["."]))
+    return Project([source.from_bytes(json.dumps(notebook).encode(), _NOTEBOOK)])
 
 
-def _changed(outcome: Outcome) -> list[tuple[int, str]]:
-    """Return the cells that a repair changes: their number from 0, and their new text."""
+def repaired(cells: list[str]) -> Outcome:
+    """Return what `fix` makes of cells in the order in which they were executed."""
+    from . import migrate
+    from .config import load
+
+    return migrate.migrate(_notebook(cells), load(["."]))
+
+
+def _changed(outcome: Outcome) -> list[tuple[int, str, str]]:
+    """Return the cells that a repair changes: their number from 0, old and new text."""
     if not outcome.changes:
         return []
     before, after = outcome.originals[_NOTEBOOK], outcome.sources[_NOTEBOOK]
     old, new = before.cells(before.text), after.cells(after.text)
-    return [(number, text) for number, text in new.items() if old.get(number) != text]
+    return [(number, old[number], text) for number, text in new.items() if old.get(number) != text]

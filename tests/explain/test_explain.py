@@ -143,3 +143,27 @@ def test_two_cells_alike_are_not_told_apart(
     text = "Cell In[17], line 2\n      1 y = 1\n----> 2 net(x)\n\n" + TOLD
     found = explained(text, {"n.ipynb": json.dumps(twice)}, tmp_path)
     assert found is not None and not found.path
+
+
+def test_a_file_of_that_name_nearest_to_the_top_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = """
+import torch
+device = torch.device("cuda")
+x = torch.ones(2, device=device)
+y = x + torch.ones(2)
+"""
+    text = (
+        'Traceback (most recent call last):\n  File "/home/ada/{}", line 4, in <module>\n'
+        "    y = x + torch.ones(2)\nRuntimeError: Expected all tensors to be on the same device, "
+        "but found at least two devices, cuda:0 and cpu!\n"
+    )
+    files = {"a/train.py": code, "train.py": code, "b/other.py": "pass", "other.py": code}
+    found = explained(text.format("train.py"), files, tmp_path)
+    assert found is not None and found.path == "train.py"
+    found = explained(text.format("a/train.py"), files, tmp_path)
+    assert found is not None and found.path == "a/train.py"
+    found = explained(text.format("other.py"), {"other.py": "pass", "b/other.py": code}, tmp_path)
+    assert found is not None and found.path == "b/other.py"
