@@ -131,16 +131,28 @@ def _taken(name: str) -> Refused:
 def _region(
     body: Sequence[cst.CSTNode], line_of: Callable[[cst.CSTNode], int], needed_at: int
 ) -> Iterator[cst.CSTNode]:
-    """Yield the top-level statements among which a module's imports stand."""
-    for statement in body:
-        if line_of(statement) >= needed_at:
-            return
+    """Yield the top-level statements among which a module's imports stand.
+
+    Those below a change of `sys.path` are among them, as they may need it.
+    """
+    above = [each for each in body if line_of(each) < needed_at]
+    last = max((at for at, each in enumerate(above) if _changes_path(each)), default=-1)
+    for at, statement in enumerate(above):
         if isinstance(statement, cst.SimpleStatementLine):
             yield statement
         elif isinstance(statement, (cst.If, cst.Try)) and any(_imports_in(statement)):
             yield statement  # imports under a condition
-        else:
+        elif at > last:
             return
+        elif _changes_path(statement):
+            yield statement
+
+
+def _changes_path(statement: cst.CSTNode) -> bool:
+    """Tell whether a statement of a file says where the modules that it imports are."""
+    return not isinstance(statement, (cst.FunctionDef, cst.ClassDef)) and (
+        "sys.path." in code_of(statement)
+    )
 
 
 def _cells(
@@ -265,9 +277,12 @@ def _same(node: cst.BaseExpression, code: str) -> bool:
 
 
 def _anchor(body: Sequence[cst.CSTNode], region: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
-    """Return the last statement with imports, else the module's docstring, else None."""
+    """Return the last statement that imports or says where from, else the module's docstring.
+
+    None where there is neither.
+    """
     for statement in reversed(region):
-        if any(_imports_in(statement)):
+        if any(_imports_in(statement)) or _changes_path(statement):
             return statement
     first = body[0] if body else None
     if isinstance(first, cst.SimpleStatementLine) and isinstance(first.body[0], cst.Expr):
@@ -281,7 +296,9 @@ def _space(result: Plan, module: cst.Module, definitions: Sequence[Statement]) -
     """Put blank lines where a person would: between imports and code, as the file does."""
     following = _next(module.body, result.after)
     spaced = following is None or any(line.comment is None for line in following.leading_lines)
-    beside_imports = result.after is not None and any(_imports_in(result.after))
+    beside_imports = result.after is not None and (
+        any(_imports_in(result.after)) or _changes_path(result.after)
+    )
     if not beside_imports and following is not None and not spaced:
         result.gap_above, spaced = following, True
     for index, statement in enumerate(result.statements):
