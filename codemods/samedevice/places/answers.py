@@ -35,6 +35,11 @@ class Answers:
         """Return the index in `x.cuda(index)`, `f"cuda:{index}"` and their like."""
         return choices.index_in(node)
 
+    def is_counted(self, path: str, index: ast.expr) -> bool:
+        """Tell whether a loop of a file counts the GPUs that an index stands for."""
+        tree = self.interpreter.project.tree(path)
+        return isinstance(index, ast.Name) and index.id in choices.counted(tree)
+
     def is_stored(self, device: ast.AST) -> bool:
         """Tell whether an expression of a device is what a name or option stands for."""
         return device in self.interpreter.stored_literals

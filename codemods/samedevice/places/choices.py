@@ -80,7 +80,7 @@ def offer(
     if "." in choice and (scope.func is not None or shared):
         # Whatever receives the options receives the device.
         holder, _, _ = choice.rpartition(".")
-        owner, name = _holder(run, holder, scope, names, bool(flags)), f"{holder}.device"
+        owner, name = _holder(run, holder, scope, names), f"{holder}.device"
     if owner is None:
         return
     if scope.cls is not None and _set_later(run, scope.path, choice):
@@ -136,19 +136,21 @@ def _planned(
     return replace(planned, choices=tuple(choices), asks=asks, switch=switch)
 
 
-def _holder(
-    run: Interpreter, code: str, scope: Scope, names: set[str], has_flag: bool
-) -> Obj | None:
-    """Return the options that the device goes into, or None where it cannot."""
+def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Obj | None:
+    """Return the options that the device goes into, or None where it cannot.
+
+    An attribute that is there has a meaning of its own, and a module writes no settings.
+    """
     if names & {"vars", "__dict__"}:
         return None
-    found = run.eval(ast.parse(code, mode="eval").body, scope)
-    if not isinstance(found, Obj) or "device" in found.attrs and not has_flag:
+    writer = scope.self_value
+    if code != "self" and isinstance(writer, Obj) and writer.family == "module":
         return None
-    known = found.attrs.get("device")
-    if isinstance(known, Device) and known.planned is None:
-        return None  # it was chosen already
-    return found
+    found = run.eval(ast.parse(code, mode="eval").body, scope)
+    known = found.attrs.get("device") if isinstance(found, Obj) else None
+    if known is not None and not (isinstance(known, Device) and known.planned is not None):
+        return None
+    return found if isinstance(found, Obj) else None
 
 
 def hides(
@@ -272,11 +274,22 @@ def indexes(run: Interpreter, path: str) -> set[str]:
         for other in sorted(program):
             if not _INDEXING.search(run.project.sources[other].text):
                 continue
-            for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
+            tree = run.project.tree(other)
+            for node in syntax.walk(tree) if tree is not None else ():
                 index = index_in(node)
                 if isinstance(index, (ast.Name, ast.Attribute)):
-                    known.add(ast.unparse(index))
+                    known |= {ast.unparse(index)} - counted(tree)
     return known
+
+
+def counted(tree: ast.AST | None) -> set[str]:
+    """Return the names that the loops of a file bind: one GPU after the other is no choice."""
+    loops = (
+        node.target
+        for node in (syntax.walk(tree) if tree is not None else ())
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension))
+    )
+    return {part.id for target in loops for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
 def words(run: Interpreter, path: str) -> set[str]:

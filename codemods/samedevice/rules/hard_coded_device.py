@@ -48,6 +48,7 @@ from samedevice.rules._build import (
 )
 
 RULE = "hard-coded-device"
+_COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
@@ -329,8 +330,10 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
     parent = solution.programs.parents(spot.path).get(spot.node)
     stored = solution.is_stored(spot.node)
     index = solution.index_in(spot.node)
-    repair = _choice(solution, spot)
-    if (
+    repair, unfixed = _choice(solution, spot), NO_NAME
+    if index is not None and solution.is_counted(spot.path, index):
+        repair, unfixed = None, _COUNTED
+    elif (
         not stored
         and index is not None
         and solution.policy.decided_by(spot.path, ast.unparse(index))
@@ -345,7 +348,7 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
         solution, RULE, group.spot,
         f"{short(solution.code(group.spot))} names one vendor's device: the program cannot run "
         "without it",
-        repair, unfixed=NO_NAME,
+        repair, unfixed=unfixed,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Creation, LegacyCreated, Move, Placed
 from samedevice.places.graph import Spot
+from samedevice.places.objects import Scope
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
 from samedevice.rules._build import NO_NAME, edit, finding, short
@@ -36,6 +37,7 @@ from samedevice.torchfacts import legacy_dtype
 RULE = "tensor-type"
 ERASURE = "legacy-constructor"
 _OWN = "objects of this class get their type later, and may be on another device"
+_ASKED = "callers choose the type, and may choose the one of the CPU"
 _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 
@@ -76,7 +78,8 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
     last = group.first.name.rpartition(".")[2]
     name = device_names(solution).device_for(group)
     own = isinstance(call, ast.Call) and _is_its_own(solution, group, call.func, name)
-    name = None if own else name
+    asked = isinstance(call, ast.Call) and _is_asked_for(group, call.func)
+    name = None if own or asked else name
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and legacy_dtype(last):
         dtype = f"{torch}.{legacy_dtype(last)}"
@@ -98,7 +101,7 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
                 edit(solution, spot, "method", code=f".to({name.code})"),
             ]
         repair = _fix(name, *edits, alias=_last_word(call.func), dtype=legacy_dtype(last))
-    unfixed = _OWN if own else NO_NAME
+    unfixed = _OWN if own else _ASKED if asked else NO_NAME
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
 
 
@@ -116,6 +119,27 @@ def _is_its_own(
     if func is None or func.cls is None or not isinstance(kind, (ast.Name, ast.Attribute)):
         return False
     return solution.is_set_later(func.cls, _last_word(kind))
+
+
+def _is_asked_for(group: SiteGroup, kind: ast.expr) -> bool:
+    """Tell whether a parameter of the function decides between a type and another one."""
+    scope: Scope | None = group.first.scope
+    while scope is not None and scope.func is None:
+        scope = scope.outer  # a comprehension has names of its own
+    if scope is None or not isinstance(kind, ast.Name):
+        return False
+    given = {a.arg for a in ast.walk(scope.node) if isinstance(a, ast.arg)}
+    for node in syntax.walk(scope.node):
+        match node:
+            case ast.If(test=test, body=[*body], orelse=[*orelse]):
+                chosen = any(kind.id in _aliased(each) for each in (*body, *orelse))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(test=test)):
+                chosen = name == kind.id
+            case _:
+                continue
+        if chosen and any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(test)):
+            return True
+    return False
 
 
 def _placed(solution: Solution, group: SiteGroup) -> Finding | None:
@@ -184,7 +208,8 @@ def _cast(solution: Solution, group: Group[Move]) -> Finding:
     name = device_names(solution).name_at(spot)
     given = call.args if isinstance(call, ast.Call) else []
     own = any(_is_its_own(solution, group, argument, name) for argument in given)
-    name = None if own else name
+    asked = any(_is_asked_for(group, argument) for argument in given)
+    name = None if own or asked else name
     dtype = legacy_dtype(group.first.type.rpartition(".")[2])
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and dtype:
@@ -195,7 +220,7 @@ def _cast(solution: Solution, group: Group[Move]) -> Finding:
             alias=_last_word(call.args[0]) if call.args else "",
             dtype=dtype,
         )
-    unfixed = _OWN if own else NO_NAME
+    unfixed = _OWN if own else _ASKED if asked else NO_NAME
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
 
 
