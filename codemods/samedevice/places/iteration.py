@@ -63,7 +63,7 @@ def _of_instance(run: Interpreter, value: Obj, spot: Spot, scope: Scope) -> Valu
             return batch_of(run, value, spot, scope)
         case Obj(family="dataset"):
             return item_of(run, value, spot, scope)
-        case Obj(family="hostobject"):
+        case Obj(family="hostobject" | "plot"):
             return value
         case Obj(family="module"):
             held = [part for part in value.attrs.values() if isinstance(part, Obj)]

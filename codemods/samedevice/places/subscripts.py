@@ -146,6 +146,8 @@ def _item_of_instance(
         return calls.method(run, owner, "__getitem__", scope, spot.node, key)
     if cls is not None and cls.kind == classes.TUPLE:
         return subscript(run, classes.members(owner) or UNKNOWN, key, spot, scope)
+    if owner.family == "plot":
+        return owner  # one of several axes
     if owner.family == "dataset":
         return iteration.item_of(run, owner, spot, scope)
     if owner.family == "namespace":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import arithmetic, contents, libraries
 from samedevice.places.events import Amp, CudaOnly, CudaQuiet, Shared
 from samedevice.places.graph import Place, Spot
-from samedevice.places.models import Call, factories, kind
+from samedevice.places.models import Call, factories, kind, plots
 from samedevice.places.objects import Obj
 from samedevice.places.values import (
     ARRAY,
@@ -133,10 +133,13 @@ def passthrough(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 @kind("host")
 def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A function of another library: its tensors must be on the host."""
-    for value, where in (*call.args, *call.kwargs.values()):
-        libraries.demand_host(run, value, where, call.scope, name)
+    for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
+        if fact.host and not fact.must_be_on_host(parameter):
+            continue  # a rate, a name: no tensor, whatever it looks like
+        for value, where in given:
+            libraries.demand_host(run, value, where, call.scope, name)
     if fact.out == "hostobject":
-        return Obj("hostobject", name, fact=fact)
+        return Obj(plots.family(name), name, fact=fact)
     if fact.out == "hosttensor":
         tensors = [value for value, _ in call.args if isinstance(value, Tensor)]
         if tensors and all(map(always_tensor, tensors)):
