@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from functools import cached_property
 
 from samedevice import syntax
@@ -25,7 +26,7 @@ from samedevice.places.objects import Ext, Func, Obj, Scope
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
 from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Device, FunctionNode, Rank, Tensor
+from samedevice.places.values import Device, FunctionNode, Rank, Tensor, always_tensor
 
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
@@ -105,9 +106,9 @@ class DeviceNames:
         if module is not None and module.node is not None:
             if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
                 return DeviceExpression("self.device")
-            if module.stateful:
-                return self._of_parameters(group)
-            return None
+            if isinstance(site, Operand) and self.reach.left_on_host(site.scope):
+                return self._of_program(edited(site), needed=True)
+            return self._of_parameters(group) if module.stateful else None
         return self._from_elsewhere(group)
 
     def _nearest(self, site: Site, module: Obj | None) -> DeviceExpression | None:
@@ -185,9 +186,10 @@ class DeviceNames:
         code = "next(self.parameters()).device"
         func = group.first.scope.func
         module = self.reach.module_of(group.first.scope)
-        if module is not None and not _has_parameters(module):
-            buffer = _first_buffer(module)
-            return DeviceExpression(f"self.{buffer}.device") if buffer else None
+        set_here = _set_on_self(func.node) if func is not None else set()
+        if module is not None and not _has_parameters(module, set_here):
+            other = _first_buffer(module) or self._beside(group, module)
+            return DeviceExpression(f"self.{other}.device") if other else None
         if (
             not isinstance(group.first, Creation)
             or func is None
@@ -204,6 +206,19 @@ class DeviceNames:
         return DeviceExpression(
             "device", edits=(Edit(func.scope.path, place, "before", definition),)
         )
+
+    def _beside(self, group: SiteGroup, module: Obj) -> str:
+        """Return the attribute of a module that is the other operand of an operation, or ""."""
+        end = self.solution.chain_end(group.spot)
+        around = self.programs.parents(end.path).get(end.node)
+        if not isinstance(around, ast.BinOp):
+            return ""
+        match around.right if around.left is end.node else around.left:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                held = module.attrs.get(attr)
+                if isinstance(held, Tensor) and always_tensor(held):
+                    return attr if self.solution.on_device(held.node) else ""
+        return ""
 
     @cached_property
     def _creations_in(self) -> dict[ast.AST, list[Group[Creation]]]:
@@ -349,7 +364,7 @@ class DeviceNames:
             return None
         group, scope = SiteGroup(spot, [site]), site.scope
         # A value cannot follow itself, nor anything while the module is still being built.
-        moved = _moved_names(spot.node)
+        moved = self._moved_with(spot)
         site.creates = _is_made(spot.node, scope)
         building = self.reach.builds(scope)
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
@@ -359,6 +374,18 @@ class DeviceNames:
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         return self.central_for(group)
+
+    def _moved_with(self, spot: Spot) -> set[str]:
+        """Return the names in what is moved at a place, and by the operation that this is part of.
+
+        Two that may be apart do not follow each other: they would change places.
+        """
+        moved = _moved_names(spot.node)
+        around = self.programs.parents(spot.path).get(spot.node)
+        if isinstance(around, ast.Call) and spot.node in around.args:
+            for other in around.args:
+                moved |= _moved_names(other) if isinstance(other, ast.Call) else set()
+        return moved
 
     def _while_built(self, site: Site, path: str) -> DeviceExpression | None:
         """Return the device's name where a module has nothing yet that could be followed."""
@@ -426,8 +453,11 @@ def _bare_names(node: ast.AST) -> set[str]:
     return found
 
 
-def _has_parameters(module: Obj, depth: int = 6) -> bool:
-    """Tell whether a module, or a part of it, has parameters, and not only buffers."""
+def _has_parameters(module: Obj, without: Collection[str] = (), depth: int = 6) -> bool:
+    """Tell whether a module, or a part of it, has parameters, and not only buffers.
+
+    `without` some of its attributes, which may not be there yet.
+    """
     if module.fact is not None and module.fact.state or not depth:
         return True
     return any(
@@ -436,8 +466,9 @@ def _has_parameters(module: Obj, depth: int = 6) -> bool:
         or isinstance(value, Obj)
         and value.family == "module"
         and value.stateful
-        and _has_parameters(value, depth - 1)
-        for value in module.attrs.values()
+        and _has_parameters(value, depth=depth - 1)
+        for name, value in module.attrs.items()
+        if name not in without
     )
 
 
@@ -447,6 +478,18 @@ def _first_buffer(module: Obj) -> str:
         if isinstance(value, Tensor) and name.isidentifier() and module.holds(value):
             return name
     return ""
+
+
+def _set_on_self(function: ast.AST) -> set[str]:
+    """Return the attributes of `self` that a function sets."""
+    return {
+        node.attr
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
 
 
 def _stored(body: list[ast.stmt]) -> set[str]:

@@ -32,6 +32,7 @@ class InReach:
         self.project = solution.project
         self.interpreter = solution.interpreter
         self._held: dict[ast.AST, set[str]] = {}
+        self._sequences: dict[ast.AST, set[str]] = {}
         self._set_in: dict[ast.AST, tuple[dict[str, int], dict[str, int]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
 
@@ -94,7 +95,10 @@ class InReach:
         )
 
     def holds_tensors(self, name: str, scope: Scope) -> bool:
-        """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple."""
+        """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple.
+
+        What nobody is known to hand in may be any sequence, if its members are all that is used.
+        """
         level: Scope | None = scope
         while level is not None:
             if level.func is not None and name in functions.parameters(level.func.node):
@@ -103,6 +107,10 @@ class InReach:
                     text = self.project.sources[level.path].lines(node)
                     told = any(word in text for word in _TAKEN_APART)
                     self._held[node] = _held(node) if told else set()
+                if level.call is not None and level.call.node is node:
+                    if node not in self._sequences:
+                        self._sequences[node] = _sequences(node)
+                    return name in self._held[node] | self._sequences[node]
                 return name in self._held[node]
             level = level.outer
         return False
@@ -204,6 +212,21 @@ class InReach:
             level = level.outer
         return None
 
+    def left_on_host(self, scope: Scope) -> bool:
+        """Tell whether code runs only in modules that the program builds and moves nowhere.
+
+        Nothing needs them on the device, but what nobody is known to hand them.
+        """
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        modules = [self.module_of(one) for one in scopes]
+        return all(
+            module is not None
+            and module.wholes()[-1].is_whole()
+            and not any(whole.moves for whole in module.wholes())
+            and self.solution.place(module.node) is not Place.CENTRAL
+            for module in modules
+        )
+
     def is_central(self, value: Value) -> bool:
         """Tell whether a value names the central device, or where an input is."""
         if isinstance(value, Device):
@@ -247,6 +270,29 @@ def _held(function: ast.AST) -> set[str]:
             case ast.Name(id=name, ctx=ast.Load()):
                 uses[name] += 1
     return mappings | {n for n, taken in members.items() if len(taken) > 1 and not uses[n]}
+
+
+def _sequences(function: ast.AST) -> set[str]:
+    """Return the names of which a function uses the members and the length alone."""
+    uses: Counter[str] = Counter()
+    taken: set[str] = set()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                if not isinstance(index, (ast.Tuple, ast.Slice)):
+                    taken.add(name)
+                    uses[name] -= 1
+            case ast.Call(func=ast.Name(id="len" | "enumerate" | "zip"), args=args):
+                for each in args:
+                    if isinstance(each, ast.Name):
+                        taken.add(each.id)
+                        uses[each.id] -= 1
+            case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
+                taken.add(name)
+                uses[name] -= 1
+            case ast.Name(id=name):
+                uses[name] += 1
+    return {name for name in taken if not uses[name]}
 
 
 def _set_lines(init: ast.AST) -> tuple[dict[str, int], dict[str, int]]:

@@ -212,7 +212,9 @@ class Solution(Answers):
         if Place.FOLLOWS not in places or clash.meet.function is None:
             return False
         scope = self.interpreter.scopes.get(clash.meet.function)  # type: ignore[call-overload]
-        return scope is not None and not self.reach.in_module(scope)
+        if scope is None:
+            return False
+        return not self.reach.in_module(scope) or self.reach.left_on_host(scope)
 
     def operands(self, path: str, first: int, last: int) -> list[tuple[Spot, Node]]:
         """Return the operands that meet in lines `first` to `last` of a file, in reading order."""
