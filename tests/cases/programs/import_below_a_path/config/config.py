@@ -1,0 +1,4 @@
+import torch
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+size = 3

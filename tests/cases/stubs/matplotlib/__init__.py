@@ -1,0 +1,1 @@
+"""As much of matplotlib as the programs use."""
