@@ -109,7 +109,7 @@ class Context:
     sending: dict[ast.AST, Value] = field(default_factory=dict, init=False)
 
     # What is remembered.
-    #: Models, by how the file is named that they are saved in.
+    #: Models and tensors, by how the file is named that they are saved in.
     saved: dict[str, Value] = field(default_factory=dict, init=False)
     stored: dict[ast.stmt, list[str]] = field(default_factory=dict, init=False)
     function_attributes: dict[FunctionNode, dict[str, Value]] = field(

@@ -114,9 +114,13 @@ class Drawn(Structured):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Loaded(Structured):
-    """A file is loaded to where `mapped` says; if it was not there, the program had `made` it."""
+    """A file is loaded to where `mapped` says; if it was not there, the program had `made` it.
+
+    `saved` is what the program itself has put into the file.
+    """
 
     mapped: Arg | None = None
+    saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
     made: Obj | None = None
 

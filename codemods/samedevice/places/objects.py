@@ -179,12 +179,13 @@ class Obj(Value):
     registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
     to compute, as its hooks see it;
     `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
+    `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
     """
 
     __slots__ = (
         "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies", "fact",
         "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site",
-        "stateful", "used",
+        "spread", "stateful", "used",
     )  # fmt: skip
 
     def __init__(
@@ -204,6 +205,7 @@ class Obj(Value):
         self.parent: Obj | None = None
         self.borrows: list[Obj] = []
         self.shared = False
+        self.spread = False
         self.plain = False
         self.site: Site | None = None
         self.stateful = False

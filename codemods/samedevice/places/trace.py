@@ -22,11 +22,12 @@ from samedevice.places.events import (
     Drawn,
     GeneratorMade,
     GivenDevice,
+    Loaded,
     Placed,
     Placing,
     PlainTensor,
 )
-from samedevice.places.graph import Meet, Node, Place, Spot
+from samedevice.places.graph import Cause, Meet, Node, Place, Spot
 from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.objects import Either, Obj
 from samedevice.places.sites import Site
@@ -153,12 +154,37 @@ class Trace:
         nodes = self._tracer.then.get((node, value), [])
         now = _node(value)
         before = [each for each in nodes if now is None or each.find() is not now.find()]
-        roots = [each.find() for each in before]
-        found = [
-            Place.HOST if self.solution.given(root) is None else self.solution.place(root)
-            for root in roots
-        ]
-        return found + [self.place(value)] * (len(before) < len(nodes) or not nodes)
+        found = [place for each in before for place in self._earlier(value, each)]
+        found += [self.place(value)] * (len(before) < len(nodes) or not nodes)
+        return found
+
+    def _of_parameter(self, value: Value, root: Node) -> Place | None:
+        """Return where a parameter was made that a value is taken from before its module moves."""
+        if root.cause is not Cause.UNMOVED or not isinstance(value, Tensor):
+            return None
+        _, parts = self._tracer.births.get(value, (None, ()))
+        lent = [part for part in parts if isinstance(part, Tensor) and part.lent]
+        return self._earlier(lent[0], root)[0] if lent else None
+
+    def _earlier(self, value: Value, node: Node) -> list[Place]:
+        """Return where a value was when it was not yet where it is in the end."""
+        root = node.find()
+        if self.solution.given(root) is not None and root.cause is not Cause.UNMOVED:
+            return [self.solution.place(root)]
+        if isinstance(value, Obj) and value.copied_from is not None:
+            return [self.solution.place(root)]  # with the original
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if isinstance(value, Tensor) and parts and all(isinstance(p, Tensor) for p in parts):
+            return [place for part in parts for place in self.paths(part)]
+        return [Place.HOST]  # its module had not moved
+
+    def paths(self, value: Value, depth: int = 4) -> list[Place]:
+        """Return where a value is as the code is written, on each path that joins in it."""
+        root = _node(value)
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if depth and len(parts) > 1 and root is not None and root.find().joins:
+            return [place for part in parts for place in self.paths(part, depth - 1)]
+        return [self.place(value)]
 
     def place(self, value: Value) -> Place:
         """Return where a value is as the code is written, wherever it has to be."""
@@ -176,7 +202,7 @@ class Trace:
         inferred = self.solution.place(node)
         root = node.find()
         if inferred in (Place.HOST, Place.FIXED):
-            return inferred
+            return self._of_parameter(value, root) or inferred
         if self.solution.given(root) is not None:
             return inferred
         _, parts = self._tracer.births.get(value, (None, ()))
@@ -188,11 +214,15 @@ class Trace:
             if named:
                 return self.place(named[-1])
         if isinstance(value, Obj):
-            if value.family == "module" and not value.stateful:
+            if _is_empty(value):
                 return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
             return inferred if _moves(value) else Place.HOST
         if isinstance(site, PlainTensor):
             return self.place(site.value)  # it stays where it was when its module moves
+        if isinstance(site, Loaded) and site.mapped is None and not site.into_module:
+            return self.place(site.saved) if site.saved is not None else Place.UNKNOWN
+        if isinstance(site, Cloned) and not site.callers_unknown:
+            return Place.HOST  # its module had not moved
         if type(site) in MADE:
             return Place.HOST if isinstance(site, _ON_HOST) else inferred
         places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
@@ -215,14 +245,14 @@ class Trace:
         if not parts and isinstance(value, Tensor):  # a module's own, or a joined one
             roots = [*(source.find() for source in value.node.flows_from), value.node.find()]
             parts = tuple(self._modules[root] for root in roots if root in self._modules)
-        return [part for part in parts if not isinstance(part, Device)]
+        return [part for part in parts if not isinstance(part, Device) and not _is_empty(part)]
 
     @cached_property
     def _modules(self) -> dict[Node, Obj]:
         """The first module at each node."""
         found: dict[Node, Obj] = {}
         for value in self._tracer.births:
-            if isinstance(value, Obj) and value.node is not None:
+            if isinstance(value, Obj) and value.node is not None and not _is_empty(value):
                 found.setdefault(value.node.find(), value)
         return found
 
@@ -429,6 +459,11 @@ def _kept(values: list[Value]) -> list[Value]:
         and value.parent is None
     ]
     return [value for value in values if value not in forgotten] or values
+
+
+def _is_empty(value: Value) -> bool:
+    """Tell whether a value is a module without parameters and buffers: it is nowhere."""
+    return isinstance(value, Obj) and value.family == "module" and not value.stateful
 
 
 def _moves(module: Obj) -> bool:

@@ -25,6 +25,8 @@ class Tracer(Interpreter):
         self.seen: dict[ast.AST, list[Value]] = {}
         # Where a module was when an expression gave it, if it has been moved since.
         self.then: dict[tuple[ast.AST, Value], list[Node]] = {}
+        # Modules as an expression gave them when `DataParallel` had perhaps moved them.
+        self.adrift: set[tuple[ast.AST, Value]] = set()
         self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
         self.file_of: dict[ast.AST, str] = {}
         self._made_of: list[list[Value]] = [[]]
@@ -44,6 +46,8 @@ class Tracer(Interpreter):
         self._made_of.pop()
         outer = self._made_of[-1]
         if is_placed(value):
+            if isinstance(node, ast.Subscript):
+                parts = self.seen.get(node.value, [])[-1:] or parts  # an index makes no place
             self.note(node, value)
             self.born(value, Spot(scope.path, node), parts)
             parts = [value]
@@ -58,10 +62,10 @@ class Tracer(Interpreter):
         if not self.symbolic:
             self._called.add(node)
         if isinstance(value, Obj) or isinstance(value, Tensor) and value.lent:
-            if value.node is not None:
-                nodes = self.then.setdefault((node, value), [])
-                if value.node not in nodes:
-                    nodes.append(value.node)
+            nodes = self.then.setdefault((node, value), [])
+            nodes += [one for one in _nodes(value) if one not in nodes]
+        if isinstance(value, Obj) and not value.moves and any(one.spread for one in value.wholes()):
+            self.adrift.add((node, value))
         known = self.seen.setdefault(node, [])
         if len(known) < MOST and all(value is not other for other in known):
             known.append(value)
@@ -116,8 +120,10 @@ class Tracer(Interpreter):
         super().assign(target, value, scope, statement)
         if isinstance(target, ast.Attribute):
             for owner in self.seen.get(target.value, ())[-1:]:
-                if isinstance(owner, Obj):
-                    value = owner.attrs.get(target.attr, value)
+                stored = owner.attrs.get(target.attr) if isinstance(owner, Obj) else None
+                if isinstance(stored, Tensor) and stored is not value:
+                    self.born(stored, None, [value])
+                value = stored or value
         if is_placed(value) and not isinstance(statement, ast.AugAssign):
             self.note(target, value)
 
@@ -131,6 +137,29 @@ class Tracer(Interpreter):
             if value is not None and value is not func.bound and is_placed(value):
                 self.note(argument, value)
                 self.born(value, Spot(scope.path, argument), ())
+
+
+def _nodes(value: Obj | Tensor) -> list[Node]:
+    """Return where a value is by now: of a module whose parts moved by themselves, where these are.
+
+    What it has of its own counts, too.
+    """
+    if value.node is None:
+        return []
+    if not isinstance(value, Obj) or value.family != "module":
+        return [value.node]
+    held = list(value.attrs.values())
+    parts = [
+        part.node
+        for part in held
+        if isinstance(part, Obj) and part.family == "module" and part.stateful
+        if part.node is not None
+    ]
+    own = any(isinstance(member, Tensor) and value.holds(member) for member in held)
+    roots = {part.find() for part in parts} - {value.node.find()}
+    if not roots:
+        return [value.node]
+    return [*parts, value.node] if own else parts
 
 
 def members(value: Value) -> list[Value]:

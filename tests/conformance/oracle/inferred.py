@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samedevice import source
+from samedevice.places.events import ArmTaken, BranchTaken
 from samedevice.places.graph import Place
 from samedevice.places.objects import Either, Obj
 from samedevice.places.trace import Trace, _moves, trace
@@ -43,7 +44,7 @@ class Program:
 
     said: dict[str, dict[Key, Said]] = field(default_factory=dict)
     trees: dict[str, ast.Module] = field(default_factory=dict)
-    #: Whether some expression of it names the device that it computes on.
+    #: Whether some expression of it names the device that it computes on, or the user chooses.
     names_device: bool = False
 
 
@@ -86,12 +87,24 @@ def _places(
         for option in value.options:
             yield from _places(known, node, option, kind)
     elif isinstance(value, kind) and value.node is not None:
-        for place in known.places(node, value):
+        places = known.places(node, value)
+        if places == [known.place(value)]:
+            places = known.paths(value)
+        if (node, value) in known._tracer.adrift:
+            places.append(Place.CENTRAL)  # if there is one accelerator, as there is here
+        for place in places:
             yield value.node.find().name or "?" if place is Place.FIXED else place.value
 
 
 def _names_device(known: Trace) -> bool:
-    return any(
+    """Tell whether code names its device, or a user or a setting chooses it, if not in this run."""
+    chosen = any(
+        site.choice or site.positive is None
+        for kind in (BranchTaken, ArmTaken)
+        for group in known.solution.all_groups(kind)
+        for site in group.sites
+    )
+    return chosen or any(
         isinstance(value, Device) and known.place(value) is Place.CENTRAL
         for values in known._tracer.seen.values()
         for value in values

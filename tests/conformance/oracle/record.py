@@ -6,6 +6,7 @@ import builtins
 import json
 import multiprocessing.util
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ _ALL_OF_MODULES = 40
 #: How many elements of a container are looked at, and how deep.
 _ELEMENTS, _DEPTH = 8, 2
 
+_NAMED = re.compile(r"(cpu|cuda)(:\d+)?")
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type, type(len)))
 _DISABLED = torch._C.DisableTorchFunctionSubclass
 
@@ -111,6 +113,11 @@ class Recorder:
         multiprocessing.util.Finalize(None, self.write, exitpriority=100)
 
 
+def _told(device: torch.device) -> str:
+    """Return where a tensor is that is told to be on a device."""
+    return f"{device.type}:0" if device.index is None and device.type != "cpu" else str(device)
+
+
 def _device(tensor: torch.Tensor) -> str:
     with _DISABLED():
         return str(tensor.device)
@@ -136,6 +143,8 @@ def _places(values: Iterable[Any], depth: int) -> set[str]:
     found: set[str] = set()
     for _, value in zip(range(_ELEMENTS), values, strict=False):
         kind = type(value)
+        if kind is str and _NAMED.fullmatch(value):
+            found.add(_told(torch.device(value)))
         if kind in _PLAIN:
             continue
         if issubclass(kind, torch.Tensor):
@@ -143,7 +152,7 @@ def _places(values: Iterable[Any], depth: int) -> set[str]:
         elif issubclass(kind, torch.nn.Module):
             found |= _of_module(value)
         elif kind is torch.device:
-            found.add(str(value))
+            found.add(_told(value))
         elif depth and issubclass(kind, (list, tuple, set, frozenset)):
             found |= _places(value, depth - 1)
         elif depth and issubclass(kind, dict):

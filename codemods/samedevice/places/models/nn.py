@@ -38,6 +38,8 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             wrapped.attrs["module"] = inner
             wrapped.parent = inner
             wrapped.stateful = inner.stateful
+            if name.endswith(".DataParallel"):
+                inner.spread = wrapped.spread = True
             wrapped.cls = inner.cls
             wrapped.attrs.update(inner.attrs)
             inner.parts.append(wrapped)

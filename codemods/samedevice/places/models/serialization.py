@@ -23,7 +23,7 @@ def save(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if len(call.args) > 1:
         file = ast.unparse(call.args[1][1].node)
         known = run.saved.setdefault(file, call.args[0][0])
-        if not isinstance(call.args[0][0], Obj) or known is not call.args[0][0]:
+        if not isinstance(known, (Obj, Tensor)) or known is not call.args[0][0]:
             run.saved[file] = UNKNOWN
     return operations.query(run, name, fact, call)
 
@@ -44,6 +44,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         device = devices.as_device(run, *given, call.scope, sure=False)
     if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
         model = run.saved.get(ast.unparse(call.args[0][1].node)) if call.args else None
+        site.saved = model
         if isinstance(model, Obj) and model.family == "module" and model.node is not None:
             site.into_module = True
             run.graph.same(node, model.node)  # it was saved where the model is
