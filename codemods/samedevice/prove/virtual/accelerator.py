@@ -20,6 +20,7 @@ from samedevice.prove.virtual import (
     parallel,
     rules,
     runtime,
+    sharing,
     storage,
 )
 from samedevice.prove.virtual.memory import MEMORY
@@ -62,6 +63,8 @@ class Accelerator:
             key = _KEYS[device_type]
             if os.environ.get(virtual.COMPILED, "") not in ("", "0"):
                 self._compiled = compiled.load(device_type)
+                if self._compiled is not None:
+                    self._compiled.follow(self._patches)
             self._libraries += kernels.register(key, self._compiled)
             self._libraries.append(hops.register(key))
             self._watch_extensions(key)
@@ -80,6 +83,7 @@ class Accelerator:
         if self.device_type == "cuda":
             storage.install_legacy_types(patches)
             parallel.install(patches)
+            sharing.install(patches)
             distributed.install_nccl(patches)
         patches.set(torch, "Generator", generators.Generator)
         for module in (torch, torch.random):

@@ -56,11 +56,12 @@ def configure(device_type: str) -> None:
     _refused_dtype = torch.float64 if device_type == "mps" else None
 
 
-def to_device(host: Tensor, index: int) -> Tensor:
+def to_device(host: Tensor, index: int, counted: bool = True) -> Tensor:
     """Return a tensor on accelerator `index` over the memory of `host`.
 
     Sizes and strides are kept. The storage begins at the first element of `host`, so only tensors
-    whose storage nobody looks at through another one (fresh results) should come here.
+    whose storage nobody looks at through another one (fresh results) should come here. What is not
+    `counted` is memory that no allocator of this process gave.
     """
     if host.layout is not _strided or host.is_conj() or host.is_nested:
         return _uncommon_to_device(host, index)
@@ -74,7 +75,8 @@ def to_device(host: Tensor, index: int) -> Tensor:
         capsule = _to_capsule(host)
     except BufferError:
         raise lacking(str(host.dtype).removeprefix("torch.")) from None
-    MEMORY.take(host, index)
+    if counted:
+        MEMORY.take(host, index)
     address = _pointer(capsule, b"dltensor")
     _int64_at(address + _DEVICE_OFFSET).value = _dlpack_type | (index << 32)
     if 0 in shape:

@@ -23,8 +23,9 @@ import torch
 
 from samedevice.prove.virtual.dtypes import LACKING, is_widened
 from samedevice.prove.virtual.memory import MEMORY
+from samedevice.prove.virtual.patches import Patches
 from samedevice.prove.virtual.state import STATE
-from samedevice.prove.virtual.strict import strictly
+from samedevice.prove.virtual.strict import waits
 
 #: The dispatch key of the Python kernels behind those in C++.
 BEHIND = "PrivateUse3"
@@ -49,12 +50,13 @@ class Compiled:
             switch.restype = ctypes.POINTER(ctypes.c_int32)
         library.samedevice_devices().contents.value = STATE.count
         self._enabled = library.samedevice_enabled().contents
-        self._enabled.value = 1
+        self._stopped = False
+        self._switch()
         MEMORY.share(library.samedevice_counts(), self.stop)
 
-    def take(self, op: Any, name: str, kernel: Any, is_special: bool) -> bool:
+    def take(self, op: Any, name: str, is_special: bool) -> bool:
         """Serve an operation, if it has a form that is served; tell whether."""
-        if not is_special and not _is_served(op, name, kernel):
+        if not is_special and not _is_served(op, name):
             return False
         if is_special and name not in _ALIKE and name not in _VIEWS:
             return False
@@ -72,7 +74,23 @@ class Compiled:
 
     def stop(self) -> None:
         """Hand on every call from now on."""
-        self._enabled.value = 0
+        self._stopped = True
+        self._switch()
+
+    def _switch(self) -> None:
+        # What may have no deterministic kernel is for the kernels in Python to refuse.
+        refusing = torch.are_deterministic_algorithms_enabled()
+        self._enabled.value = int(not self._stopped and not refusing)
+
+    def follow(self, patches: Patches) -> None:
+        """Hand on every call while the program wants deterministic results."""
+        change = torch._C._set_deterministic_algorithms
+
+        def changed(mode: bool, *, warn_only: bool = False) -> None:
+            change(mode, warn_only=warn_only)
+            self._switch()
+
+        patches.set(torch._C, "_set_deterministic_algorithms", changed)
 
     def forget(self) -> None:
         """Take all kernels back."""
@@ -80,10 +98,10 @@ class Compiled:
         MEMORY.share(None, lambda: None)
 
 
-def _is_served(op: Any, name: str, kernel: Any) -> bool:
+def _is_served(op: Any, name: str) -> bool:
     packet = name.partition(".")[0]
     schema = op._schema
-    if any(word in packet for word in _OTHER_KINDS) or strictly(packet, kernel) is not kernel:
+    if any(word in packet for word in _OTHER_KINDS) or waits(packet):
         return False
     for argument in schema.arguments:
         kind = str(argument.type).replace("Optional[Tensor]", "Tensor?").replace("List", "")

@@ -133,7 +133,7 @@ def _register(dispatch_key: str, compiled: Compiled | None) -> list[torch.librar
             continue
         kernel = special.get(name) or kernel_of(op)
         key = dispatch_key
-        if compiled is not None and compiled.take(op, name, kernel, name in special):
+        if compiled is not None and compiled.take(op, name, name in special):
             key = BEHIND
         library.impl(name, strictly(name.partition(".")[0], kernel), key)
     _register_parts(library, "Sparse", dispatch_key, _SPARSE_STRUCTURE)

@@ -8,9 +8,11 @@ end all use of the device for the rest of the process.
 from __future__ import annotations
 
 import functools
+import os
+import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -41,33 +43,101 @@ _WAITING = frozenset(
 )
 _MASKING = frozenset(["index", "index_put_", "_index_put_impl_"])  # where an index is a mask
 
-# The name under which CUDA's kernel asks whether it may run, by operation.
+
+class _Unsteady(NamedTuple):
+    """An operation whose CUDA kernel gives another result from run to run."""
+
+    asks: str  # the name under which the kernel asks whether it may run
+    listed: str = ""  # what the docstring of torch.use_deterministic_algorithms calls it
+    when: Callable[[tuple[Any, ...], dict[str, Any]], bool] = lambda args, kwargs: True
+
+
+def _is_float(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    dtype = kwargs.get("dtype") or args[0].dtype
+    return bool(dtype.is_floating_point or dtype.is_complex)
+
+
+def _has(at: int, name: str, *values: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], bool]:
+    """Return a test of one argument: that it is given, or that it is one of `values`."""
+
+    def has(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        value = args[at] if len(args) > at else kwargs.get(name)
+        return value in values if values else value is not None
+
+    return has
+
+
+_MAXIMUM = 2  # the number of embedding_bag's mode "max"
 _NONDETERMINISTIC = {
-    "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_cuda",
-    "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_cuda",
-    "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_cuda",
-    "avg_pool3d_backward": "avg_pool3d_backward_cuda",
-    "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward_cuda",
-    "fractional_max_pool2d_backward": "fractional_max_pool2d_backward_cuda",
-    "fractional_max_pool3d_backward": "fractional_max_pool3d_backward_cuda",
-    "_ctc_loss_backward": "ctc_loss_backward_gpu",
-    "upsample_linear1d_backward": "upsample_linear1d_backward_out_cuda",
-    "upsample_bilinear2d_backward": "upsample_bilinear2d_backward_out_cuda",
-    "upsample_bicubic2d_backward": "upsample_bicubic2d_backward_out_cuda",
-    "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_cuda",
-    "reflection_pad1d_backward": "reflection_pad1d_backward_out_cuda",
-    "reflection_pad2d_backward": "reflection_pad2d_backward_cuda",
-    "replication_pad1d_backward": "replication_pad1d_backward_cuda",
-    "replication_pad2d_backward": "replication_pad2d_backward_cuda",
-    "replication_pad3d_backward": "replication_pad3d_backward_cuda",
-    "grid_sampler_2d_backward": "grid_sampler_2d_backward_cuda",
-    "grid_sampler_3d_backward": "grid_sampler_3d_backward_cuda",
-    "nll_loss2d_forward": "nll_loss2d_forward_out_cuda_template",
-    "max_unpool2d": "max_unpooling2d_forward_out",
-    "max_unpool3d": "max_unpooling3d_forward_out",
-    "histc": "_histc_cuda",
-    "kthvalue": "kthvalue CUDA",
+    "adaptive_max_pool2d_backward": _Unsteady(
+        "adaptive_max_pool2d_backward_cuda", "AdaptiveMaxPool2d"
+    ),
+    "_adaptive_avg_pool2d_backward": _Unsteady(
+        "adaptive_avg_pool2d_backward_cuda", "AdaptiveAvgPool2d"
+    ),
+    "_adaptive_avg_pool3d_backward": _Unsteady(
+        "adaptive_avg_pool3d_backward_cuda", "AdaptiveAvgPool3d"
+    ),
+    "avg_pool3d_backward": _Unsteady("avg_pool3d_backward_cuda", "AvgPool3d"),
+    "max_pool3d_with_indices_backward": _Unsteady(
+        "max_pool3d_with_indices_backward_cuda", "MaxPool3d"
+    ),
+    "fractional_max_pool2d_backward": _Unsteady(
+        "fractional_max_pool2d_backward_cuda", "FractionalMaxPool2d"
+    ),
+    "fractional_max_pool3d_backward": _Unsteady(
+        "fractional_max_pool3d_backward_cuda", "FractionalMaxPool3d"
+    ),
+    "_ctc_loss_backward": _Unsteady("ctc_loss_backward_gpu", "CTCLoss"),
+    "upsample_linear1d_backward": _Unsteady("upsample_linear1d_backward_out_cuda", "interpolate"),
+    "upsample_bilinear2d_backward": _Unsteady(
+        "upsample_bilinear2d_backward_out_cuda", "interpolate"
+    ),
+    "upsample_bicubic2d_backward": _Unsteady("upsample_bicubic2d_backward_out_cuda", "interpolate"),
+    "upsample_trilinear3d_backward": _Unsteady(
+        "upsample_trilinear3d_backward_out_cuda", "interpolate"
+    ),
+    "reflection_pad1d_backward": _Unsteady("reflection_pad1d_backward_out_cuda", "ReflectionPad1d"),
+    "reflection_pad2d_backward": _Unsteady("reflection_pad2d_backward_cuda", "ReflectionPad2d"),
+    "reflection_pad3d_backward": _Unsteady("reflection_pad3d_backward_out_cuda", "ReflectionPad3d"),
+    "replication_pad1d_backward": _Unsteady("replication_pad1d_backward_cuda"),
+    "replication_pad2d_backward": _Unsteady("replication_pad2d_backward_cuda"),
+    "replication_pad3d_backward": _Unsteady("replication_pad3d_backward_cuda"),
+    "grid_sampler_2d_backward": _Unsteady("grid_sampler_2d_backward_cuda", "grid_sample"),
+    "grid_sampler_3d_backward": _Unsteady("grid_sampler_3d_backward_cuda", "grid_sample"),
+    "nll_loss2d_forward": _Unsteady("nll_loss2d_forward_out_cuda_template", "NLLLoss"),
+    "max_unpool2d": _Unsteady("max_unpooling2d_forward_out", "MaxUnpool2d"),
+    "max_unpool3d": _Unsteady("max_unpooling3d_forward_out", "MaxUnpool3d"),
+    "histc": _Unsteady("_histc_cuda", "histc"),
+    "kthvalue": _Unsteady("kthvalue CUDA"),
+    "put": _Unsteady("put_", "put_"),
+    "bincount": _Unsteady("_bincount_cuda", "bincount", _has(1, "weights")),
+    "median": _Unsteady("median CUDA with indices output", "median", _has(1, "dim")),
+    "nanmedian": _Unsteady("median CUDA with indices output", "median", _has(1, "dim")),
+    "cumsum": _Unsteady("cumsum_cuda_kernel", "cumsum", _is_float),
+    "scatter": _Unsteady("scatter_reduce_cuda_kernel", "", _has(4, "reduce")),
+    "scatter_reduce": _Unsteady(
+        "scatter_reduce_cuda_prod_", "scatter_reduce", _has(4, "reduce", "prod")
+    ),
+    "_embedding_bag_backward": _Unsteady(
+        "embedding_bag_backward_cuda_max", "EmbeddingBag", _has(8, "mode", _MAXIMUM)
+    ),
+    "_embedding_bag_dense_backward": _Unsteady(
+        "embedding_bag_backward_cuda_max", "EmbeddingBag", _has(7, "mode", _MAXIMUM)
+    ),
 }
+
+# Products of matrices, which ask cuBLAS; and what cuBLAS has to be told for the same result.
+_PRODUCTS = frozenset(["mm", "bmm", "addmm", "baddbmm", "addbmm", "addmv", "mv"])
+_WORKSPACES = ":4096:8", ":16:8"
+_CUBLAS = (
+    "Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or "
+    "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic "
+    "because it uses CuBLAS and you have CUDA >= 10.2. To enable deterministic behavior in this "
+    "case, you must set an environment variable before running your PyTorch application: "
+    "CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8. For more information, go to "
+    "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility"
+)
 
 # Operations whose kernels on a GPU assert that indices are in bounds.
 _INDEXING = frozenset(
@@ -117,14 +187,22 @@ def sync_mode() -> int:
     return STATE.sync_mode
 
 
+def waits(name: str) -> bool:
+    """Tell whether an operation may be refused in a mode that is asked for at each call."""
+    return name in _WAITING or name in _MASKING or (name in _INDEXING and STATE.asserts)
+
+
 def strictly(name: str, kernel: Kernel) -> Kernel:
     """Return the kernel of an operation with what it may refuse for these reasons."""
     if name in _WAITING:
         kernel = _waiting(kernel, lambda args: True)
     elif name in _MASKING:
         kernel = _waiting(kernel, _has_mask)
-    if name in _NONDETERMINISTIC:
-        kernel = _alerting(kernel, _NONDETERMINISTIC[name])
+    unsteady = _NONDETERMINISTIC.get(name) or _NONDETERMINISTIC.get(name.removesuffix("_"))
+    if unsteady is not None and _is_listed(unsteady.listed):
+        kernel = _alerting(kernel, unsteady)
+    if name.removesuffix("_") in _PRODUCTS:
+        kernel = _configured(kernel)
     if name in _INDEXING and STATE.asserts:
         kernel = _asserting(kernel)
     return kernel
@@ -147,32 +225,69 @@ def _waiting(kernel: Kernel, waits: Callable[[tuple[Any, ...]], bool]) -> Kernel
     return waiting
 
 
-def _alerting(kernel: Kernel, caller: str) -> Kernel:
+def _is_listed(name: str) -> bool:
+    """Tell whether this release of torch says that an operation has no deterministic kernel."""
+    said = torch.use_deterministic_algorithms.__doc__ or ""
+    said = said.partition("operations will throw")[2].partition("In addition")[0]
+    return not name or not said or re.search(rf"\b{name}\b", said) is not None
+
+
+def _alerting(kernel: Kernel, unsteady: _Unsteady) -> Kernel:
     wanted = torch.are_deterministic_algorithms_enabled
-    only_warn = torch.is_deterministic_algorithms_warn_only_enabled
+    start = f"{unsteady.asks} does not have a deterministic implementation, but you set "
+    end = (
+        "https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic "
+        "support for this operation."
+    )
+    refusal = (
+        f"{start}'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for "
+        "this operation, or you can use the 'warn_only=True' option, if that's acceptable for your "
+        f"application. You can also file an issue at {end}"
+    )
+    warning = (
+        f"{start}'torch.use_deterministic_algorithms(True, warn_only=True)'. You can file an issue "
+        f"at {end}"
+    )
 
     @functools.wraps(kernel)
     def alerting(*args: Any, **kwargs: Any) -> Any:
-        if wanted():
-            ours = "https://github.com/pytorch/pytorch/issues to help us prioritize adding "
-            end = f"{ours}deterministic support for this operation."
-            start = f"{caller} does not have a deterministic implementation, but you set "
-            if not only_warn():
-                raise RuntimeError(
-                    f"{start}'torch.use_deterministic_algorithms(True)'. You can turn off "
-                    "determinism just for this operation, or you can use the 'warn_only=True' "
-                    f"option, if that's acceptable for your application. You can also file an "
-                    f"issue at {end}"
-                )
-            warnings.warn(
-                f"{start}'torch.use_deterministic_algorithms(True, warn_only=True)'. You can file "
-                f"an issue at {end}",
-                UserWarning,
-                stacklevel=2,
-            )
+        if wanted() and unsteady.when(args, kwargs):
+            _alert(refusal, warning)
         return kernel(*args, **kwargs)
 
     return alerting
+
+
+def _alert(refusal: str, warning: str) -> None:
+    if not torch.is_deterministic_algorithms_warn_only_enabled():
+        raise RuntimeError(refusal)
+    warnings.warn(warning, UserWarning, stacklevel=3)
+
+
+def _configured(kernel: Kernel) -> Kernel:
+    """Return a product's kernel that asks first whether cuBLAS was told to be deterministic."""
+    wanted = torch.are_deterministic_algorithms_enabled
+
+    @functools.wraps(kernel)
+    def configured(*args: Any, **kwargs: Any) -> Any:
+        if wanted() and not _is_configured() and not _adds_a_bias(args):
+            _alert(_CUBLAS, _CUBLAS)
+        return kernel(*args, **kwargs)
+
+    return configured
+
+
+@functools.cache  # as CUDA's side of torch, which reads it once
+def _is_configured() -> bool:
+    return os.environ.get("CUBLAS_WORKSPACE_CONFIG") in _WORKSPACES
+
+
+def _adds_a_bias(args: tuple[Any, ...]) -> bool:
+    """Tell whether a product is that of a linear layer, which another library computes."""
+    if len(args) < 3 or not all(isinstance(operand, Tensor) for operand in args[:3]):
+        return False
+    bias, _, weight = args[:3]
+    return bool(bias.dim() == 1 and weight.dim() == 2 and min(weight.shape) > 1)
 
 
 def _asserting(kernel: Kernel) -> Kernel:
