@@ -1,15 +1,16 @@
-"""Run rewritten programs on an accelerator that nobody here wrote: torch_xla, on a CPU.
+"""Run rewritten programs on accelerators that nobody here wrote, and that a CPU carries.
 
     python -m tests.prove.xla_proof --python XLA/bin/python --corpus DIR
+    python -m tests.prove.xla_proof --device openreg --python OPENREG/bin/python
 
-`--python` is an interpreter with torch_xla, whose PJRT runtime brings a device that needs no
-accelerator (`PJRT_DEVICE=CPU`): its own memory, compiler and messages. Every project of `fixtures/`
+`--python` is an interpreter with the device: torch_xla, whose PJRT runtime needs no accelerator
+(`PJRT_DEVICE=CPU`), or torch_openreg, torch's own example of one. Every project of `fixtures/`
 and, with `--corpus` (checkouts as OWNER+NAME), real programs of `tests/real_programs` are copied,
-fixed with `--resolver xla`, and run twice by that interpreter: without torch_xla, which is the
-CPU, and with it. Outcomes are kept in a record, so that a part can be run again (`--only`), and the
-page is written from the record.
+fixed for the device, and run twice by that interpreter: without the device, which is the CPU, and
+with it. Outcomes are kept in a record, so that a part can be run again (`--only`), and the page is
+written from the record.
 
-Exit codes: 0 every program was run, 2 the interpreter has no XLA.
+Exit codes: 0 every program was run, 2 the interpreter has no such device.
 """
 
 from __future__ import annotations
@@ -36,13 +37,66 @@ from tests.real_programs.inputs import supply
 
 ROOT = Path(__file__).parents[2]
 TOLERANCE = 1e-3  # relative, between losses: XLA adds in another order
-# XLA compiles each new shape anew: few steps, and no time spent on better code
-XLA = {
-    "PJRT_DEVICE": "CPU",
-    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
-}
-CPU = {"REAL_PROGRAMS_WITHOUT": "torch_xla"}
 FEW = {"REAL_PROGRAMS_MAX_BATCHES": "3", "REAL_PROGRAMS_MAX_BACKWARDS": "6"}
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that a CPU carries: how to have it, and what the page says of it."""
+
+    name: str  # in messages
+    resolver: str  # the choice of `--resolver`
+    here: dict[str, str]  # environment with it
+    without: dict[str, str]  # environment in which the same interpreter has only the CPU
+    reach: str  # Python that brings it
+    versions: str  # Python that prints what there is
+    title: str
+    about: tuple[str, ...]
+
+
+DEVICES = {
+    "xla": Device(
+        "XLA",
+        "xla",
+        # XLA compiles each new shape anew: few steps, and no time spent on better code
+        {
+            "PJRT_DEVICE": "CPU",
+            "XLA_FLAGS": (
+                "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+            ),
+        },
+        {"REAL_PROGRAMS_WITHOUT": "torch_xla"},
+        "import torch_xla; there = torch_xla.device()",
+        "import torch_xla; print('torch', torch.__version__, '· torch_xla', "
+        "torch_xla.__version__, '· Python', platform.python_version(), '·', torch_xla.device())",
+        "On a third party's accelerator",
+        (
+            "Written by `make xla-proof` from runs; do not edit. torch_xla brings a device that",
+            "runs on a CPU (`PJRT_DEVICE=CPU`), with memory, a compiler and messages of its own.",
+        ),
+    ),
+    "openreg": Device(
+        "openreg",
+        "accelerator",
+        {},
+        {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
+        "there = torch.device('openreg')",
+        "print('torch', torch.__version__, '· torch_openreg', importlib.metadata.version("
+        "'torch_openreg'), '· Python', platform.python_version(), '·', "
+        "torch.accelerator.current_accelerator(), torch.accelerator.device_count(), 'devices')",
+        "On torch's own example of an accelerator",
+        (
+            "Written by `python -m tests.prove.xla_proof --device openreg` from runs; do not",
+            "edit. torch_openreg is the accelerator that PyTorch's repository has as an example",
+            "for those who write one (`test/cpp_extensions/open_registration_extension`): two",
+            "devices with memory of their own, which the host may not touch, streams and a guard;",
+            "operations that it lacks fall back to the CPU's. It was built from source against",
+            "the torch below, and is found by `import torch` as any accelerator is, so that the",
+            "choice `--resolver accelerator` needs to know nothing of it.",
+        ),
+    ),
+}
+
 
 #: Why a program does not end there, by what it is told.
 _LIMITS = {
@@ -75,6 +129,7 @@ class Outcome:
     stepped: dict[str, int] = field(default_factory=dict)
     drew: bool = False
     on_host: bool = False  # its own options ask for the CPU
+    device: str = "xla"  # the key in `DEVICES`
 
     @property
     def left(self) -> bool:
@@ -84,7 +139,7 @@ class Outcome:
     @property
     def is_there(self) -> bool:
         """Whether all losses and all stepped parameters were where they belong."""
-        return {*self.losses_on, *self.stepped} == {"cpu" if self.on_host else "xla"}
+        return {*self.losses_on, *self.stepped} == {"cpu" if self.on_host else self.device}
 
     @property
     def distance(self) -> float:
@@ -121,7 +176,8 @@ class Outcome:
         if self.agrees:
             return ""
         if self.drew:
-            return "other losses: it draws random numbers on the device, and they are XLA's own"
+            own = DEVICES[self.device].name
+            return f"other losses: it draws random numbers on the device, and they are {own}'s own"
         return f"other losses, by {self.distance:.1g} at most"
 
 
@@ -138,24 +194,32 @@ def of_fixtures() -> Iterator[tuple[Program, fixtures.Case]]:
 
 
 def examine(
-    program: Program, name: str, kind: str, before: Path, commit: str, python: str, limit: float
+    program: Program,
+    name: str,
+    kind: str,
+    before: Path,
+    commit: str,
+    python: str,
+    limit: float,
+    device: str,
 ) -> Outcome:
-    """Fix a copy of the folder `before` for XLA and run it on the CPU and on XLA."""
+    """Fix a copy of the folder `before` for the device; run it on the CPU and there."""
+    there = DEVICES[device]
     with TemporaryDirectory() as scratch:
         after = Path(scratch, "after")
         after.parent.mkdir(exist_ok=True)
         _copy(before, after)
-        fixed = stage.fix(after, ("--resolver", "xla"), limit)
+        fixed = stage.fix(after, ("--resolver", there.resolver), limit)
         changed = sum(
             line[:1] in "+-" and line[:3] not in ("+++", "---")
             for line in difference_of(before, after)
         )
         if fixed.status not in (0, 1):
-            return Outcome(name, kind, commit, on_cpu=f"fix: {fixed.reason}")
-        cpu = stage.run(program, after, limit, python=python, extra={**FEW, **CPU})
+            return Outcome(name, kind, commit, on_cpu=f"fix: {fixed.reason}", device=device)
+        cpu = stage.run(program, after, limit, python=python, extra={**FEW, **there.without})
         if not cpu.finished:
-            return Outcome(name, kind, commit, changed, on_cpu=cpu.reason)
-        xla = stage.run(program, after, limit, python=python, extra={**FEW, **XLA})
+            return Outcome(name, kind, commit, changed, on_cpu=cpu.reason, device=device)
+        xla = stage.run(program, after, limit, python=python, extra={**FEW, **there.here})
     return Outcome(
         name,
         kind,
@@ -168,6 +232,7 @@ def examine(
         xla.losses_on,
         xla.stepped,
         xla.drew,
+        device=device,
     )
 
 
@@ -179,16 +244,18 @@ def _copy(source: Path, target: Path) -> None:
             to.write_bytes(path.read_bytes())
 
 
-def run_fixture(program: Program, case: fixtures.Case, python: str, limit: float) -> Outcome:
+def run_fixture(
+    program: Program, case: fixtures.Case, python: str, limit: float, device: str
+) -> Outcome:
     """Take one fixture project through."""
     with TemporaryDirectory() as scratch:
         folder = Path(scratch, "before")
         case.lay_out("before" if "before" in case.versions else "keep", folder)
-        outcome = examine(program, case.name, "fixture", folder, "", python, limit)
+        outcome = examine(program, case.name, "fixture", folder, "", python, limit, device)
         return replace(outcome, on_host=case.on_host)
 
 
-def run_real(program: Program, corpus: Path, python: str, limit: float) -> Outcome:
+def run_real(program: Program, corpus: Path, python: str, limit: float, device: str) -> Outcome:
     """Take one real program through."""
     commit = program.checkout(corpus) / ".corpus-commit"
     with TemporaryDirectory() as scratch:
@@ -197,19 +264,19 @@ def run_real(program: Program, corpus: Path, python: str, limit: float) -> Outco
         try:
             stage.copy_program(program, corpus, folder)
         except FileNotFoundError as error:
-            return Outcome(program.name, "real program", on_cpu=f"no such file: {error.filename}")
+            missing = f"no such file: {error.filename}"
+            return Outcome(program.name, "real program", on_cpu=missing, device=device)
         supply(program, folder)
         known = commit.read_text().strip() if commit.exists() else ""
-        return examine(program, program.name, "real program", folder, known, python, limit)
+        return examine(program, program.name, "real program", folder, known, python, limit, device)
 
 
 # -- what is refused --------------------------------------------------------------------------
 
 _MIXED = """
 import json, sys, torch
-if sys.argv[1] == "xla":
-    import torch_xla
-    there = torch_xla.device()
+if sys.argv[1]:
+    exec(sys.argv[1])
 else:
     from samedevice.prove.virtual import install
     install("cuda")
@@ -244,18 +311,18 @@ _CALLS = (
 )
 
 
-def refusals(python: str) -> list[tuple[str, str, str]]:
-    """Return what each of `_CALLS` ends with: the call, on XLA, on the virtual accelerator."""
+def refusals(python: str, device: Device) -> list[tuple[str, str, str]]:
+    """Return what each of `_CALLS` ends with: the call, there, on the virtual accelerator."""
     answers = []
-    for interpreter, on in ((python, "xla"), (sys.executable, "virtual")):
+    for interpreter, reach in ((python, device.reach), (sys.executable, "")):
         env = {
             **os.environ,
-            **XLA,
+            **device.here,
             "PYTHONPATH": str(ROOT / "codemods"),
             "PYTHONWARNINGS": "ignore",
         }
         ran = subprocess.run(
-            [interpreter, "-c", _MIXED, on],
+            [interpreter, "-c", _MIXED, reach],
             input="\n".join(_CALLS),
             capture_output=True,
             text=True,
@@ -268,22 +335,27 @@ def refusals(python: str) -> list[tuple[str, str, str]]:
 # -- the page ---------------------------------------------------------------------------------
 
 
-def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], facts: str) -> str:
+def page(
+    outcomes: Sequence[Outcome],
+    mixed: Sequence[tuple[str, str, str]],
+    facts: str,
+    device: Device,
+) -> str:
     """Return the whole page as Markdown."""
+    on = device.name
     lines = [
-        "# On a third party's accelerator",
+        f"# {device.title}",
         "",
-        "Written by `make xla-proof` from runs; do not edit. torch_xla brings a device that runs",
-        "on a CPU (`PJRT_DEVICE=CPU`), with memory, a compiler and messages of its own. Every",
-        "program was fixed with `samedevice fix --resolver xla` and run by the same interpreter",
-        "without torch_xla (the CPU) and with it. *There*: every loss and every parameter that an",
-        "optimizer stepped was on XLA. *Agree*: as many losses, equal up to a relative",
-        f"{TOLERANCE:g}. At most three batches of each pass over a loader and six backward passes:",
-        "XLA compiles for every new shape.",
+        *device.about,
+        f"Every program was fixed with `samedevice fix --resolver {device.resolver}` and run by",
+        "the same interpreter without the device (the CPU) and with it. *There*: every loss and",
+        f"every parameter that an optimizer stepped was on {on}. *Agree*: as many losses, equal up",
+        f"to a relative {TOLERANCE:g}. At most three batches of each pass over a loader and six",
+        "backward passes.",
         "",
         facts,
         "",
-        "| what | fixed | ended on the CPU | ended on XLA | there | finite | agree | differ |",
+        f"| what | fixed | ended on the CPU | ended on {on} | there | finite | agree | differ |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for kind in ("fixture", "real program"):
@@ -299,7 +371,7 @@ def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], fac
         )
     still = sum(1 for one in outcomes if not one.on_cpu and one.left)
     lines += ["", f"{still} of those that ended compute no loss and step nothing."]
-    lines += ["", "## Every difference", "", "| program | what | losses on the CPU | on XLA |"]
+    lines += ["", "## Every difference", "", f"| program | what | losses on the CPU | on {on} |"]
     lines += ["| --- | --- | --- | --- |"]
     for one in outcomes:
         if one.difference:
@@ -310,10 +382,10 @@ def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], fac
     if unfit := [one for one in outcomes if one.on_cpu]:
         lines += ["", "Not compared, since they do not end on that interpreter's CPU:", ""]
         lines += [f"- {one.name}: {_cell(one.on_cpu)}" for one in unfit]
-    lines += _mixed_table(mixed)
+    lines += _mixed_table(mixed, on)
     for kind in ("fixture", "real program"):
         lines += ["", f"## {kind.capitalize()}s", ""]
-        lines += ["| program | commit | lines changed | there | losses on the CPU | on XLA |"]
+        lines += [f"| program | commit | lines changed | there | losses on the CPU | on {on} |"]
         lines += ["| --- | --- | --- | --- | --- | --- |"]
         for one in outcomes:
             if one.kind == kind and not one.on_cpu and not one.on_xla:
@@ -326,11 +398,11 @@ def page(outcomes: Sequence[Outcome], mixed: Sequence[tuple[str, str, str]], fac
     return "\n".join(lines) + "\n"
 
 
-def _mixed_table(mixed: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+def _mixed_table(mixed: Sequence[tuple[str, str, str]], on: str) -> Iterator[str]:
     yield from ("", "## Operands in two places", "")
-    yield "`x` and `far` are on the device, `c` and `index` on the CPU. Where XLA ends, a pass on"
+    yield f"`x` and `far` are on the device, `c` and `index` on the CPU. Where {on} ends, a pass on"
     yield "it says less than one on CUDA."
-    yield from ("", "| call | XLA | the virtual accelerator |", "| --- | --- | --- |")
+    yield from ("", f"| call | {on} | the virtual accelerator |", "| --- | --- | --- |")
     for call, xla, virtual in mixed:
         yield f"| `{call}` | {_cell(xla)} | {_cell(virtual)} |"
 
@@ -373,14 +445,11 @@ class Record:
         return name in self._known
 
 
-def _versions(python: str) -> str:
-    """Say what the interpreter has; raises RuntimeError if there is no XLA device."""
-    code = (
-        "import torch, torch_xla, platform; print('torch', torch.__version__, '· torch_xla', "
-        "torch_xla.__version__, '· Python', platform.python_version(), '·', torch_xla.device())"
-    )
+def _versions(python: str, device: Device) -> str:
+    """Say what the interpreter has; raises RuntimeError if there is no such device."""
+    code = f"import importlib.metadata, platform, torch; {device.versions}"
     asked = subprocess.run(
-        [python, "-c", code], env={**os.environ, **XLA}, capture_output=True, text=True
+        [python, "-c", code], env={**os.environ, **device.here}, capture_output=True, text=True
     )
     if asked.returncode:
         raise RuntimeError(asked.stderr.strip().rpartition("\n")[2])
@@ -390,30 +459,33 @@ def _versions(python: str) -> str:
 def main() -> int:
     """Run what was asked for and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--python", required=True, help="an interpreter with torch_xla")
+    parser.add_argument("--device", choices=DEVICES, default="xla")
+    parser.add_argument("--python", required=True, help="an interpreter with the device")
     parser.add_argument("--corpus", type=Path, help="checkouts of real programs as OWNER+NAME")
     parser.add_argument("--only", default="", help="part of a program's name")
     parser.add_argument("--new", action="store_true", help="only what the record lacks")
     parser.add_argument("--most", type=int, default=1000, help="real programs, the quickest first")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--record", type=Path, default=ROOT / "docs/proof/xla.json")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs/proof/xla.md")
+    parser.add_argument("--record", type=Path, help="default: docs/proof/DEVICE.json")
+    parser.add_argument("--page", type=Path, help="default: docs/proof/DEVICE.md")
     options = parser.parse_args()
+    device = DEVICES[options.device]
     try:
-        facts = _versions(options.python)
+        facts = _versions(options.python, device)
     except (RuntimeError, OSError) as error:
-        print(f"{options.python}: no XLA device: {error}", file=sys.stderr)
+        print(f"{options.python}: no {device.name} device: {error}", file=sys.stderr)
         return 2
-    record = Record(options.record)
+    record = Record(options.record or ROOT / f"docs/proof/{options.device}.json")
+    how = options.python, options.limit, options.device
     wanted = [
-        lambda one=one, case=case: run_fixture(one, case, options.python, options.limit)
+        lambda one=one, case=case: run_fixture(one, case, *how)
         for one, case in of_fixtures()
         if options.only in case.name and not (options.new and case.name in record)
     ]
     real = _quickest(options.most) if options.corpus else []
     wanted += [
-        lambda one=one: run_real(one, options.corpus, options.python, options.limit)
+        lambda one=one: run_real(one, options.corpus, *how)
         for one in real
         if options.only in one.name and not (options.new and one.name in record)
     ]
@@ -428,8 +500,8 @@ def main() -> int:
 
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(take, wanted))
-    text = page(record.outcomes(), refusals(options.python), facts)
-    options.page.write_text(text, "utf-8")
+    text = page(record.outcomes(), refusals(options.python, device), facts, device)
+    (options.page or ROOT / f"docs/proof/{options.device}.md").write_text(text, "utf-8")
     return 0
 
 

@@ -124,8 +124,8 @@ REFUSED = {
         "RuntimeError: _histc_cuda does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'.",
     ),
     "no deterministic gradient": (
-        "x = torch.ones(1, 1, 3, 3, device=D, requires_grad=True); torch.use_deterministic_algorithms(True)\ntry: F.pad(x, (1, 1, 1, 1), mode='reflect').sum().backward()\nfinally: torch.use_deterministic_algorithms(False)",
-        "RuntimeError: reflection_pad2d_backward_cuda does not have a deterministic implementation",
+        "x = torch.ones(1, 1, 3, device=D, requires_grad=True); torch.use_deterministic_algorithms(True)\ntry: F.pad(x, (1, 1), mode='reflect').sum().backward()\nfinally: torch.use_deterministic_algorithms(False)",
+        "RuntimeError: reflection_pad1d_backward_out_cuda does not have a deterministic implementation",
     ),
     "gradient of a recurrent network in evaluation": (
         "m = nn.LSTM(3, 2).to(D).eval(); m(d[None].requires_grad_())[0].sum().backward()",

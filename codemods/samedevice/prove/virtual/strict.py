@@ -52,11 +52,6 @@ class _Unsteady(NamedTuple):
     when: Callable[[tuple[Any, ...], dict[str, Any]], bool] = lambda args, kwargs: True
 
 
-def _is_float(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    dtype = kwargs.get("dtype") or args[0].dtype
-    return bool(dtype.is_floating_point or dtype.is_complex)
-
-
 def _has(at: int, name: str, *values: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], bool]:
     """Return a test of one argument: that it is given, or that it is one of `values`."""
 
@@ -98,7 +93,6 @@ _NONDETERMINISTIC = {
         "upsample_trilinear3d_backward_out_cuda", "interpolate"
     ),
     "reflection_pad1d_backward": _Unsteady("reflection_pad1d_backward_out_cuda", "ReflectionPad1d"),
-    "reflection_pad2d_backward": _Unsteady("reflection_pad2d_backward_cuda", "ReflectionPad2d"),
     "reflection_pad3d_backward": _Unsteady("reflection_pad3d_backward_out_cuda", "ReflectionPad3d"),
     "replication_pad1d_backward": _Unsteady("replication_pad1d_backward_cuda"),
     "replication_pad2d_backward": _Unsteady("replication_pad2d_backward_cuda"),
@@ -114,7 +108,6 @@ _NONDETERMINISTIC = {
     "bincount": _Unsteady("_bincount_cuda", "bincount", _has(1, "weights")),
     "median": _Unsteady("median CUDA with indices output", "median", _has(1, "dim")),
     "nanmedian": _Unsteady("median CUDA with indices output", "median", _has(1, "dim")),
-    "cumsum": _Unsteady("cumsum_cuda_kernel", "cumsum", _is_float),
     "scatter": _Unsteady("scatter_reduce_cuda_kernel", "", _has(4, "reduce")),
     "scatter_reduce": _Unsteady(
         "scatter_reduce_cuda_prod_", "scatter_reduce", _has(4, "reduce", "prod")
