@@ -1432,3 +1432,22 @@ def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments
     mark = "  # !tensor-without-device" if other == there else ""
     text += f"print(both + torch.ones(3)){mark}\nprint(one + torch.ones(3)){mark}\n"
     assert found({"main.py": text}) == marked({"main.py": text})
+
+
+def test_a_call_behind_those_that_are_followed_is_for_the_class_that_it_is_given() -> None:
+    text = HEAD + dedent("""\
+        class There:
+            place = device
+        class Double:
+            place = torch.float64
+        def made(kind):
+            total = torch.ones(3)
+        """)
+    text += "    total = total * 2\n" * 20 + "    return total.to(kind.place)\n"
+    text += "made(Double)\n" * 20
+    text += "made(There) + torch.ones(3, device=device)\nmade(Double) + torch.ones(3)\n"
+    assert found({"main.py": text}) == set()
+    wrong = text.replace("made(Double) +", "made(There) +") + "torch.ones(3)\n"
+    assert found({"main.py": wrong}) == {
+        ("main.py", wrong.count("\n") - 1, "tensor-without-device")
+    }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import functions, moving
 from samedevice.places.events import Creation, HostDemand, Undecided
 from samedevice.places.graph import Meet, Node, Spot
-from samedevice.places.objects import Func, Obj
+from samedevice.places.objects import Ext, Func, Klass, Obj
 from samedevice.places.sites import Site
 from samedevice.places.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
 
@@ -80,6 +80,10 @@ def shape(value: Value, depth: int = 3) -> object:
             return "object", value.family, value.name, id(value.cls), attrs
         case Func(node=node):
             return "function", id(node)
+        case Klass(node=definition):
+            return "class", id(definition)
+        case Ext(name=name):
+            return "name", name  # a type, say, or a function
         case Device():
             return "device", value.text
     return type(value)
