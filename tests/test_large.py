@@ -45,7 +45,7 @@ def test_processes_find_what_one_process_finds(large: Path) -> None:
 def test_a_part_whose_process_died_is_judged_here(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dying(work: Any, jobs: Sequence[Any], processes: int) -> Iterator[tuple[Any, Any]]:
+    def dying(work: Any, jobs: Sequence[Any], *_: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((job, None) for job in jobs)
 
     monkeypatch.setattr(parallel, "spread", dying)
@@ -68,6 +68,16 @@ def test_parts_that_the_cache_knows_start_no_process(
         monkeypatch.setattr(parallel, "spread", None)
     assert found[0] == found[1]
     assert len(found[0]) == 3
+
+
+def test_processes_tell_how_far_they_are(tmp_path: Path) -> None:
+    for number in range(80):
+        (tmp_path / f"m{number}.py").write_text(CODE + "\n" * 700)
+    told: list[int] = []
+    project = reading.read([str(tmp_path)], Config())
+    assert len(check.check(project, Config(), told.append, processes=2)) == 80
+    assert sum(told) == 80
+    assert max(told) < 20, "not only when a part is done"
 
 
 def test_a_process_that_dies_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -267,9 +268,17 @@ class _Judge:
         """Return what other processes find in parts; what they could not do is done here."""
         findings: list[Finding] = []
         jobs = [_Job(tuple(part.sources), part.asks, self._config) for part in parts]
-        for job, done in parallel.spread(_judge, jobs, processes):
-            part = parts[jobs.index(job)]
+        told: Counter[int] = Counter()
+
+        def tell(job: _Job, files: int) -> None:
+            told[jobs.index(job)] += files
+            self._step(files)
+
+        for job, done in parallel.spread(_judge, jobs, processes, tell):
+            number = jobs.index(job)
+            part = parts[number]
             if done is None:
+                self._step(-told[number])
                 programs = self._programs(part, parse=True)
                 findings += self.part(part, programs or [])
                 continue
@@ -280,7 +289,7 @@ class _Judge:
                 findings += found
                 if self._cache is not None:
                     self._cache.keep(part, program, found)
-                self._step(len(program))
+            self._step(sum(len(program) for program, _ in done.found) - told[number])
             if self._cache is not None:
                 self._cache.learn_imports(part)
         return findings
@@ -327,11 +336,16 @@ def _judge(job: _Job) -> _Done | None:
         part = Project([source.read(path) for path in job.paths], *job.asks)
     except SourceError:
         return None
-    judge = _Judge(part, job.config, select(job.config))
+    judge = _Judge(part, job.config, select(job.config), _tell)
     with no_collection():
         programs = judge._programs(part, parse=True) or []
         found = [(program, judge.part(part, [program])) for program in programs]
     return _Done(found, part.errors, part.imported)
+
+
+def _tell(files: int) -> None:
+    if files:
+        parallel.tell(files)
 
 
 @contextmanager

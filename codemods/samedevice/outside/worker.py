@@ -1,7 +1,8 @@
 """A process that does jobs, and the class that asks it: they talk through its standard streams.
 
-It is given pairs of a function and a job, pickled, and answers with what the function returns. It
-ends when its input does, and so with the process that started it, however that one ended.
+It is given pairs of a function and a job, pickled, and answers with what the function returns;
+until then it may `tell` how far it is. It ends when its input does, and so with the process that
+started it, however that one ended.
 """
 
 from __future__ import annotations
@@ -27,14 +28,23 @@ class Worker:
         self._lock = threading.Lock()
         self._closed = False
 
-    def ask(self, work: Callable[[Any], Any], job: Any) -> Any:
-        """Return what `work` gives for a job, None when the process died (or may not start)."""
+    def ask(
+        self, work: Callable[[Any], Any], job: Any, told: Callable[[Any], None] = lambda what: None
+    ) -> Any:
+        """Return what `work` gives for a job, None when the process died (or may not start).
+
+        `told` is called with what the process tells until then.
+        """
         try:
             process = self._started()
             assert process.stdin is not None and process.stdout is not None
             pickle.dump((work, job), process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
-            return pickle.load(process.stdout)
+            while True:
+                is_last, what = pickle.load(process.stdout)
+                if is_last:
+                    return what
+                told(what)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # no memory, most likely
             self._end()
             return None
@@ -68,18 +78,32 @@ class Worker:
                         stream.close()
 
 
+_answers: BinaryIO | None = None  # of a process that does jobs
+
+
+def tell(what: Any) -> None:
+    """Tell whoever asked this process for a job how far it is; nothing in any other process."""
+    _answer(False, what)
+
+
+def _answer(is_last: bool, what: Any) -> None:
+    if _answers is not None:
+        pickle.dump((is_last, what), _answers, pickle.HIGHEST_PROTOCOL)
+        _answers.flush()
+
+
 def main() -> None:
     """Do jobs until there are no more."""
+    global _answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
     asked = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
+    _answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed by accident must not get between the answers
     threading.Thread(target=_listen, args=(asked, jobs), daemon=True).start()
     while True:
         work, job = jobs.get()
-        pickle.dump(work(job), answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        _answer(True, work(job))
 
 
 def _listen(asked: BinaryIO, jobs: queue.SimpleQueue[Any]) -> None:
@@ -91,4 +115,6 @@ def _listen(asked: BinaryIO, jobs: queue.SimpleQueue[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from samedevice.outside import worker  # the module that a job finds, which is not this one
+
+    worker.main()
