@@ -172,7 +172,7 @@ def test_several_processes_divide_what_one_would_take_whole(
 ) -> None:
     asked: list[int] = []
 
-    def here(work: Any, jobs: Sequence[Any], processes: int) -> Iterator[tuple[Any, Any]]:
+    def here(work: Any, jobs: Sequence[Any], *_: Any) -> Iterator[tuple[Any, Any]]:
         asked.append(len(jobs))
         yield from ((job, work(job)) for job in jobs)
 

@@ -150,11 +150,6 @@ class Solution(Answers):
             if group.first.hosted and not self.policy.managed(group.spot.path):
                 yield group
 
-    @staticmethod
-    def kinds(event: type[_Event]) -> tuple[type[_Event], ...]:
-        """Return a class of events and those made from it, as they are defined."""
-        return _kinds(event)
-
     def defaulted(self, node: Node) -> bool:
         """Tell whether a value is where a parameter's default put it, for want of an argument."""
         return node.find() in self._by_default

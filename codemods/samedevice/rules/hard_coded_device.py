@@ -89,11 +89,10 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
     """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
-    for kind in solution.kinds(event):
-        yield from solution.groups(kind)
-        for group in solution.hosted_groups(kind):
-            if not any(map(_of_dataset, group.sites)):
-                yield group
+    yield from solution.groups(event)
+    for group in solution.hosted_groups(event):
+        if not any(map(_of_dataset, group.sites)):
+            yield group
 
 
 def _of_dataset(site: Site) -> bool:
