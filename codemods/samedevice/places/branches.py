@@ -13,16 +13,17 @@ from samedevice.places import (
     choices,
     conditions,
     demands,
+    functions,
     instances,
     narrowing,
     subscripts,
 )
 from samedevice.places.dispatch import executes
-from samedevice.places.environment import State
+from samedevice.places.environment import Exits, State
 from samedevice.places.events import BranchTaken
 from samedevice.places.graph import Spot
 from samedevice.places.objects import Klass, Scope
-from samedevice.places.values import Device, Flag, Value
+from samedevice.places.values import Const, Device, Flag, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -59,6 +60,8 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     if isinstance(test, Flag):
         return device_branch(run, node, test, scope)
     if known is not None:
+        if _by_default(node.test, scope):
+            _aside(run, node.orelse if known else node.body, scope)
         narrowing.narrow(run, node.test, scope, known)
         return run.block(node.body if known else node.orelse, scope)
     return paths(
@@ -69,6 +72,39 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
             lambda: _arm(run, node.test, False, node.orelse, scope),
         ],
     )
+
+
+def _by_default(test: ast.expr, scope: Scope) -> bool:
+    """Tell whether a test compares what a parameter is for those who leave it out with a text."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
+            held = scope.names.get(name)
+            given = functions.defaults(scope.func.node).get(name) if scope.func else None
+            return isinstance(held, Const) and held.spot is not None and held.spot.node is given
+    return False
+
+
+def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
+    """Evaluate what other callers may run and these do not, if it moves anything to a GPU.
+
+    Nothing that it binds, returns or raises goes on.
+    """
+    if not choices.moves(body):
+        return
+    fork = run.trail.fork(scope)
+    exits = run.loops, run.caught
+    run.loops, run.caught = [], []
+    run.returns.append([])
+    run.yields.append([])
+    run.exits.append(Exits(fork.mark, run.trail.forks))
+    run.conditional += 1
+    run.block(body, scope)
+    run.conditional -= 1
+    for stack in (run.returns, run.yields, run.exits):
+        stack.pop()
+    run.loops, run.caught = exits
+    run.trail.leave(scope, fork)
+    run.trail.close()
 
 
 def _arm(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import classes, contents, devices, functions, instances, libraries
 from samedevice.places.dispatch import evaluates
-from samedevice.places.events import ModuleMade, OldName
+from samedevice.places.events import Handed, ModuleMade, OldName
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import builtin_types, builtins, module_methods, nn, tensor_methods
 from samedevice.places.objects import Either, Ext, Func, Klass, Method, Obj, Partial, Scope, Super
@@ -155,6 +155,11 @@ def apply(
             return libraries.call_external(run, name, args, kwargs, spot, scope)
         case Tensor():
             return call_parameter(run, callee, args, kwargs, spot)
+    called = getattr(spot.node, "func", None)
+    if callee is UNKNOWN and isinstance(called, ast.Name):
+        for value, _ in (*args, *kwargs.values()):
+            if isinstance(value, Tensor) and value.node.find().sure:
+                run.record(Handed(Spot(spot.path, called), value.node, scope))
     return callee if callee is NOTHING else UNKNOWN
 
 

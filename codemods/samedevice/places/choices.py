@@ -42,7 +42,7 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         return False
     if not _speaks(ast.unparse(node.test)):
         return False
-    if not _moves(node.body) or _moves(node.orelse):
+    if not moves(node.body) or moves(node.orelse):
         return False
     if not (run.symbolic and isinstance(scope.self_value, Obj)):
         run.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
@@ -317,7 +317,7 @@ def _speaks(code: str) -> bool:
     return "cuda" in code or "gpu" in code or "device" in code
 
 
-def _moves(body: list[ast.stmt]) -> bool:
+def moves(body: list[ast.stmt]) -> bool:
     """Tell whether statements move something to a GPU."""
     return any(
         isinstance(node, ast.Call)

@@ -301,6 +301,11 @@ class Undecided(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Handed(Site):
+    """A tensor is handed to a callable of which nothing is known: a module, perhaps."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Operand(Site):
     """An expression is looked at by itself. `creates`: a library's function makes its value."""
 

@@ -18,6 +18,7 @@ from samedevice.places.events import (
     Creation,
     Drawn,
     GivenDevice,
+    Handed,
     HostDemand,
     ModuleMoved,
     Undecided,
@@ -235,7 +236,20 @@ class Solution(Answers):
                 if func is None or not is_parameter(group.spot.node, func.node):
                     yield group
                     break
+        yield from self._perhaps_modules()
         yield from self._perhaps_numbers()
+
+    def _perhaps_modules(self) -> Iterator[SiteGroup]:
+        """Return what is called with data of the device, in a program that is for the CPU so far.
+
+        If it is a module, nobody moves it.
+        """
+        for group in self.groups(Handed):
+            if group.spot.path in self.policy.for_the_cpu and any(
+                not site.callers_unknown and self.place(site.node) is Place.CENTRAL
+                for site in group.sites
+            ):
+                yield group
 
     def _perhaps_numbers(self) -> Iterator[SiteGroup]:
         """Return what was loaded onto the CPU and meets the device, if it is no number."""

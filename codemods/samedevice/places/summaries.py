@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import functions, moving
-from samedevice.places.events import Creation, HostDemand, Undecided
+from samedevice.places.events import Creation, Handed, HostDemand, Undecided
 from samedevice.places.graph import Meet, Node, Spot
 from samedevice.places.objects import Ext, Func, Klass, Obj
 from samedevice.places.sites import Site
@@ -32,7 +32,7 @@ _NODES = 300
 #: Nodes of an evaluation, with what it called, beyond which only its result is taken.
 _LARGEST = 2_000
 #: Sites that say where a value has to be; others tell only of the code, which is the same.
-_REPEATED = (Creation, HostDemand, Undecided)
+_REPEATED = (Creation, Handed, HostDemand, Undecided)
 
 
 @dataclass(frozen=True)

@@ -67,11 +67,17 @@ def created(
             site.has_state = scope.self_value.stateful
         run.snapshot(site, scope)
         result = Tensor(node, scalar=scalar, site=site)
-        if run.default_device and event is not Shared or name.startswith("torch.cuda."):
+        by_default = run.default_device and event is not Shared and not _has_its_place(name)
+        if by_default or name.startswith("torch.cuda."):
             site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
+
+
+def _has_its_place(name: str) -> bool:
+    """Tell whether a constructor's name is that of a type, which no default device changes."""
+    return name.startswith("torch.") and name.endswith("Tensor") and name != "torch.Tensor"
 
 
 def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
@@ -112,7 +118,7 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.FloatTensor(...)` and the like."""
     for value, where in call.args:
         if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
-            if not run.default_device:
+            if not run.default_device or _has_its_place(name):
                 libraries.demand_host(run, value, where, call.scope, name)
     return created(run, LegacyCreated, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
