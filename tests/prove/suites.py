@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-LIMIT = 230  # seconds
+LIMIT = 600  # seconds of processor time: the machine may have others
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,20 @@ SUITES = (
           ("tests/test_x_transformers.py", "-k", "cache or mixed or alibi or rotary"),
           on_device=_DEFAULT,
           chooses="`torch.set_default_device`"),
-    Suite("rtqichen/torchdiffeq", "tests/odeint_tests.py, tests/event_tests.py",
-          ("tests/odeint_tests.py", "tests/event_tests.py"), path=".:tests",
+    Suite("rtqichen/torchdiffeq",
+          "tests/odeint_tests.py without all solvers on all problems, api_tests.py",
+          ("tests/odeint_tests.py", "tests/api_tests.py", "-k",
+           "not TestSolverError and not TestScipySolvers"), path=".:tests",
           chooses="each test on the CPU and on CUDA where there is one"),
 )  # fmt: skip
+
+#: Why a test that passes on the CPU fails there, by the beginnings of the tests' names: a GPU
+#: machine would refuse it, too, or what it is instead.
+JUDGED = {
+    "tests.test_x_transformers::test_custom_alibi": "true: `AlibiPositionalBias` makes its slopes "
+    "with `torch.Tensor(list)`, which `torch.set_default_device` does not move, and the model is "
+    "never moved; torch does the same for any device (`torch.set_default_device('meta')`)",
+}
 MODES = {
     "cpu": (),
     "virtual": ("--virtual-device=cuda",),
@@ -102,7 +113,8 @@ def run(suite: Suite, mode: str, corpus: Path, python: str) -> Ran:
         paths = [str(checkout / path) if not os.path.isabs(path) else path for path in paths]
         env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
         process = subprocess.Popen(
-            ["timeout", str(LIMIT), *command],
+            command,
+            preexec_fn=_limited,
             cwd=checkout / suite.folder,
             env=env,
             stdout=subprocess.PIPE,
@@ -117,6 +129,15 @@ def run(suite: Suite, mode: str, corpus: Path, python: str) -> Ran:
         if report.exists():
             _read(report, ran)
     return ran
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+
+
+def judged(name: str) -> str:
+    """Return why a test fails there, "" if nobody has looked."""
+    return next((why for begin, why in JUDGED.items() if name.startswith(begin)), "")
 
 
 @cache
@@ -184,16 +205,19 @@ def page(record: dict[str, dict[str, Ran]], commits: dict[str, str]) -> str:
             f"{_counts(cpu)} | {_counts(there)} | {len(only)} | {cpu.seconds:.0f} | {ratio} | "
             f"{quick} |"
         )
-        found += [f"| {suite.repo} | {_cell(n)} | {_cell(m)} |" for n, m in sorted(only.items())]
+        found += [
+            f"| {suite.repo} | {_cell(n)} | {_cell(m)} | {judged(n)} |"
+            for n, m in sorted(only.items())
+        ]
         if compiled is not None and (other := _different(there, compiled)):
             found += [
-                f"| {suite.repo} | {_cell(n)} | only with C++: {_cell(m)} |" for n, m in other
+                f"| {suite.repo} | {_cell(n)} | only with C++: {_cell(m)} | |" for n, m in other
             ]
     if unfinished:
         lines += ["", f"Not run to their end, and so not counted: {', '.join(unfinished)}."]
     lines += ["", "## What passes on the CPU and not there", ""]
     if found:
-        lines += ["| suite | test | what it says |", "| --- | --- | --- |", *found]
+        lines += ["| suite | test | what it says | why |", "| --- | --- | --- | --- |", *found]
     else:
         lines += ["Nothing."]
     return "\n".join(lines) + "\n"

@@ -25,6 +25,8 @@ _RECORDED = "clash", "always", "never"
 _WATCH: pytest.StashKey[Watch] = pytest.StashKey()
 _CONTEXT: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _CLASHES: pytest.StashKey[list[str]] = pytest.StashKey()
+_MADE: pytest.StashKey[int] = pytest.StashKey()  # tensors in the processes of pytest-xdist
+_SENT = "samedevice"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -156,6 +158,25 @@ def _clash(item: pytest.Item, when: str, error: BaseException) -> Clash | None:
     return clash
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send what the end of the run says to the process that says it, from one of pytest-xdist's."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and _CLASHES in session.config.stash:
+        from samedevice.prove.virtual.memory import MEMORY
+
+        output[_SENT] = MEMORY.made(), session.config.stash[_CLASHES]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take what a process of pytest-xdist sent."""
+    stash = node.config.stash
+    made, clashes = getattr(node, "workeroutput", {}).get(_SENT, (0, ()))
+    if _CLASHES in stash:
+        stash[_MADE] = stash.get(_MADE, 0) + made
+        stash[_CLASHES] += clashes
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say that the accelerator is virtual."""
     if _CLASHES not in config.stash:
@@ -172,7 +193,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     from samedevice.prove.virtual.memory import MEMORY
 
-    name, made = config.option.virtual_device, MEMORY.made()
+    name, made = config.option.virtual_device, MEMORY.made() + config.stash.get(_MADE, 0)
     terminalreporter.section("samedevice")
     if _WATCH in config.stash:
         record = config.stash[_WATCH].record()

@@ -47,6 +47,7 @@ SAME = {
 }
 
 ENDS = {
+    "a constructor that no default device reaches": "torch.set_default_device(D)\ntry: assert torch.Tensor([1.]).device.type == 'cpu' and torch.tensor([1.]).device.type == torch.device(D).type\nfinally: torch.set_default_device(None)",
     "no hidden wait": "torch.cuda.set_sync_debug_mode('error')\ntry: (d * 2 + d[0]).sum(); h.pin_memory().to(D, non_blocking=True); torch.zeros(2, device=D); torch.cuda.synchronize()\nfinally: torch.cuda.set_sync_debug_mode(0)",
     "a hidden wait is warned of": "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always'); torch.cuda.set_sync_debug_mode('warn'); d.sum().item(); torch.cuda.set_sync_debug_mode(0)\nassert [str(x.message) for x in w if 'synchronizing' in str(x.message)]",
     "gradient of a recurrent network without cuDNN": "m = nn.GRU(3, 2).to(D).eval()\nwith torch.backends.cudnn.flags(enabled=False): y = m(d[None].requires_grad_())[0]\ny.sum().backward()",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -93,7 +94,7 @@ class Accelerator:
         patches.set(
             sys.modules["torch.optim.optimizer"], "_get_foreach_kernels_supported_devices", list
         )
-        patches.set(torch, "compile", _compile)
+        patches.set(torch, "compile", _compiling(torch.compile))
         # backward passes of this thread stay in it: in the CPU's order, and also where the engine's
         # threads were set up before there were devices
         torch.autograd.set_multithreading_enabled(False)
@@ -146,8 +147,26 @@ def _following(seed: Callable[..., Any]) -> Callable[..., Any]:
     return seeded
 
 
-def _compile(model: Any = None, **options: Any) -> Any:
-    """Return the function or module itself: the virtual accelerator runs everything eagerly."""
-    if model is None:
-        return lambda function: function
-    return model
+# What traces and then runs operation by operation; other backends generate code for a GPU.
+_TRACING = frozenset(["eager", "aot_eager", "aot_eager_decomp_partition"])
+
+
+def _compiling(compile_: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `torch.compile` for an accelerator that runs everything eagerly.
+
+    Backends that only trace are torch's own, and so are those that a program brings as functions.
+    For others the function or module itself is returned.
+    """
+
+    @functools.wraps(compile_)
+    def compiling(model: Any = None, *, backend: Any = "inductor", **options: Any) -> Any:
+        if model is None:
+            return lambda model: compiling(model, backend=backend, **options)
+        if not callable(backend) and backend not in _TRACING:
+            return model
+        from torch._dynamo import trace_rules
+
+        trace_rules.add("samedevice.prove")  # our kernels are no part of what is traced
+        return compile_(model, backend=backend, **options)
+
+    return compiling

@@ -182,6 +182,10 @@ def _exchange_device(index: int) -> int:
     return previous
 
 
+def _maybe_exchange_device(index: int) -> int:  # a function of its own: Dynamo keeps a table
+    return _exchange_device(index)
+
+
 def _nothing(*args: Any, **kwargs: Any) -> None:
     pass
 
@@ -254,7 +258,7 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
         "getDevice": STATE.current,
         "setDevice": _set_device,
         "exchangeDevice": _exchange_device,
-        "maybeExchangeDevice": _exchange_device,
+        "maybeExchangeDevice": _maybe_exchange_device,
         "isInBadFork": _in_bad_fork,
         "synchronize": _nothing,
         "emptyCache": _nothing,
@@ -297,7 +301,7 @@ def _install_module(patches: Patches, module: Any, generators: tuple[Any, ...]) 
     patches.set(module, "_get_device_properties", lambda index: properties)
     patches.set(module, "_is_in_bad_fork", _in_bad_fork)
     patches.set(module, "_exchange_device", _exchange_device)
-    patches.set(module, "_maybe_exchange_device", _exchange_device)
+    patches.set(module, "_maybe_exchange_device", _maybe_exchange_device)
     patches.set(module, "device_count", STATE.visible)
     patches.set(module, "default_generators", generators)
     patches.set(module, "_queued_calls", [])
@@ -415,7 +419,7 @@ def _install_accelerator(patches: Patches) -> None:
         "getDeviceIndex": STATE.current,
         "setDeviceIndex": _set_device,
         "exchangeDevice": _exchange_device,
-        "maybeExchangeDevice": _exchange_device,
+        "maybeExchangeDevice": _maybe_exchange_device,
         "synchronizeDevice": _nothing,
         "isAllocatorInitialized": lambda: True,
         "emptyCache": _nothing,
