@@ -294,6 +294,27 @@ def test_narrow_windows_need_no_sideways_scrolling(browser: Browser) -> None:
         assert max(browser.js(heights)) < 90  # no name goes down letter by letter
 
 
+def test_programs_stand_below_each_other_where_there_is_no_room(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    code = "import torch\nx = torch.ones(2).cuda()\n"
+    names = [f"program_{number}.py" for number in range(6)]
+    page = map_.page(Project([source.from_text(code, name) for name in names]), Config())
+    (tmp_path / "map.html").write_text(page.text, "utf-8")
+    chromium.media()
+    heights = []
+    for width in (1400, 400):
+        chromium.size(width, 900)
+        chromium.open(tmp_path / "map.html")
+        scroll = "document.querySelector('.graph .scroll')"
+        assert chromium.js(f"{scroll}.scrollWidth - {scroll}.clientWidth") == 0
+        heights.append(chromium.js("document.querySelector('.graph svg').clientHeight"))
+    assert heights[1] > 2 * heights[0]
+    chromium.size(1400, 900)
+    chromium.settle()
+    assert chromium.js("document.querySelector('.graph svg').clientHeight") == heights[0]
+
+
 def test_names_and_roles_for_screen_readers(browser: Browser) -> None:
     nameless = (
         "[...document.querySelectorAll('button, a[href], [role=button], [role=region], input')]"

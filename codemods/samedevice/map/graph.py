@@ -50,6 +50,7 @@ class Box:
     y: int = 0
     width: int = _NARROW
     height: int = _HEIGHT
+    program: int = 0
 
     @property
     def bars(self) -> Iterator[tuple[float, int, float, int, str, str]]:
@@ -76,6 +77,18 @@ class Edge:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A program of a drawing, and where it is: boxes that imports connect, with their numbers."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    boxes: list[tuple[int, Box]]
+    edges: list[Edge]
+
+
+@dataclass(frozen=True)
 class Graph:
     """A drawing and its size; `folders` tells that its boxes are folders."""
 
@@ -84,6 +97,22 @@ class Graph:
     boxes: list[Box]
     edges: list[Edge]
     folders: bool
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """Yield the programs; a page moves them one below the other where there is no room."""
+        for number in dict.fromkeys(box.program for box in self.boxes):
+            boxes = [(at, box) for at, box in enumerate(self.boxes) if box.program == number]
+            inside = [box for _, box in boxes]
+            x, y = min(box.x for box in inside), min(box.y for box in inside)
+            yield Part(
+                x,
+                y,
+                max(box.x + box.width for box in inside) - x,
+                max(box.y + box.height for box in inside) - y,
+                boxes,
+                [edge for edge in self.edges if self.boxes[edge.start].program == number],
+            )
 
 
 def draw(files: Mapping[str, File], after: Mapping[str, File], names: Names) -> Graph:
@@ -215,7 +244,8 @@ def _fitting(text: str, most: int) -> str:
 def _lay_out(boxes: Mapping[str, Box]) -> None:
     """Give each box its corner: programs side by side, in shelves of one height."""
     x, y, shelf = _EDGE, _EDGE, 0
-    for program in sorted(_programs(boxes), key=lambda program: -len(program)):
+    largest_first = sorted(_programs(boxes), key=lambda program: -len(program))
+    for number, program in enumerate(largest_first):
         columns: list[list[Box]] = []
         for column in _layers(program):
             columns += [column[at : at + _TALL] for at in range(0, len(column), _TALL)]
@@ -228,6 +258,7 @@ def _lay_out(boxes: Mapping[str, Box]) -> None:
             top = y + (tallest - len(column)) * (_HEIGHT + _DOWN) // 2
             for down, box in enumerate(column):
                 box.x, box.y, box.width = x, top + down * (_HEIGHT + _DOWN), wide
+                box.program = number
                 _fit(box)
             x += wide + _ACROSS
         x += _APART - _ACROSS

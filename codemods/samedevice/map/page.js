@@ -229,7 +229,31 @@
     const keys = new Set([key, ...edges.flatMap((edge) => [edge.dataset.from, edge.dataset.to])]);
     [...edges, ...all(".box", drawing).filter((box) => keys.has(box.dataset.key))].forEach((part) => part.classList.add("on"));
   }
+  // Programs that the window has no room for side by side stand one below the other.
+  function arrange() {
+    const [edge, apart, down] = [6, 40, 20];
+    const room = drawing.parentElement.clientWidth;
+    const fits = Number(drawing.dataset.width) <= room;
+    let [x, y, shelf, wide] = [edge, edge, 0, 0];
+    for (const program of all(".program", drawing)) {
+      const [left, top, width, height] = ["x", "y", "width", "height"].map((name) => Number(program.dataset[name]));
+      if (x > edge && x + width > room - edge) [x, y, shelf] = [edge, y + shelf + down, 0];
+      if (fits) program.removeAttribute("transform");
+      else program.setAttribute("transform", `translate(${x - left} ${y - top})`);
+      wide = Math.max(wide, x + width + edge);
+      x += width + apart;
+      shelf = Math.max(shelf, height);
+    }
+    const size = fits ? [drawing.dataset.width, drawing.dataset.height] : [wide, y + shelf + edge];
+    drawing.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
+    drawing.setAttribute("width", size[0]);
+    drawing.setAttribute("height", size[1]);
+  }
   if (drawing) {
+    drawing.dataset.width = drawing.getAttribute("width");
+    drawing.dataset.height = drawing.getAttribute("height");
+    arrange();
+    addEventListener("resize", arrange);
     const part = (event) => event.target.closest?.(".box, .edge");
     drawing.addEventListener("mouseover", (event) => follow(part(event)));
     drawing.addEventListener("mouseleave", () => follow(null));

@@ -185,7 +185,8 @@ def show_hunk(
     first, last = hunk[0], hunk[-1]
     old = _range(first[1], last[2])
     new = _range(first[3], last[4])
-    text = Text(f"@@ -{old} +{new} @@\n", _STYLES["@"])
+    text = Text()  # lines around a change have no colour of their own
+    text.append(f"@@ -{old} +{new} @@\n", _STYLES["@"])
     for tag, i1, i2, j1, j2 in hunk:
         if tag == "equal":
             for line in before[i1:i2]:
