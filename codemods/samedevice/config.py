@@ -238,7 +238,7 @@ _DOTS = 1_000  # in one line; a key of many parts takes their square in time
 
 
 def _read_toml(path: str, ours: bool = False) -> dict[str, Any]:
-    """Return a document; one that is no TOML is somebody else's, unless it names our table."""
+    """Return a document; one that is no TOML is somebody else's, unless it has the table."""
     try:
         data = requirements.contents(path)
     except (FileNotFoundError, NotADirectoryError):

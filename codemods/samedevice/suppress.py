@@ -206,7 +206,7 @@ def comments_of(text: str) -> Iterator[Comment]:
 
 
 def _comment(match: re.Match[str], line: int, column: int) -> Comment | None:
-    """Return what a comment says; None for one that only happens to begin with our name."""
+    """Return what a comment says; None for one that only happens to begin with the name."""
     word, listed = match["word"], match["list"]
     end = match.end("list") if listed else match.end("word")
     span = Span(line, column + match.start(), line, column + end)

@@ -89,6 +89,13 @@ def test_no_message_and_no_rule_says(words: str) -> None:
     assert found_in(words.strip("`."), code()) == []
 
 
+def test_nobody_says_we() -> None:
+    files = [*PACKAGE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files}
+    del texts[STYLE.relative_to(ROOT).as_posix()]
+    assert found_in("we", texts) == [] and found_in("our", texts) == []
+
+
 def test_the_words_are_read_off_the_page() -> None:
     words = unwanted()
     assert len(words) > 30 and "on the host" in words and "come to rest" in words

@@ -118,10 +118,10 @@ class Forge(ABC):
     def open_or_update(self, record: Record, request: Request) -> PullRequest:
         """Open the pull request of `record.branch`, or bring the open one's text up to date.
 
-        There is never a second: an open one keeps its title and whatever was written around our
-        text, and one that was closed unmerged is returned as it is, "closed", unless it was closed
-        by `close` or `request.reopen` says so. What it could not do beside (a label, a reviewer)
-        goes to `record.notes`.
+        There is never a second: an open one keeps its title and whatever was written around the
+        batch's text, and one that was closed unmerged is returned as it is, "closed", unless it was
+        closed by `close` or `request.reopen` says so. What it could not do beside (a label, a
+        reviewer) goes to `record.notes`.
         """
         head = Head.of(record)
         with self._asking(head.project):
@@ -309,14 +309,14 @@ def together(checks: list[str]) -> str:
 
 
 def wrapped(body: str) -> str:
-    """Return our part of a pull request's text, between marks that no reader sees."""
+    """Return the batch's part of a pull request's text, between marks that no reader sees."""
     for mark in (START, END, ROLLED_BACK):
         body = body.replace(mark, "")
     return f"{START}\n{body.strip()}\n{END}"
 
 
 def merged(old: str | None, body: str) -> str:
-    """Return a pull request's text with our part replaced and what others wrote around it kept."""
+    """Return a pull request's text with the batch's part replaced, and what others wrote kept."""
     head, start, rest = (old or "").partition(START)
     _, end, tail = rest.partition(END)
     return head + wrapped(body) + tail if start and end else wrapped(body)

@@ -20,7 +20,7 @@ def bring_up(device_type: str, count: int) -> None:
 
 
 def hook_children() -> None:
-    """Have the processes that this one starts run our hook first. Needs no torch."""
+    """Have the processes that this one starts run samedevice's hook first. Needs no torch."""
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     hook = virtual.hook_directory()
     if hook not in paths:

@@ -346,7 +346,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
 
 
 def _skip() -> None:
-    """Tell `torch.compile`'s hook on frames to leave our dispatch alone, and all that it calls."""
+    """Tell `torch.compile`'s hook on frames to leave this dispatch alone, and all that it calls."""
     frames = torch._C._dynamo.eval_frame
     with contextlib.suppress(AttributeError):  # a release that tells it otherwise: slower, no worse
         nothing = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.SKIP)

@@ -167,7 +167,7 @@ class _Copier:
 
 
 def _check_out(origin: Origin, to: Path) -> None:
-    """Write a revision's files, through an index of our own: the user's stays as it is.
+    """Write a revision's files, through an index made for it: the user's stays as it is.
 
     They are as they were committed: filters (such as LFS's) that the repository names do not run.
     """

@@ -166,7 +166,7 @@ def _compiling(compile_: Callable[..., Any]) -> Callable[..., Any]:
             return model
         from torch._dynamo import trace_rules
 
-        trace_rules.add("samedevice.prove")  # our kernels are no part of what is traced
+        trace_rules.add("samedevice.prove")  # its kernels are no part of what is traced
         return compile_(model, backend=backend, **options)
 
     return compiling

@@ -179,7 +179,7 @@ def _claim(generator: Any, index: int) -> None:
                 _offset = offset
                 return
             field[0], field[1] = 0, -1
-    raise RuntimeError("the random number generators of this torch have another form than we know")
+    raise RuntimeError("the random number generators of this torch have an unknown form")
 
 
 def _number(device_type: str) -> int:

@@ -49,7 +49,7 @@ _sent: set[bytes] = set()  # names
 def install(patches: Patches) -> None:
     """Give torch the C++ half of CUDA IPC.
 
-    Raises RuntimeError if the storages of this torch have another form than we know.
+    Raises RuntimeError if the storages of this torch have a form that is not known here.
     """
     offset = _offset()
 
@@ -76,7 +76,7 @@ def _offset() -> int:
     for at in range(0, 16 * _WORD, _WORD):
         if ctypes.c_void_p.from_address(storage._cdata + at).value == storage.data_ptr():
             return at
-    raise RuntimeError("the storages of this torch have another form than we know")
+    raise RuntimeError("the storages of this torch have a form that is not known here")
 
 
 def _share(storage: Any, offset: int) -> tuple[Any, ...]:

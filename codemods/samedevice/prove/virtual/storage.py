@@ -70,7 +70,7 @@ def install_pinning(patches: Patches, allocator: int) -> None:
     offsets = range(0, 16 * word, word)
     offset = next((at for at in offsets if _word(storage._cdata + at) == allocator), None)
     if offset is None:
-        raise RuntimeError("the storages of this torch have another form than we know")
+        raise RuntimeError("the storages of this torch have a form that is not known here")
     pin, is_pinned = Tensor.pin_memory, Tensor.is_pinned
 
     def pin_memory(self: Tensor, *device: Any) -> Tensor:
