@@ -19,7 +19,16 @@ from samedevice.project import Project
 from tests.fixtures.cases import cases
 
 from .language import CLASH, TWIN, pairs
-from .relations import RELATIONS, Files, comments, padded, plain, repeated, telling_comments
+from .relations import (
+    RELATIONS,
+    Files,
+    Relation,
+    comments,
+    padded,
+    plain,
+    repeated,
+    telling_comments,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -89,12 +98,15 @@ def test_pending_names_exist() -> None:
 
 def difference(name: str, subject: str) -> str:
     """Return what a relation changes about a program's findings, in words; empty if nothing."""
-    relation = RELATIONS[name]
-    files = SUBJECTS[subject]
+    return changes(RELATIONS[name], SUBJECTS[subject]) or ""
+
+
+def changes(relation: Relation, files: Files) -> str | None:
+    """Return what a relation changes about the findings in files; None if it has nothing to do."""
     before = files if relation in ON_TEXT else plain(files)
     after = relation(before)
     if after is None:
-        return ""
+        return None
     expected, got = found(before), found(after)
     if relation is repeated:  # what is wrong with a call is wrong with each
         expected, got = Counter(set(expected)), Counter(set(got))

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice import syntax
 from samedevice.places import arithmetic, devices
@@ -355,11 +355,25 @@ def _in_line(statement: ast.stmt, scope: Scope) -> bool:
 def _in_order(scope: Scope) -> Iterator[ast.stmt]:
     """Yield the statements that are always run when a scope is, one after the other."""
     body = getattr(scope.node, "body", [])
-    for part in body if isinstance(body, list) else ():
-        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test):
-            yield from part.body
+    yield from _one_by_one(body if isinstance(body, list) else [])
+
+
+def _one_by_one(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for part in body:
+        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test) or _always(part):
+            yield from _one_by_one(part.body)
         else:
             yield part
+
+
+def _always(part: ast.stmt) -> TypeGuard[ast.With | ast.AsyncWith | ast.Try | ast.If]:
+    """Tell whether the body of a statement is run to its end whenever what follows it is."""
+    match part:
+        case ast.With() | ast.AsyncWith() | ast.Try(handlers=[]):
+            return True
+        case ast.If(test=ast.Constant(value=True)):
+            return True
+    return False
 
 
 def _line_of(statement: ast.stmt, scope: Scope) -> ast.stmt:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,7 @@ class Record:
     sites: tuple[Site, ...] = ()
     stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
     moved: tuple[tuple[int | str, Node, Spot], ...] = ()  # modules that it moves, and where to
+    told: list[bool] = field(default_factory=list)  # once it was repeated
 
     @cached_property
     def shapes(self) -> dict[int | str, object]:
@@ -270,10 +271,14 @@ class _Copy:
 
     def sites(self) -> None:
         """Repeat what the evaluation found to be decided or demanded of values that depend."""
+        first, self._record.told[:] = not self._record.told, [True]
         for site in self._record.sites:
             if isinstance(site, _REPEATED) and site.node is not None:
                 if site.node.find() in self._new:
                     self._run.sites.append(self._site(site))
+                elif first and isinstance(site, Creation):
+                    site.order = len(self._run.sites)
+                    self._run.sites.append(site)  # it is the same for all of them
 
     def _site(self, site: Site) -> Site:
         tensors = [(name, self._at(node)) for name, node in site.tensors]

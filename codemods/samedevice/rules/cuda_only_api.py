@@ -424,7 +424,7 @@ def _tested(solution: Solution, spot: Spot) -> bool:
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
-        if isinstance(parent, ast.Try):
+        if isinstance(parent, ast.Try) and parent.handlers:
             return True
         before: list[ast.expr] = []
         if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and node is not parent.test:

@@ -300,7 +300,7 @@ class _Tied:
                 asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
                 if parent in self.asking or any(word in words for word in asks):
                     return True
-            if isinstance(parent, ast.Try) and node in parent.body:
+            if isinstance(parent, ast.Try) and parent.handlers and node in parent.body:
                 return True
             node = parent
         return False
