@@ -367,6 +367,8 @@ class Interpreter(Context):
                 continue
             if isinstance(value, (Klass, Obj)):
                 own = value is level.self_value
+                if isinstance(value, Obj) and value.absent and not own:
+                    continue  # None has no device
                 devices = ((*named, outermost) for named in _devices_of(name, value, own))
                 site.devices.extend(devices)
             elif isinstance(value, Tensor):

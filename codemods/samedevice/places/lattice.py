@@ -73,6 +73,8 @@ class Lattice:
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Const) and isinstance(other, Device):
                 return _device_or_text(other, one)
+            if isinstance(one, Const) and one.value is None and isinstance(other, Obj):
+                other.absent = True
         return left if _rank(left) >= _rank(right) else right
 
     def _with_tensor(self, left: Value, right: Value) -> Value:

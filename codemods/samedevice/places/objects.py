@@ -179,13 +179,14 @@ class Obj(Value):
     registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
     to compute, as its hooks see it;
     `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
+    `absent`: what holds it holds None on another path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
     """
 
     __slots__ = (
-        "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies", "fact",
-        "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared", "site",
-        "spread", "stateful", "used",
+        "absent", "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies",
+        "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared",
+        "site", "spread", "stateful", "used",
     )  # fmt: skip
 
     def __init__(
@@ -205,6 +206,7 @@ class Obj(Value):
         self.parent: Obj | None = None
         self.borrows: list[Obj] = []
         self.shared = False
+        self.absent = False
         self.spread = False
         self.plain = False
         self.site: Site | None = None

@@ -13,6 +13,7 @@ from samedevice.places.events import Indexed, Literal, device_of
 from samedevice.places.graph import Spot
 from samedevice.places.sites import SiteGroup
 from samedevice.places.solution import Solution
+from samedevice.places.values import Device
 
 #: What a test about devices has in it.
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
@@ -69,8 +70,11 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
             spot = device.spot if device is not None else None
             literals = solution.groups_at(Literal, spot.node) if spot else ()
             literal = next(iter(literals), None)
+            code = ast.unparse(index)
+            if literal is None and _names_device(solution, group.spot, code):
+                return DeviceExpression(code)  # `.cuda(d)` goes where `.to(d)` does
             if literal is None:
-                central = solution.policy.decided_by(group.spot.path, ast.unparse(index))
+                central = solution.policy.decided_by(group.spot.path, code)
             elif literal.first.name == "cuda:0":
                 stored = solution.is_stored(literal.spot.node)
                 if stored and not literal.first.under_device_test:
@@ -81,6 +85,16 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
     if not central:
         return None
     return device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))
+
+
+def _names_device(solution: Solution, spot: Spot, code: str) -> bool:
+    """Tell whether an expression holds a `torch.device` where a value is moved."""
+    site = solution.reach.site_at(spot)
+    return site is not None and any(
+        known == code and isinstance(held, Device) and held.resolved and not held.text
+        and held.planned is None and held.rank is None
+        for known, held, _ in site.devices
+    )  # fmt: skip
 
 
 def finding(

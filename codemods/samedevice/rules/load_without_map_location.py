@@ -43,18 +43,19 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield from _to_xla(solution, group, *site.mapped) or _to_cuda(
                 solution, group, site.mapped[1]
             )
-        if site.mapped is not None or site.constructing:
-            continue
-        if "map_location" not in site.fact.params:
+        if site.mapped is not None or "map_location" not in site.fact.params:
             continue
         model = any(s.into_module for s in group.sites)
+        built = all(s.constructing and s.into_module for s in group.sites)
+        if site.constructing and (not built or site.name.endswith("_url")):
+            continue
         if not model and any(s.made is not None for s in group.sites):
             continue  # a dataset or corpus that is kept in a file: its tensors are on the host
         if not model and not any(s.moved or solution.on_device(s.node) for s in group.sites):
             continue
         name = device_names(solution).central_for(group)
-        if solution.project.style == "xla":
-            name = _ON_HOST
+        if solution.project.style == "xla" or built:
+            name = _ON_HOST  # a module that is being built is there
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
