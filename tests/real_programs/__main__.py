@@ -11,9 +11,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from threading import Lock
 
+from . import conversions, report
 from .catalogue import LISTS, Program, load
 from .examine import Examination, examine
-from .report import write
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,10 +23,10 @@ def main() -> int:
     options = _options()
     chosen = [
         program
-        for program in load()
+        for program in load(options.catalogue)
         if program.list in options.list and fnmatch(program.name, f"*{options.only}*")
     ]
-    record = Record(options.record)
+    record = Record(options.record, options.catalogue)
     if options.failed:
         good = {_key(outcome) for outcome in record.outcomes() if outcome.passed}
         chosen = [program for program in chosen if _key(program) not in good]
@@ -43,6 +43,7 @@ def main() -> int:
             baselines=options.baselines,
             diffs=options.diffs,
             virtual=options.virtual,
+            once=options.once,
             revision=options.revision,
         )
         record.put(outcome)
@@ -51,15 +52,15 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as executor:
         list(executor.map(one, chosen))
     if options.page:
-        write(record.outcomes(), options.page)
+        (conversions if options.catalogue else report).write(record.outcomes(), options.page)
     return 0
 
 
 class Record:
     """What is known of every program, kept as JSON so that a part can be run again."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, catalogue: Path | None = None) -> None:
+        self.path, self.catalogue = path, catalogue
         self.lock = Lock()
         self.entries: dict[str, dict[str, object]] = {}
         if path.exists():
@@ -74,7 +75,7 @@ class Record:
 
     def outcomes(self) -> list[Examination]:
         """The outcomes of the programs that the catalogue still lists, in its order."""
-        keys = [_key(program) for program in load()]
+        keys = [_key(program) for program in load(self.catalogue)]
         return [Examination(**self.entries[key]) for key in keys if key in self.entries]
 
 
@@ -89,11 +90,13 @@ def _rank(program: Program, chosen: list[Program]) -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.real_programs", description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="checkouts as OWNER+NAME")
+    parser.add_argument("--catalogue", type=Path, help="another than programs.toml")
     parser.add_argument("--list", default="".join(LISTS), help="letters: " + str(LISTS))
     parser.add_argument("--only", default="", metavar="PATTERN", help="part of repository/path")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for each run on CPU")
     parser.add_argument("--virtual", action="store_true", help="run on the virtual accelerator too")
+    parser.add_argument("--once", action="store_true", help="without the second fix")
     parser.add_argument("--baselines", type=Path, help="folder that keeps the runs before the fix")
     parser.add_argument("--diffs", type=Path, help="folder that receives every diff")
     parser.add_argument("--revision", default="", help="of samedevice, for the record")

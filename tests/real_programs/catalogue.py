@@ -17,6 +17,8 @@ LISTS = {
     "C": "hard-coded CUDA programs",
     "D": "notebooks",
     "E": "programs of PyTorch 0.x that stop today",
+    "F": "programs that name no device, of repositories nobody had looked at",
+    "G": "programs that need CUDA, of repositories nobody had looked at",
 }
 
 

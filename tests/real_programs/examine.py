@@ -40,6 +40,7 @@ class Examination:
     before_virtual: str | None = None  # runs on the virtual accelerator as published
     fixed: str | None = None
     changed_lines: int = 0
+    told: str = ""  # what `fix` said of what it left
     parses: str | None = None
     quiet: str | None = None  # a second fix changes nothing
     after: str | None = None  # runs on the CPU
@@ -51,9 +52,16 @@ class Examination:
     @property
     def passed(self) -> bool:
         """Whether every stage that was reached passed, and equality was among them."""
-        stages = (self.fixed, self.parses, self.quiet, self.after, self.equal)
-        virtual = (self.virtual, self.on_device, self.agrees)
-        return all(stage == "" for stage in stages) and not any(virtual)
+        stages = (self.fixed, self.parses, self.after, self.equal)
+        where_asked = (self.quiet, self.virtual, self.on_device, self.agrees)
+        return all(stage == "" for stage in stages) and not any(where_asked)
+
+    @property
+    def fit(self) -> bool:
+        """Whether the program ran as published: on the CPU, or, if it needs CUDA, there."""
+        if self.list == "G" and self.before:
+            return self.before_virtual == ""
+        return not self.before or self.list == "C"
 
     @property
     def failure(self) -> str:
@@ -65,7 +73,7 @@ class Examination:
 
     def summary(self) -> str:
         """One line for the terminal."""
-        if self.before and self.list != "C":
+        if not self.fit:
             return f"UNFIT {self.list} {self.name}: before: {self.before}"
         word = "ok   " if self.passed else "FAIL "
         return f"{word} {self.list} {self.name} +-{self.changed_lines} {self.failure}"
@@ -79,9 +87,13 @@ def examine(
     baselines: Path | None = None,
     diffs: Path | None = None,
     virtual: bool = False,
+    once: bool = False,
     revision: str = "",
 ) -> Examination:
-    """Take ``program`` through the stages; no stage raises for what the program does."""
+    """Take ``program`` through the stages; no stage raises for what the program does.
+
+    ``once``: without the second fix.
+    """
     checkout = program.checkout(corpus)
     commit = checkout / ".corpus-commit"
     result = Examination(
@@ -101,7 +113,12 @@ def examine(
         first = published.run
         result.before, result.seconds = first.reason, round(first.seconds, 1)
         result.backwards = len(first.losses)
-        _fix(result, program, before, after, diffs)
+        if result.before and program.list == "G":
+            there = stage.run(program, before, limit * VIRTUAL_SLOWER, on_virtual=True)
+            result.before_virtual = there.reason
+        if not result.fit and program.list in "FG":
+            return result
+        _fix(result, program, before, after, diffs, once)
         if result.fixed or result.parses:
             return result
         # Where the fix changed nothing, the run before is the run after.
@@ -149,11 +166,20 @@ class _Before:
 
 
 def _fix(
-    result: Examination, program: Program, before: Path, after: Path, diffs: Path | None
+    result: Examination,
+    program: Program,
+    before: Path,
+    after: Path,
+    diffs: Path | None,
+    once: bool,
 ) -> None:
     run = stage.fix(after, (), FIX_LIMIT)
     # 1: findings are left, which is no failure of the fix.
     result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
+    said = (run.stdout + run.stderr).splitlines()
+    result.told = next((line.strip() for line in said if "incomplete: " in line), "")[:300]
+    if not result.told:
+        result.told = next((line.strip() for line in said if " left as found" in line), "")[:300]
     diff = difference_of(before, after)
     result.changed_lines = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff)
     if diffs:
@@ -164,6 +190,8 @@ def _fix(
     result.parses = _parse_errors(before, after)
     if result.fixed or not diff:
         result.quiet = "" if not result.fixed else None
+        return
+    if once:
         return
     settled = _contents(after)
     stage.fix(after, (), FIX_LIMIT)

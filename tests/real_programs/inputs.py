@@ -70,9 +70,15 @@ def images(target: Path, count: int) -> None:
         image.save(target / f"{number:03}.jpg")
 
 
+def folder(target: Path, count: int) -> None:
+    """An empty folder, which git does not keep; the program writes into it."""
+    target.mkdir(parents=True, exist_ok=True)
+
+
 MAKERS: dict[str, Callable[[Path, int], None]] = {
     "words": words,
     "names": names,
     "citations": citations,
     "images": images,
+    "folder": folder,
 }

@@ -17,9 +17,11 @@ def main(path: str) -> int:
     try:
         client.execute()
     except CellExecutionError as error:
+        # A cell that leaves with status 0 ends the program, as at the end of its budget.
+        if (error.ename, error.evalue) != ("SystemExit", "0"):
+            status = 1
         print(str(error)[-3000:], file=sys.stderr)
         print(f"{error.ename}: {error.evalue}", file=sys.stderr)
-        status = 1
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "stream" and output.name == "stdout":

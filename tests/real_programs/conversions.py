@@ -1,0 +1,101 @@
+"""The page that says what became of programs that name no device, or only CUDA."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from .catalogue import LISTS
+from .examine import Examination
+
+HEAD = """# Programs converted from the CPU to a device
+
+Written by `python -m tests.real_programs --catalogue tests/real_programs/conversions.toml` from
+runs; do not edit. Programs of repositories that nobody here had looked at. They belong to their
+authors and are not part of this repository: the table names repository, commit and path. Each is
+copied with the data in its folder and run as published on the CPU; one that needs CUDA, on the
+virtual accelerator. What does not run there is no part of the sample. Then `samedevice fix --yes`,
+without further options, and the program is run again on the CPU and on the virtual accelerator.
+
+What every run is given: seed 0, one thread, no network, no file to write but its own copy (all ran
+under bubblewrap), at most four batches of each pass over a DataLoader, the end after 20 backward
+passes (*budget*), 1280 synthetic images in place of torchvision's downloads, initial weights in
+place of pretrained ones, gymnasium behind the old interface of gym. No program is patched.
+
+*On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
+parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative
+1e-4.
+
+| word | meaning |
+| --- | --- |
+| converted | edited; on the CPU it prints and computes what it did, bit for bit; on the device |
+| as it was | not edited, and on the device |
+| told | it stays on the CPU, runs everywhere as before, and `fix` says what is missing |
+| silent | it stays where it was, and no word |
+| breaks | edited, and a run after that fails or differs |
+"""
+WORDS = ("converted", "as it was", "told", "silent", "breaks")
+
+
+def verdict(outcome: Examination) -> str:
+    """One of ``WORDS``; empty where the program did not run as published."""
+    if not outcome.fit:
+        return ""
+    stages = (outcome.fixed, outcome.parses, outcome.after, outcome.equal)
+    there = (outcome.virtual, outcome.on_device, outcome.agrees)
+    if all(stage == "" for stage in (*stages, *there)):
+        return "converted" if outcome.changed_lines else "as it was"
+    stays = all(stage == "" for stage in stages) and outcome.virtual == ""
+    if outcome.changed_lines and not stays:
+        return "breaks"
+    return "told" if outcome.told else "silent"
+
+
+def write(outcomes: Sequence[Examination], page: Path) -> None:
+    """Write the page."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    fit = [outcome for outcome in outcomes if outcome.fit]
+    parts = [HEAD, _totals(fit)]
+    for letter, title in LISTS.items():
+        if chosen := [outcome for outcome in fit if outcome.list == letter]:
+            parts.append(f"## {letter}: {title}\n\n{_table(chosen)}")
+    page.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _totals(outcomes: Sequence[Examination]) -> str:
+    lines = [
+        "| list | programs | repositories | " + " | ".join(WORDS) + " |",
+        "|---|---|---|" + "---|" * len(WORDS),
+    ]
+    groups = [(title, letter) for letter, title in LISTS.items()] + [("all", "")]
+    for title, letter in groups:
+        chosen = [outcome for outcome in outcomes if outcome.list == letter or not letter]
+        if not chosen:
+            continue
+        count = Counter(verdict(outcome) for outcome in chosen)
+        repositories = {"/".join(outcome.name.split("/")[:2]) for outcome in chosen}
+        cells = [f"{count[word]} ({count[word] / len(chosen):.1%})" for word in WORDS]
+        lines.append(f"| {title} | {len(chosen)} | {len(repositories)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _table(outcomes: Sequence[Examination]) -> str:
+    lines = [
+        "| program | commit | verdict | lines changed | s | revision | given; said |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for outcome in outcomes:
+        word = verdict(outcome)
+        said = outcome.failure if word == "breaks" else outcome.told if word == "told" else ""
+        cells = [
+            outcome.name + (f" `{' '.join(outcome.args)}`" if outcome.args else ""),
+            outcome.commit[:9],
+            word,
+            str(outcome.changed_lines),
+            f"{outcome.seconds:.0f}",
+            outcome.revision,
+            ": ".join(part for part in (outcome.supplies, said) if part),
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
