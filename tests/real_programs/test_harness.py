@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from . import conversions
 from .catalogue import Program, load
 from .compare import difference, tokens
+from .examine import Examination
 from .inputs import supply
 from .report import write
 from .stage import Run
@@ -81,3 +83,45 @@ def test_inputs_are_the_same_on_every_run(tmp_path: Path) -> None:
 def test_an_empty_record_gives_a_page(tmp_path: Path) -> None:
     write([], tmp_path / "page.md")
     assert "Real programs" in (tmp_path / "page.md").read_text()
+
+
+CONVERTED = Path(__file__).with_name("conversions.toml")
+
+
+def converted(**stages: object) -> Examination:
+    """A program that was edited and is right on the device, unless `stages` say otherwise."""
+    good = ("before", "fixed", "parses", "after", "equal", "virtual", "on_device", "agrees")
+    return Examination(
+        "F",
+        "a/b/x.py",
+        (),
+        "0" * 40,
+        "",
+        **{**dict.fromkeys(good, ""), "changed_lines": 4, **stages},
+    )
+
+
+def test_what_became_of_a_conversion_has_one_word() -> None:
+    stays = {"on_device": "parameters stepped elsewhere", "agrees": None}
+    assert conversions.verdict(converted()) == "converted"
+    assert conversions.verdict(converted(changed_lines=0)) == "as it was"
+    assert conversions.verdict(converted(virtual="RuntimeError")) == "breaks"
+    assert conversions.verdict(converted(after="TypeError", equal=None)) == "breaks"
+    assert conversions.verdict(converted(changed_lines=0, told="incomplete: x", **stays)) == "told"
+    assert conversions.verdict(converted(told="1 finding left as found", **stays)) == "told"
+    assert conversions.verdict(converted(changed_lines=0, **stays)) == "silent"
+    assert conversions.verdict(converted(before="FileNotFoundError")) == ""
+
+
+def test_the_programs_to_convert_are_no_others_of_the_catalogue() -> None:
+    programs = load(CONVERTED)
+    assert {program.list for program in programs} == {"F", "G"}
+    assert not {program.repo for program in programs} & {program.repo for program in load()}
+
+
+def test_a_page_of_conversions_counts_what_ran(tmp_path: Path) -> None:
+    unfit = converted(before="FileNotFoundError")
+    conversions.write([converted(), converted(virtual="RuntimeError"), unfit], tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| all | 2 | 1 | 1 (50.0%) | 0 (0.0%) | 0 (0.0%) | 0 (0.0%) | 1 (50.0%) |" in page
+    assert "RuntimeError" in page and "FileNotFoundError" not in page
