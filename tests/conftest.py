@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from samedevice import naming, places, rules, trials
+from samedevice import naming, places, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.places.bonds import Bonds
 from samedevice.project import Project
 from samedevice.rules import Rule
 from samedevice.source import Source
+from samedevice.verify import beside
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -133,4 +134,4 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
     monkeypatch.setattr(Project, "incomplete", lambda project, found: (), raising=False)
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
-    monkeypatch.setattr(trials, "bonds", lambda project: Bonds({}, frozenset()))
+    monkeypatch.setattr(beside, "bonds", lambda project: Bonds())

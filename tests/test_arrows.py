@@ -16,7 +16,9 @@ from samedevice.places.graph import Node
 PACKAGE = Path(samedevice.__file__).parent
 
 _CORE = {"finding", "notebook", "run_order", "syntax", "source", "project", "torchfacts", "places"}
-_CHECKED = _CORE | {"cache", "config", "naming", "parallel", "plain", "suppress", "rules", "check"}
+_CHECKED = _CORE | {
+    "cache", "check", "config", "naming", "parallel", "plain", "rules", "suppress", "verify",
+}  # fmt: skip
 _FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 
 #: For each room the rooms that it may import.
@@ -42,7 +44,7 @@ ROOMS: dict[str, set[str]] = {
     "rules": {"finding", "naming", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
     "parallel": {"outside"},
-    "cache": {"__init__", "finding", "plain", "project"},
+    "cache": {"__init__", "finding", "plain", "project", "verify"},
     "reading": {"config", "files", "project", "source"},
     "check": {
         "cache",
@@ -55,6 +57,7 @@ ROOMS: dict[str, set[str]] = {
         "rules",
         "source",
         "suppress",
+        "verify",
     },  # fmt: skip
     "matching": set(),
     "lines": {"finding", "matching"},
@@ -70,10 +73,10 @@ ROOMS: dict[str, set[str]] = {
         "syntax",
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
-    "rewrite": {"erase", "finding", "notebook", "rules", "source"},
+    "rewrite": {"erase", "finding", "notebook", "rules", "source", "syntax"},
     "verify": {"finding", "matching", "places", "project", "syntax"},
-    "trials": _CHECKED | {"verify"},
-    "migrate": _FIXED | {"matching", "trials", "verify"},
+    "trials": _CHECKED,
+    "migrate": _FIXED | {"matching", "trials"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},
     "explain": {"check", "config", "finding", "places", "project", "prove", "source"},
     "report": {

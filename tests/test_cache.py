@@ -18,6 +18,7 @@ from samedevice import cache, check, migrate, places, plain, reading
 from samedevice.cache import Cache
 from samedevice.config import Config
 from samedevice.finding import Edit, Finding, Fix, Import, Origin, Resolver, Span
+from samedevice.verify.beside import told
 
 CODE = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\nmodel(torch.zeros(1, 2))\n"
 
@@ -93,7 +94,8 @@ def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
     inferred.clear()
     first = fix()
     assert first.changes == expected.changes and first.remaining == expected.remaining
-    assert {"other.py"} not in inferred
+    # once each, for what the edits make: the texts that the check saw are known with all they tell
+    assert sorted(map(sorted, inferred)) == [["alone.py"], ["helper.py", "main.py"]]
     inferred.clear()
     assert fix().changes == expected.changes
     assert not inferred
@@ -102,6 +104,20 @@ def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
     assert not inferred
     (project / "alone.py").write_text(CODE.replace("1, 2", "2, 2"))
     assert {change.path for change in fix().changes} == {"alone.py"}
+
+
+def test_what_is_told_beside_comes_back_as_it_was(project: Path) -> None:
+    found = reading.read(["."], Config())
+    first = Cache(found, Config())
+    findings = check.check(found, Config(), cache=first)
+    first.write()
+    second = Cache(found, Config())
+    for program in dict.fromkeys(found.programs[path] for path in found.about_torch):
+        here = [finding for finding in findings if finding.path in program]
+        solution = places.infer(found, program, watch=True)
+        expected = told(found, program, here, solution)
+        assert expected.bonds is not None and expected.bonds.lines
+        assert second.told(found, program) == expected
 
 
 def test_a_changed_file_is_judged_with_what_depends_on_it(

@@ -17,15 +17,18 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import __version__, plain
 from .finding import Finding
 from .project import Imported, Project
 
-FORMAT = 2
+if TYPE_CHECKING:
+    from .verify.beside import Told
+
+FORMAT = 3
 LARGEST = 100_000_000  # bytes of one project
 LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
@@ -109,36 +112,24 @@ class Cache:
         self._used.add(key)
         return found
 
-    def keep(self, part: Project, program: frozenset[str], found: Iterable[Finding]) -> None:
-        """Remember what was found in a program."""
+    def keep(
+        self, part: Project, program: frozenset[str], found: Iterable[Finding], told: Told
+    ) -> None:
+        """Remember what was found in a program, and what was told beside."""
         key = self._program(part, program)
-        self._found[key] = [plain.dump(list(found)), None]
+        self._found[key] = [plain.dump(list(found)), plain.dump(told)]
         self._used.add(key)
         self._changed = True
 
-    def doubts(
-        self, part: Project, program: frozenset[str]
-    ) -> dict[Finding, tuple[str, ...]] | None:
-        """Return what was uncertain about the fixes of a program; None when it is not known."""
-        try:
-            _, known = self._found.get(self._program(part, program), (None, None))
-            if known is not None:
-                return {
-                    plain.load(Finding, finding): plain.load(tuple[str, ...], reasons)
-                    for finding, reasons in known
-                }
-        except (TypeError, ValueError):
-            pass
-        return None
+    def told(self, part: Project, program: frozenset[str]) -> Told | None:
+        """Return what is known of a program beside what was found; None when nothing is."""
+        from .verify.beside import Told  # a check does not ask
 
-    def keep_doubts(
-        self, part: Project, program: frozenset[str], doubts: Mapping[Finding, tuple[str, ...]]
-    ) -> None:
-        """Remember what is uncertain about the fixes of a program whose findings are known."""
-        known = self._found.get(self._program(part, program))
-        if known is not None:
-            known[1] = [[plain.dump(finding), list(reasons)] for finding, reasons in doubts.items()]
-            self._changed = True
+        try:
+            _, known = self._found[self._program(part, program)]
+            return plain.load(Told, known)
+        except (TypeError, ValueError, LookupError):
+            return None
 
     def learn_imports(self, part: Project) -> None:
         """Remember what the files of a part import."""

@@ -19,6 +19,7 @@ from .project import PART, Imported, Project
 from .rules import Rule
 from .source import Source, SourceError
 from .suppress import Suppressions
+from .verify.beside import Told, told
 
 Step = Callable[[int], None]
 """Called with how many more files are done, often 0; what it raises ends the check."""
@@ -99,6 +100,7 @@ class Memory:
         program: frozenset[str],
         found: list[Finding],
         solution: Solution,
+        beside: Told | None,
     ) -> None:
         """Remember what an inference tells of a program."""
         rest = naming.rest(solution) if project is self._whole else None
@@ -236,14 +238,15 @@ class _Judge:
             within = _Within(self._step, len(program))
             found = self._known(part, program, memory)
             if found is None:
-                watch = memory is not None and memory.watches
+                watch = self._cache is not None or (memory is not None and memory.watches)
                 solution = places.infer(part, program, within.step, watch=watch)
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
-                if self._cache is not None:
-                    self._cache.keep(part, program, found)
+                beside = told(part, program, found, solution) if watch else None
+                if self._cache is not None and beside is not None:
+                    self._cache.keep(part, program, found, beside)
                 if memory is not None:
-                    memory.keep(part, program, found, solution)
+                    memory.keep(part, program, found, solution, beside)
                 solution.release()
                 del solution
                 garbage += sum(len(part.sources[path].text) for path in program)
@@ -267,7 +270,8 @@ class _Judge:
     def _elsewhere(self, parts: Sequence[Project], processes: int) -> list[Finding]:
         """Return what other processes find in parts; what they could not do is done here."""
         findings: list[Finding] = []
-        jobs = [_Job(tuple(part.sources), part.asks, self._config) for part in parts]
+        keeps = self._cache is not None
+        jobs = [_Job(tuple(part.sources), part.asks, self._config, keeps) for part in parts]
         told: Counter[int] = Counter()
 
         def tell(job: _Job, files: int) -> None:
@@ -285,11 +289,11 @@ class _Judge:
             self._project.errors += done.errors
             part._broken.update(error.path for error in done.errors)
             part.imported.update(done.imported)
-            for program, found in done.found:
+            for program, found, beside in done.found:
                 findings += found
-                if self._cache is not None:
-                    self._cache.keep(part, program, found)
-            self._step(sum(len(program) for program, _ in done.found) - told[number])
+                if self._cache is not None and beside is not None:
+                    self._cache.keep(part, program, found, beside)
+            self._step(sum(len(program) for program, _, _ in done.found) - told[number])
             if self._cache is not None:
                 self._cache.learn_imports(part)
         return findings
@@ -314,20 +318,37 @@ class _Within:
 
 @dataclass(frozen=True)
 class _Job:
-    """A part of a project for another process."""
+    """A part of a project for another process; what is told beside is kept, or not."""
 
     paths: tuple[str, ...]
     asks: tuple[str, tuple[int, int]]
     config: Config
+    keeps: bool
 
 
 @dataclass(frozen=True)
 class _Done:
     """What another process found, program by program."""
 
-    found: list[tuple[frozenset[str], list[Finding]]]
+    found: list[tuple[frozenset[str], list[Finding], Told | None]]
     errors: list[SourceError]
     imported: dict[str, list[Imported]]
+
+
+class _Beside(Memory):
+    """Takes down what is told of programs beside what is found."""
+
+    def __init__(self, watches: bool) -> None:
+        super().__init__()
+        self.watches = watches
+        self.told: dict[frozenset[str], Told | None] = {}
+
+    def keep(
+        self, project: Project, program: frozenset[str], found: list[Finding], solution: Solution,
+        beside: Told | None,
+    ) -> None:  # fmt: skip
+        """Take down what an inference tells of a program."""
+        self.told[program] = beside
 
 
 def _judge(job: _Job) -> _Done | None:
@@ -336,11 +357,13 @@ def _judge(job: _Job) -> _Done | None:
         part = Project([source.read(path) for path in job.paths], *job.asks)
     except SourceError:
         return None
-    judge = _Judge(part, job.config, select(job.config), _tell)
+    beside = _Beside(job.keeps)
+    judge = _Judge(part, job.config, select(job.config), _tell, beside)
     with no_collection():
         programs = judge._programs(part, parse=True) or []
         found = [(program, judge.part(part, [program])) for program in programs]
-    return _Done(found, part.errors, part.imported)
+    done = [(program, findings, beside.told.get(program)) for program, findings in found]
+    return _Done(done, part.errors, part.imported)
 
 
 def _tell(files: int) -> None:

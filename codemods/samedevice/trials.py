@@ -18,6 +18,7 @@ from .places import Solution
 from .places.bonds import Bonds, bonds
 from .places.focus import Rest
 from .project import Project
+from .verify.beside import Told, told
 
 _Text = tuple[int, frozenset[str], tuple[str, ...]]
 """Which files there are, the files of a program, and their texts."""
@@ -38,19 +39,19 @@ class Trials(Memory):
         self._files: dict[tuple[str, ...], int] = {}
         self._here = 0
         self._found: dict[_Text, list[Finding]] = {}
-        self._doubts: dict[_Text, dict[Finding, tuple[str, ...]]] = {}
+        self._told: dict[_Text, Told] = {}
         self._bonds: dict[frozenset[str], Bonds] = {}
 
     def begin(self, project: Project, config: Config) -> None:
         """Nothing is forgotten: each text has its own place."""
         known = self._before is not None and self._before.is_about(project, config)
-        self._told = self._before if known else None
+        self._earlier = self._before if known else None
 
     def recall(self, project: Project, program: frozenset[str]) -> list[Finding] | None:
         """Return what was found in a program whose texts were judged before."""
         found = self._found.get(self._text(project, program))
-        if found is None and self._told is not None:
-            found = self._told.recall(project, program)
+        if found is None and self._earlier is not None:
+            found = self._earlier.recall(project, program)
         return found
 
     def keep(
@@ -59,10 +60,12 @@ class Trials(Memory):
         program: frozenset[str],
         found: list[Finding],
         solution: Solution,
+        beside: Told | None,
     ) -> None:
         """Remember what an inference tells of a program."""
-        self._found[self._text(project, program)] = found
-        self._learn(project, program, found, solution)
+        assert beside is not None  # it watches
+        text = self._text(project, program)
+        self._found[text], self._told[text] = found, beside
 
     def learn(
         self,
@@ -89,52 +92,37 @@ class Trials(Memory):
             for program in verify.moving(project, finding):
                 programs.setdefault(program, []).append(finding)
         for program, moving in programs.items():
-            known = self._doubts_of(project, program, moving)
+            known = dict(self._of(project, program, moving).doubts)
             for finding in moving:
                 yield from ((finding, reason) for reason in known.get(finding, ()))
 
     def bonds(self, program: frozenset[str]) -> Bonds:
         """Return what belongs together in a program of the project as it was given."""
-        if program not in self._bonds:
+        if self.recall(self._original, program) is not None:
+            return self._of(self._original, program, ()).bonds or Bonds()
+        if program not in self._bonds:  # a large project is judged in parts, which are others
             solution = places.infer(self._original, program)
             self._bonds[program] = bonds(solution)
             solution.release()
         return self._bonds[program]
 
-    def _doubts_of(
-        self, project: Project, program: frozenset[str], findings: list[Finding]
-    ) -> dict[Finding, tuple[str, ...]]:
+    def _of(self, project: Project, program: frozenset[str], findings: Collection[Finding]) -> Told:
+        """Return what is told of a program: by this process, an earlier one, or now.
+
+        It is asked about `findings` where those of the whole are not known.
+        """
         text = self._text(project, program)
-        if text not in self._doubts and self._cache is not None:
-            known = self._cache.doubts(project, program)
+        if text not in self._told and self._cache is not None:
+            known = self._cache.told(project, program)
             if known is not None:
-                self._doubts[text] = known
-        if text not in self._doubts:
-            found = self._found.get(text, findings)
+                self._told[text] = known
+        if text not in self._told:
+            found = self.recall(project, program)
+            asked = findings if found is None else found
             solution = places.infer(project, program, watch=True)
-            self._learn(project, program, found, solution)
+            self._told[text] = told(project, program, asked, solution)
             solution.release()
-        return self._doubts[text]
-
-    def _learn(
-        self, project: Project, program: frozenset[str], found: list[Finding], solution: Solution
-    ) -> None:
-        doubts: dict[Finding, tuple[str, ...]] = {}
-        for finding, reason in verify.uncertain(project, program, found, solution.doubts):
-            doubts[finding] = *doubts.get(finding, ()), reason
-        self._doubts[self._text(project, program)] = doubts
-        if self._cache is not None:
-            self._cache.keep_doubts(project, program, doubts)
-        if any(finding.fix is not None for finding in found) and self._is_original(
-            project, program
-        ):
-            self._bonds[program] = bonds(solution)
-
-    def _is_original(self, project: Project, program: frozenset[str]) -> bool:
-        before = self._original
-        return before.programs.get(min(program)) == program and all(
-            project.sources[path].text == before.sources[path].text for path in program
-        )
+        return self._told[text]
 
     def _text(self, project: Project, program: frozenset[str]) -> _Text:
         if self._part is not project:

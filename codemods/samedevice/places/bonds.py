@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from samedevice.places.graph import Cause, Node, Spot
 from samedevice.places.solution import Solution
@@ -12,21 +13,32 @@ from samedevice.places.solution import Solution
 
 @dataclass(frozen=True)
 class Bonds:
-    """For each file and line the numbers of the groups of values that it uses.
+    """The groups of values of a program, by the numbers that they have here.
 
     Values are in one group when one of them is computed from, meets, indexes, fills or is drawn
-    from another, however many steps away: where one is moved, all of them may have to be. `idle`
-    are the groups of which the program itself puts nothing on a device.
+    from another, however many steps away: where one is moved, all of them may have to be. `used`
+    are for each file its lines, each followed by the groups of the values that it uses. `seeds` are
+    the groups of which the program itself puts nothing on a device.
     """
 
-    lines: dict[tuple[str, int], set[int]]
-    idle: frozenset[int]
+    used: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = ()
+    seeds: tuple[int, ...] = ()
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        """For each file and line the groups of the values that it uses."""
+        return {(path, line): tuple(groups) for path, lines in self.used for line, *groups in lines}
+
+    @cached_property
+    def idle(self) -> frozenset[int]:
+        """The groups of which the program itself puts nothing on a device."""
+        return frozenset(self.seeds)
 
 
 def bonds(solution: Solution) -> Bonds:
     """Return what belongs together in a program."""
     groups = _Groups()
-    found: dict[tuple[str, int], set[int]] = {}
+    found: dict[str, dict[int, set[int]]] = {}
     spots: list[tuple[Node, Spot]] = []
     for node in solution.graph.nodes:
         for other, places in _related(node):
@@ -36,12 +48,20 @@ def bonds(solution: Solution) -> Bonds:
     for site in solution.interpreter.sites:
         if isinstance(site.node, Node):
             spots.append((site.node, site.spot))
+    numbers: dict[int, int] = {}
     for node, spot in spots:
-        number = groups.number(node.find())
+        group = groups.number(node.find())
+        number = numbers.setdefault(group, len(numbers))
+        lines = found.setdefault(spot.path, {})
         for line in _lines(spot.node):
-            found.setdefault((spot.path, line), set()).add(number)
-    seeds = (node for node in solution.graph.nodes if node.find().cause is Cause.SEED)
-    return Bonds(found, frozenset(groups.number(node.find()) for node in seeds))
+            lines.setdefault(line, set()).add(number)
+    used = (
+        (path, tuple((line, *sorted(used)) for line, used in lines.items()))
+        for path, lines in found.items()
+    )
+    seeds = {node.find() for node in solution.graph.nodes if node.find().cause is Cause.SEED}
+    idle = {numbers.setdefault(groups.number(node), len(numbers)) for node in seeds}
+    return Bonds(tuple(used), tuple(sorted(idle)))
 
 
 def _related(node: Node) -> Iterator[tuple[Node, list[tuple[Node, Spot]]]]:

@@ -6,12 +6,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection
 
+from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.events import Loaded
 from samedevice.places.focus import Focus
 from samedevice.places.interpret import Interpreter
 from samedevice.places.objects import Either, Func, Scope
 from samedevice.places.values import (
     NONE,
+    UNKNOWN,
     Array,
     Const,
     Device,
@@ -74,7 +76,8 @@ class Watcher(Interpreter):
         self._held_back: dict[ast.AST, dict[int, Value]] = {}
 
     def eval(self, node: ast.expr, scope: Scope) -> Value:
-        value = super().eval(node, scope)
+        evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
+        value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
         kind = _KINDS.get(value.__class__, _FINE)
         if kind == _LOOK:
             kind = _FINE

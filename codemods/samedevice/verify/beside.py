@@ -1,0 +1,36 @@
+"""What an inference of a program tells beside what is wrong: it is asked when that is repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from samedevice.finding import Finding
+from samedevice.places import Solution
+from samedevice.places.bonds import Bonds, bonds
+from samedevice.project import Project
+from samedevice.verify.receivers import uncertain
+
+
+@dataclass(frozen=True)
+class Told:
+    """The findings whose fix moves what may be no tensor, and why; and what belongs together.
+
+    `bonds` are None of a program in which nothing can be repaired.
+    """
+
+    doubts: tuple[tuple[Finding, tuple[str, ...]], ...] = ()
+    bonds: Bonds | None = None
+
+
+def told(
+    project: Project, program: frozenset[str], findings: Iterable[Finding], solution: Solution
+) -> Told:
+    """Return what a solution that has watched tells of the findings in its program."""
+    fixed = [finding for finding in findings if finding.fix is not None]
+    if not fixed:
+        return Told()
+    doubts: dict[Finding, tuple[str, ...]] = {}
+    for finding, reason in uncertain(project, program, fixed, solution.doubts):
+        doubts[finding] = *doubts.get(finding, ()), reason
+    return Told(tuple(doubts.items()), bonds(solution))
