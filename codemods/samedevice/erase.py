@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from samedevice import syntax
@@ -90,10 +90,11 @@ def equivalent(
     `parts` are the two programs without statements that are the same in both: to compare these
     will do.
     """
-    known = frozenset(names) | _device_names(before) | _device_names(after)
+    binding = _binding(before), _binding(after)
+    known = frozenset(names).union(*map(_device_names, binding))
     old, new = (
-        _erase(whole, part, known, imports, declared, types)
-        for whole, part in zip((before, after), parts or (before, after), strict=True)
+        _erase(nodes, part, known, imports, declared, types)
+        for nodes, part in zip(binding, parts or (before, after), strict=True)
     )
     return _difference(old, new)
 
@@ -107,11 +108,19 @@ def erase(
     types: Mapping[str, str] = {},
 ) -> ast.Module:
     """Return a new tree with all that speaks of devices removed (see `equivalent`)."""
-    return _erase(tree, tree, names, imports, declared, types)
+    nodes = _binding(tree)
+    known = frozenset(names) | _device_names(nodes)
+    return _erase(nodes, tree, known, imports, declared, types)
+
+
+def _binding(tree: ast.Module) -> list[ast.AST]:
+    """Return what gives the names of a program their values, as far as that is asked for here."""
+    kinds = (ast.Assign, ast.arg, ast.Import)
+    return [node for node in syntax.walk(tree) if isinstance(node, kinds)]
 
 
 def _erase(
-    tree: ast.Module, part: ast.Module, names: Collection[str], imports: Collection[str],
+    binding: Sequence[ast.AST], part: ast.Module, names: frozenset[str], imports: Collection[str],
     declared: Collection[str], types: Mapping[str, str],
 ) -> ast.Module:  # fmt: skip
     """Return a part of a program, erased by what its names mean in the whole."""
@@ -119,21 +128,21 @@ def _erase(
     if unknown:
         raise ValueError(f"no such normal form: {', '.join(sorted(unknown))}")
     eraser = _Eraser(
-        names=frozenset(names) | _device_names(tree),
+        names=names,
         imports=frozenset(imports),
-        torch=_torch_names(tree),
+        torch=_torch_names(binding),
         declared=frozenset(declared),
-        types={**types, **_type_names(tree)},
+        types={**types, **_type_names(binding)},
     )
     return ast.Module(eraser.body(part.body), [])
 
 
-def _device_names(tree: ast.Module) -> frozenset[str]:
+def _device_names(binding: Iterable[ast.AST]) -> frozenset[str]:
     """Return the names that are only ever given devices."""
     eraser = _Eraser()
     given: set[str] = set()
     other: set[str] = set()
-    for node in syntax.walk(tree):
+    for node in binding:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -143,10 +152,10 @@ def _device_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(given - other)
 
 
-def _type_names(tree: ast.Module) -> dict[str, str]:
+def _type_names(binding: Iterable[ast.AST]) -> dict[str, str]:
     """Return the names that only ever stand for one of torch's tensor types, with its dtype."""
     found: dict[str, set[str]] = {}
-    for node in syntax.walk(tree):
+    for node in binding:
         if isinstance(node, ast.Assign):
             dtypes = {_dtype_of_type(node.value)}
             if isinstance(node.value, ast.Name):  # `Tensor = FloatTensor`
@@ -189,11 +198,11 @@ def _last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _torch_names(tree: ast.AST) -> frozenset[str]:
+def _torch_names(binding: Iterable[ast.AST]) -> frozenset[str]:
     """Return the names under which a program imports torch."""
     aliases = {
         alias.asname or "torch"
-        for node in syntax.walk(tree)
+        for node in binding
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name == "torch"

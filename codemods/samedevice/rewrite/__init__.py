@@ -74,8 +74,7 @@ class _Rewriter:
         text = self._source.text
         try:
             if active:
-                self._outline = Outline(self._source, self._edits(active))
-                self._tree = Tree(self._outline.source, self._edits(active), self._limit)
+                self._read(active)
                 active, outline = self._safe(before, active)
                 text = self._outline.filled(outline)
         except (Refused, RecursionError) as error:
@@ -88,6 +87,17 @@ class _Rewriter:
             tuple((fix, self._refused[fix]) for fix in self._fixes if fix in self._refused),
             self._new_files(active),
         )
+
+    def _read(self, fixes: Sequence[Fix]) -> None:
+        """Read what the edits concern, or the whole file where libcst cannot read less."""
+        edits = self._edits(fixes)
+        names = {item.name for fix in fixes for item in fix.resolvers}
+        try:
+            self._outline = Outline(self._source, edits, names)
+            self._tree = Tree(self._outline.source, edits, self._limit)
+        except Refused:
+            self._outline = Outline(self._source, edits, whole=True)
+            self._tree = Tree(self._outline.source, edits, self._limit)
 
     def _edits(self, fixes: Iterable[Fix]) -> list[Edit]:
         """Return the edits for this file, each once."""
