@@ -43,10 +43,13 @@ def place(path: str, span: Span, tables: Mapping[str, Lines]) -> Span | None:
     return replace(span, line=moved[0], end_line=moved[-1])
 
 
-def moved(findings: Iterable[Finding], tables: Mapping[str, Lines]) -> Iterator[Finding]:
-    """Yield findings, without fixes, at their places in the texts of now.
+def moved(
+    findings: Iterable[Finding], tables: Mapping[str, Lines], *, fixes: bool = False
+) -> Iterator[Finding]:
+    """Yield findings at their places in the texts of now; those in changed lines are left out.
 
-    Those in changed lines are left out.
+    Their fixes are left out, too: the edits are of the texts before. With `fixes` they stay as they
+    are, to tell that there are some.
     """
     for finding in findings:
         span = place(finding.path, finding.span, tables)
@@ -57,7 +60,7 @@ def moved(findings: Iterable[Finding], tables: Mapping[str, Lines]) -> Iterator[
             there = place(origin.path, origin.span, tables)
             if there is not None:
                 origins.append(replace(origin, span=there))
-        fix = None if finding.path in tables else finding.fix
+        fix = finding.fix if fixes or finding.path not in tables else None
         yield replace(finding, span=span, origins=tuple(origins), fix=fix)
 
 

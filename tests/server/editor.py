@@ -32,6 +32,7 @@ class Editor(LanguageClient):
         self.refreshes = 0
         self.texts: dict[str, str] = {}
         self.encoding = "utf-16"
+        self.sync: object = None
         self.news = asyncio.Event()
 
         @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
@@ -212,6 +213,8 @@ async def session(
     )
     chosen = answer.capabilities.position_encoding
     editor.encoding = str(getattr(chosen, "value", chosen))
+    follows = answer.capabilities.text_document_sync
+    editor.sync = getattr(follows, "change", follows)
     editor.initialized(lsp.InitializedParams())
     try:
         yield editor

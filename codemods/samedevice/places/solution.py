@@ -383,7 +383,11 @@ def infer(
     try:
         interpreter = (Watcher if watch else Interpreter)(project, program, focus)
         interpreter.step = step
-        interpreter.run()
+        try:
+            interpreter.run()
+        except BaseException:
+            interpreter.release()  # nobody waits for it: typing goes on
+            raise
         return Solution(project, interpreter)
     finally:
         if enabled:

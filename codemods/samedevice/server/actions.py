@@ -40,7 +40,10 @@ def _actions(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         path = server.find_path(params.text_document.uri)
-        analysis = await server.analyse(server.folder_of(path))
+        folder = server.folder_of(path)
+        # What is offered need not be judged yet: what an action changes is computed later.
+        analysis = server.soon(folder) if _resolves(server) else None
+        analysis = analysis or await server.analyse(folder)
         text = analysis.source(path) if analysis is not None else None
         if analysis is None or text is None or path in analysis.broken:
             return []

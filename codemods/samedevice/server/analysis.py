@@ -46,8 +46,11 @@ class Analysis:
 
     `project` has, for a text that does not parse, the last one that did; `broken` has that text
     as it is now, and what is wrong with it. `findings` are at their places in the texts of now;
-    `old` are those of them that the project's baseline has. `lines` has, for each of the `broken`,
-    where the lines of the text that parsed are in the text of now.
+    `old` are those of them that the project's baseline has. `lines` has, for each of the `broken`
+    and of the `later`, where the lines of the text that was judged are in the text of now.
+
+    `later` are texts of now that are not judged yet: what is known of them is of the texts before,
+    in lines that are left. It is to be shown, not to be fixed, though findings have their fixes.
     """
 
     project: Project
@@ -57,6 +60,8 @@ class Analysis:
     broken: Mapping[str, tuple[Source, SourceError]] = field(default_factory=dict)
     old: frozenset[Finding] = frozenset()
     lines: Mapping[str, Lines] = field(default_factory=dict)
+    later: Mapping[str, Source] = field(default_factory=dict)
+    _traces: dict[frozenset[str], Trace] = field(default_factory=dict, compare=False)
 
     @cached_property
     def now(self) -> Project:
@@ -69,6 +74,8 @@ class Analysis:
 
     def source(self, path: str) -> Source | None:
         """Return a file as it is now; None when it is not one of the project."""
+        if path in self.later:
+            return self.later[path]
         if path in self.broken:
             return self.broken[path][0]
         return self.project.sources.get(path)
@@ -154,13 +161,22 @@ class Analysis:
 
         For a text that does not parse now: those of the last one that did, in lines that are left.
         """
-        if path not in self.project.sources:
-            return []
+        known = self.known_lives(path)
+        if known is not None or path not in self.project.sources:
+            return known or []
         program = self.project.programs[path]
-        if program not in self._traces:
-            self._traces.clear()  # one is enough: the one of the file that is looked at
-            self._traces[program] = trace(self.project, program)
-        found = self._traces[program].lives(path)
+        made = trace(self.project, program)
+        self._traces.clear()  # one is enough: the one of the file that is looked at
+        self._traces[program] = made
+        return self._of(made, path)
+
+    def known_lives(self, path: str) -> list[Life] | None:
+        """Return what `lives` does if it takes no inference, else None."""
+        known = self._traces.get(self.project.programs.get(path, frozenset()))
+        return self._of(known, path) if known is not None else None
+
+    def _of(self, known: Trace, path: str) -> list[Life]:
+        found = known.lives(path)
         return found if not self.lines else list(self._kept(path, found))
 
     def _kept(self, path: str, lives: list[Life]) -> Iterator[Life]:
@@ -191,9 +207,25 @@ class Analysis:
                 found.add(replace(span, end_line=span.line, end_column=end))
         return {there for span in found if (there := place(path, span, self.lines)) is not None}
 
-    @cached_property
-    def _traces(self) -> dict[frozenset[str], Trace]:
-        return {}
+    def in_texts(self, texts: Mapping[str, str]) -> Analysis:
+        """Return what this says of texts as they have become, which takes no inference."""
+        later: dict[str, Source] = {}
+        shown: dict[str, Lines] = {}
+        lines = dict(self.lines)
+        for path, text in texts.items():
+            before = self.source(path)
+            if before is None or path.endswith(".ipynb"):
+                continue
+            now = _from_editor(text, path)
+            if now.text != before.text:
+                later[path] = now
+                shown[path] = kept(before.text, now.text)
+                lines[path] = kept(self.project.sources[path].text, now.text)
+        if not later:
+            return self
+        findings = tuple(moved(self.findings, shown, fixes=True))
+        old = frozenset(moved(self.old, shown, fixes=True))
+        return replace(self, findings=findings, old=old, lines=lines, later=later)
 
 
 class _Declined:
@@ -238,6 +270,34 @@ class Folder:
         self._glanced: tuple[object, Analysis] | None = None
         self._project: Project | None = None
         self._memory = Memory()
+        self._traced: Analysis | None = None
+
+    def soon(self, buffers: Mapping[str, str]) -> Analysis | None:
+        """Return what was last known, in the texts of now, without waiting for what is being done.
+
+        None before anything is known.
+        """
+        last = self._last
+        return last[1].in_texts(buffers) if last is not None else None
+
+    def traced(
+        self, buffers: Mapping[str, str], path: str, line: int
+    ) -> tuple[Analysis, list[Life]] | None:
+        """Return what was last known of where the values of a file live, in the texts of now.
+
+        None where that was not asked yet, and for a `line` that has changed since.
+        """
+        for known in (self._last[1] if self._last is not None else None, self._traced):
+            now = known.in_texts(buffers) if known is not None else None
+            lives = now.known_lives(path) if now is not None else None
+            if now is not None and lives is not None:
+                changed = path in now.later and line not in now.lines[path].values()
+                return None if changed else (now, lives)
+        return None
+
+    def keep_trace(self, analysis: Analysis) -> None:
+        """Remember what has traced the values of a file, until another one has."""
+        self._traced = analysis
 
     def refresh(self) -> None:
         """Look at the files and settings on the disk again at the next analysis."""

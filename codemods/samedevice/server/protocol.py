@@ -30,6 +30,7 @@ from ..cache import folder as caches
 from ..check import Step
 from ..config import ConfigError
 from ..finding import Finding, Span
+from ..places.trace import Life
 from ..source import Source
 from .analysis import Analysis, Folder, Settings
 from .edits import range_of, replaced, text_edits
@@ -73,7 +74,11 @@ class Job:
 
 
 class _Protocol(LanguageServerProtocol):
-    """Does what pygls leaves: answers to senseless requests, and cells that change in part."""
+    """Does what pygls leaves: answers to senseless requests, and texts that change in part.
+
+    pygls would put changes where Python's `str.splitlines` begins a line (also after a form feed or
+    U+2028), which neither the protocol nor Python's parser does. So it is given whole texts.
+    """
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Return a message as what it is; raises `JsonRpcException` when it is none."""
@@ -91,16 +96,28 @@ class _Protocol(LanguageServerProtocol):
         """Put a change together to whole texts: a cell's comes in parts, whatever is agreed on."""
         changed = params.change.cells
         for cell in (changed.text_content if changed else None) or ():
-            document = self.workspace.get_text_document(cell.document.uri)
-            text = document.source
-            for change in cell.changes:
-                where = getattr(change, "range", None)  # none: the whole text
-                if where is None:
-                    text = change.text
-                else:
-                    text = replaced(text, where, change.text, _encoding(self.workspace))
-            cell.changes = [lsp.TextDocumentContentChangeWholeDocument(text)]
+            cell.changes = [self._whole(cell.document.uri, cell.changes)]
         yield from super().lsp_notebook_document__did_change(params)
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(
+        self, params: lsp.DidChangeTextDocumentParams
+    ) -> Iterator[Any]:
+        """Put changes of a text together."""
+        params.content_changes = [self._whole(params.text_document.uri, params.content_changes)]
+        yield from super().lsp_text_document__did_change(params)
+
+    def _whole(
+        self, uri: str, changes: Sequence[lsp.TextDocumentContentChangeEvent]
+    ) -> lsp.TextDocumentContentChangeWholeDocument:
+        """Return what a document becomes by changes, each of the text that the one before made."""
+        text = self.workspace.get_text_document(uri).source
+        for change in changes:
+            if isinstance(change, lsp.TextDocumentContentChangePartial):
+                text = replaced(text, change.range, change.text, _encoding(self.workspace))
+            else:
+                text = change.text
+        return lsp.TextDocumentContentChangeWholeDocument(text)
 
 
 class Server(LanguageServer):
@@ -111,13 +128,11 @@ class Server(LanguageServer):
     """
 
     def __init__(self) -> None:
-        # The whole text on each change: pygls cuts it into lines where Python's str.splitlines
-        # does (form feeds, U+2028), which neither the protocol nor Python's parser calls lines.
         super().__init__(
             NAME,
             __version__,
             protocol_cls=_Protocol,
-            text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
+            text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental,
             notebook_document_sync=lsp.NotebookDocumentSyncOptions(
                 notebook_selector=[
                     lsp.NotebookDocumentFilterWithNotebook(
@@ -138,6 +153,7 @@ class Server(LanguageServer):
         self._complaint = ""
         self._published: set[str] = set()
         self._jobs: set[Job] = set()
+        self._refreshing: asyncio.Task[None] | None = None
         self._numbers: dict[str, tuple[str, list[lsp.Diagnostic]]] = {}
 
     # -- texts and folders --------------------------------------------------------------------
@@ -232,15 +248,22 @@ class Server(LanguageServer):
 
     # -- analysis -----------------------------------------------------------------------------
 
-    async def work(self, function: Callable[[Step], T], title: str = "looking at files") -> T:
+    async def work(
+        self,
+        function: Callable[[Step], T],
+        title: str = "looking at files",
+        token: lsp.ProgressToken | None = None,
+    ) -> T:
         """Run `function` on the thread of analysis; it is given what to call at its steps.
 
-        Raises `Interrupted` when the texts change. Progress is shown if it takes long.
+        Raises `Interrupted` when the texts change. Progress is shown if it takes long: under the
+        editor's `token`, or one of the server's.
         """
         job = Job()
         self._jobs.add(job)
         loop = asyncio.get_running_loop()
-        shown = loop.create_task(self._progress(job, title))
+        shown = loop.create_task(self._progress(job, title) if token is None
+                                 else self._progress_under(token, job))  # fmt: skip
         try:
             return await loop.run_in_executor(self._worker, lambda: function(job.step))
         finally:
@@ -265,6 +288,24 @@ class Server(LanguageServer):
             self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
             self.work_done_progress.tokens.pop(token, None)
 
+    async def _progress_under(self, token: lsp.ProgressToken, job: Job) -> None:
+        while True:
+            await asyncio.sleep(SLOW)
+            report = lsp.WorkDoneProgressReport(message=f"{job.files} files")
+            self.work_done_progress.report(token, report)
+
+    @contextlib.contextmanager
+    def shown(self, token: lsp.ProgressToken | None, title: str) -> Iterator[None]:
+        """Have an editor that gave a token show that something is being done."""
+        if token is not None:
+            begin = lsp.WorkDoneProgressBegin(f"samedevice: {title}")
+            self.work_done_progress.begin(token, begin)
+        try:
+            yield
+        finally:
+            if token is not None:
+                self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
+
     async def _settings_known(self) -> None:
         """Wait for the settings that the editor was asked for at the start, but not for long."""
         if not self.settled.is_set():
@@ -272,25 +313,58 @@ class Server(LanguageServer):
                 await asyncio.wait_for(self.settled.wait(), SLOW)
             self.settled.set()
 
-    async def analyse(self, folder: Folder) -> Analysis | None:
+    async def analyse(
+        self, folder: Folder, token: lsp.ProgressToken | None = None
+    ) -> Analysis | None:
         """Return what is known of `folder`; None, and a message, when the settings are wrong."""
-        return await self._analysed(folder, folder.analyse)
+        return await self._analysed(folder, folder.analyse, token)
+
+    def soon(self, folder: Folder) -> Analysis | None:
+        """Return what was last known of `folder`, in the texts of now; see `Folder.soon`."""
+        return folder.soon(self._texts_of(folder))
+
+    def traced(self, folder: Folder, path: str, line: int) -> tuple[Analysis, list[Life]] | None:
+        """Return what was last known of where the values of a file live; see `Folder.traced`."""
+        return folder.traced(self._texts_of(folder), path, line)
+
+    async def lives(self, folder: Folder, path: str) -> tuple[Analysis, list[Life]] | None:
+        """Return where the values of a file live, once all is judged; None for wrong settings."""
+        analysis = await self.analyse(folder)
+        if analysis is None:
+            return None
+        found = await self.work(lambda step: analysis.lives(path))
+        folder.keep_trace(analysis)
+        return analysis, found
+
+    def retrace(self, folder: Folder, path: str) -> None:
+        """Have the values of a file traced anew, for whoever asks next."""
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.get_running_loop().create_task(self._retrace(folder, path))
+            self._refreshing.add_done_callback(self._looked)
+
+    async def _retrace(self, folder: Folder, path: str) -> None:
+        await asyncio.sleep(REST)  # whoever types will type more
+        with contextlib.suppress(Interrupted):
+            await self.lives(folder, path)
+
+    def _texts_of(self, folder: Folder) -> dict[str, str]:
+        return {
+            path: text for path, text in self.open_texts().items() if self.folder_of(path) is folder
+        }
 
     async def glance(self, folder: Folder) -> Analysis | None:
         """Return what is most likely found in `folder`, fast; None when only `analyse` can tell."""
         return await self._analysed(folder, folder.glance)
 
-    async def _analysed(self, folder: Folder, look: Look) -> Analysis | None:
+    async def _analysed(
+        self, folder: Folder, look: Look, token: lsp.ProgressToken | None = None
+    ) -> Analysis | None:
         await self._settings_known()
         while True:
-            texts = {
-                path: text
-                for path, text in self.open_texts().items()
-                if self.folder_of(path) is folder
-            }
+            texts = self._texts_of(folder)
             settings = self.settings_of(folder)
             try:
-                analysis = await self.work(partial(look, texts, settings))
+                analysis = await self.work(partial(look, texts, settings), token=token)
             except Interrupted:
                 continue  # the texts are others by now
             except ConfigError as error:
@@ -326,6 +400,7 @@ class Server(LanguageServer):
     def look(self, pause: float = 0.0) -> None:
         """Tell the editor what is found, once its texts rest for `pause` seconds."""
         self.interrupt()
+        self._untidy += 1  # what is interrupted leaves something behind as well
         if self._waiting is not None:
             self._waiting.cancel()
         self._waiting = asyncio.get_running_loop().create_task(self._look(pause))
@@ -340,14 +415,13 @@ class Server(LanguageServer):
 
     async def _look(self, pause: float) -> None:
         await asyncio.sleep(pause)
+        if self._untidy >= UNTIDY:
+            await self._tidy()
         for folder in {self.folder_of(path): None for path in self.uris()}:
             glanced = await self.glance(folder)
             told = self._found(folder, glanced) if glanced is not None else []
             self._tell(told)
             self._tell(self._found(folder, await self.analyse(folder)), told)
-        self._untidy += 1
-        if self._untidy == UNTIDY:
-            await self._tidy()
         await asyncio.sleep(SLOW)
         self.refresh_hints()  # an edit of one file may change those of another
         await asyncio.sleep(REST - SLOW)

@@ -61,19 +61,26 @@ def _diagnostics(server: Server) -> None:
                     lsp.ProgressParams(token, lsp.WorkspaceDiagnosticReportPartialResult(some))
                 )
 
-        for folder in server.all_folders():
-            analysis = await server.analyse(folder)
-            if analysis is None:
-                continue
-            found: dict[str, list[lsp.Diagnostic]] = {}
-            for path in {*analysis.project.sources, *analysis.broken}:
-                found.setdefault(server.uri_of(path), [])
-                for uri, diagnostic in server.diagnostics(analysis, path):
-                    found.setdefault(uri, []).append(diagnostic)
-            # The cells of an open notebook are told theirs: an editor would show them twice.
-            tell({uri: items for uri, items in found.items() if not _is_cell(server, uri)})
-        tell({uri: [] for uri in known if uri not in told})
+        with server.shown(params.work_done_token, "looking at all files"):
+            for folder in server.all_folders():
+                analysis = await server.analyse(folder, params.work_done_token)
+                if analysis is not None:
+                    tell(_of_folder(server, analysis))
+            tell({uri: [] for uri in known if uri not in told})
         return lsp.WorkspaceDiagnosticReport(reports)
+
+
+def _of_folder(server: Server, analysis: Analysis) -> dict[str, list[lsp.Diagnostic]]:
+    """Return the diagnostics of a folder's documents.
+
+    The cells of an open notebook are told theirs: an editor would show them twice.
+    """
+    found: dict[str, list[lsp.Diagnostic]] = {}
+    for path in {*analysis.project.sources, *analysis.broken}:
+        found.setdefault(server.uri_of(path), [])
+        for uri, diagnostic in server.diagnostics(analysis, path):
+            found.setdefault(uri, []).append(diagnostic)
+    return {uri: items for uri, items in found.items() if not _is_cell(server, uri)}
 
 
 def _is_cell(server: Server, uri: str) -> bool:
@@ -102,10 +109,14 @@ def _places(server: Server) -> None:
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         uri, at = params.text_document.uri, params.position
         path = server.find_path(uri)
-        analysis = await server.analyse(server.folder_of(path))
-        if analysis is None:
+        folder = server.folder_of(path)
+        known = server.traced(folder, path, at.line + 1) or await server.lives(folder, path)
+        if known is None:
             return None
-        for life in await server.work(lambda step: analysis.lives(path)):
+        analysis, lives = known
+        if analysis.later:
+            server.retrace(folder, path)
+        for life in lives:
             where = server.location(analysis, path, life.span)
             if where.uri == uri and _holds(where.range, at):
                 text = _told(server, analysis, path, life)
@@ -121,9 +132,13 @@ def _places(server: Server) -> None:
         analysis = None if wanted == "off" else await server.analyse(folder)
         if analysis is None or wanted == "clashes" and not _is_told_of(analysis, path):
             return []
+        known = await server.lives(folder, path)
+        if known is None:
+            return []
+        analysis, lives = known
         hints = []
         names = analysis.names(path) if wanted == "all" else set()
-        for life in await server.work(lambda step: analysis.lives(path)):
+        for life in lives:
             if life.kind not in _HELD or life.wanted is None and life.span not in names:
                 continue
             where = server.location(analysis, path, life.span)

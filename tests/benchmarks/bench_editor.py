@@ -1,0 +1,234 @@
+"""Time the editor on one connected package: `python tests/benchmarks/bench_editor.py [FOLDER]`.
+
+Without a folder, a package of `--lines` lines is written, all of whose files imports connect. A
+client types into one file by ranges, as editors do, and asks right after each change for the code
+actions and the hover at that place, and then waits for the whole answer. Then it types `--more`
+changes without any rest, and the server's memory is looked at on the way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench_server import LARGE_HEAD, LARGE_PART, Editor, edited, make, parsing, resident
+from lsprotocol import types as lsp
+
+from samedevice.lines import edits as differences
+
+#: Lines of one file of a package that is written.
+EACH = 500
+REST = 0.05
+
+
+def written(root: Path, lines: int) -> Path:
+    """Write a package of that many lines; return a file of 1,000 of them that imports others."""
+    large = make(root, "package")
+    folder, parts = large.parent, max(0, (lines - 6_000) // EACH)
+    for number in range(parts):
+        names = {"h": number % 40, "m": number % 100}
+        names |= {"helpers": f"pack.helpers_{number % 40}", "model": f"pack.model_{number % 100}"}
+        text = LARGE_HEAD.format(**names)
+        if number:
+            text += f"from pack.part_{number - 1} import Block0 as Before\n"
+            text += "\nbefore = Before().to(device)\n"
+        count = 0
+        while text.count("\n") < EACH - 40:
+            text += LARGE_PART.format(i=count, h=names["h"], m=names["m"])
+            count += 1
+        (folder / f"part_{number}.py").write_text(text)
+    return large
+
+
+def ranged(old: str, new: str) -> list[lsp.TextDocumentContentChangeEvent]:
+    """Return the changes between two texts as an editor tells them, the last one first."""
+    return [
+        lsp.TextDocumentContentChangePartial(
+            lsp.Range(
+                lsp.Position(span.line - 1, span.column),
+                lsp.Position(span.end_line - 1, span.end_column),
+            ),
+            text,
+        )
+        for span, text in sorted(differences(old, new), key=lambda one: one[0], reverse=True)
+    ]
+
+
+class Session:
+    """One editor, one document, and what is measured."""
+
+    def __init__(self, editor: Editor, path: Path, seed: int) -> None:
+        self.editor, self.uri = editor, path.as_uri()
+        self.text, self.version = path.read_text("utf-8"), 0
+        self.random = random.Random(seed)
+
+    def open(self) -> None:
+        """Open the document."""
+        document = lsp.TextDocumentItem(self.uri, "python", 0, self.text)
+        self.editor.text_document_did_open(lsp.DidOpenTextDocumentParams(document))
+
+    def type(self) -> int:
+        """Change the document; return the line (from 0) of the change."""
+        new = self.text
+        while new == self.text:
+            new = edited(self.text, self.random)
+        changes = ranged(self.text, new)
+        self.text, self.version = new, self.version + 1
+        self.editor.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(
+                lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version), changes
+            )
+        )
+        first = changes[-1]
+        assert isinstance(first, lsp.TextDocumentContentChangePartial)
+        return first.range.start.line
+
+    async def whole(self) -> None:
+        """Wait for the diagnostics of the whole, which are asked for."""
+        await self.editor.text_document_diagnostic_async(
+            lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(self.uri))
+        )
+
+    async def actions(self, line: int) -> None:
+        """Ask for the code actions of 40 lines around one."""
+        await self.editor.text_document_code_action_async(
+            lsp.CodeActionParams(
+                lsp.TextDocumentIdentifier(self.uri),
+                lsp.Range(lsp.Position(max(line - 20, 0), 0), lsp.Position(line + 20, 0)),
+                lsp.CodeActionContext([]),
+            )
+        )
+
+    async def hover(self, line: int) -> None:
+        """Ask where the first name of a line lives."""
+        text = self.text.split("\n")[line]
+        at = lsp.Position(line, len(text) - len(text.lstrip()))
+        await self.editor.text_document_hover_async(
+            lsp.HoverParams(lsp.TextDocumentIdentifier(self.uri), at)
+        )
+
+
+async def timed(waiting: object) -> float:
+    """Return the seconds that something takes."""
+    began = time.perf_counter()
+    await waiting  # type: ignore[misc]
+    return time.perf_counter() - began
+
+
+def spread(name: str, seconds: list[float]) -> None:
+    """Print the median and the 95th of a hundred."""
+    seconds = sorted(seconds)
+    p95 = seconds[int(len(seconds) * 0.95)]
+    print(f"{name:44} {statistics.median(seconds) * 1000:8.0f} {p95 * 1000:8.0f}", flush=True)
+
+
+async def started(root: Path) -> Editor:
+    """Return a client with a server for a folder."""
+    editor = Editor()
+    await editor.start_io(sys.executable, "-m", "samedevice", "server")
+    able = lsp.TextDocumentClientCapabilities(
+        code_action=lsp.CodeActionClientCapabilities(
+            resolve_support=lsp.ClientCodeActionResolveOptions(["edit"])
+        )
+    )
+    await editor.initialize_async(
+        lsp.InitializeParams(
+            lsp.ClientCapabilities(text_document=able),
+            workspace_folders=[lsp.WorkspaceFolder(root.as_uri(), "project")],
+        )
+    )
+    editor.initialized(lsp.InitializedParams())
+    return editor
+
+
+async def run(root: Path, path: Path, count: int, more: int) -> None:
+    """Measure and print."""
+    for name in ("first answer, nothing known", "first answer, with what an earlier session kept"):
+        editor = await started(root)
+        session = Session(editor, path, 20)
+        began = time.perf_counter()
+        session.open()
+        await session.whole()
+        print(f"{name:48} {time.perf_counter() - began:8.1f} s", flush=True)
+        if name.endswith("known"):
+            await asyncio.sleep(1)
+            await ended(editor)
+    await session.hover(10)
+    told: list[float] = []
+    wholes: list[float] = []
+    asked: list[float] = []
+    hovered: list[float] = []
+    floors: list[float] = []
+    for _ in range(count):
+        began = time.perf_counter()
+        line = session.type()
+        ahead = [
+            asyncio.ensure_future(timed(session.actions(line))),
+            asyncio.ensure_future(timed(session.hover(line))),
+        ]
+        whole = asyncio.ensure_future(timed(session.whole()))
+        await editor.told(session.uri, session.version)
+        told.append(time.perf_counter() - began)
+        wholes.append(await whole)
+        asked.append(await ahead[0])
+        hovered.append(await ahead[1])
+        floors.append(parsing(session.text))
+    print(f"\n{'milliseconds':44} {'median':>8} {'p95':>8}")
+    spread("floor: ast.parse of the file", floors)
+    spread("change -> first diagnostics", told)
+    spread("change -> the whole", wholes)
+    spread("code actions, asked with the change", asked)
+    spread("hover, asked with the change", hovered)
+    process = editor._server
+    assert process is not None
+    print("\nchanges without rest: memory in MB")
+    for done in range(more):
+        if done % max(1, more // 10) == 0:
+            print(f"{done:8,} {resident(process.pid) / 1e6:8.0f}", flush=True)
+        session.type()
+        await asyncio.sleep(REST)
+    print(f"{more:8,} {resident(process.pid) / 1e6:8.0f}", flush=True)
+    await session.whole()
+    await asyncio.sleep(5)
+    print(f"{'at rest':8} {resident(process.pid) / 1e6:8.0f}", flush=True)
+    await ended(editor)
+
+
+async def ended(editor: Editor) -> None:
+    """End a session."""
+    await editor.shutdown_async(None)
+    editor.exit(None)
+    await editor.stop()
+
+
+def main() -> None:
+    """Measure a folder, or a package that is written."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", help="a project; its largest file is typed into")
+    parser.add_argument("--lines", type=int, default=50_000)
+    parser.add_argument("--edits", type=int, default=40)
+    parser.add_argument("--more", type=int, default=1_000, help="changes without rest")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        os.environ["SAMEDEVICE_CACHE_DIR"] = os.path.join(os.path.realpath(made), "cache")
+        root = Path(options.folder or os.path.join(os.path.realpath(made), "package")).resolve()
+        if options.folder:
+            path = max(root.rglob("*.py"), key=lambda each: each.read_bytes().count(b"torch"))
+        else:
+            path = written(root, options.lines)
+        texts = [each.read_text("utf-8", "replace") for each in root.rglob("*.py")]
+        lines = sum(text.count("\n") for text in texts)
+        print(f"{len(texts)} files, {lines:,} lines; typed into: {path.name}, load "
+              f"{os.getloadavg()[0]:.1f}")  # fmt: skip
+        asyncio.run(run(root, path, options.edits, options.more))
+
+
+if __name__ == "__main__":
+    main()
