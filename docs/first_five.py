@@ -153,6 +153,8 @@ def main() -> None:
             step = time.monotonic() - start, work_of_children() - busy
             steps.append((f"samedevice {command}", *step))
             screens.append((command, shorter(shown).replace(str(top), "")))
+        if "passed" not in screens[-2][1]:
+            sys.exit(f"the repaired program did not run:\n{screens[-2][1]}")
         page = (work / "map.html").stat().st_size
     write(steps, screens, page, (begun, os.getloadavg()[0]))
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef, reduce_event
+from torch.multiprocessing.reductions import StorageWeakRef, rebuild_event
 
 from samedevice.prove.virtual import bridge
 from samedevice.prove.virtual.memory import MEMORY
@@ -64,7 +64,7 @@ def install(patches: Patches) -> None:
     patches.set(torch.UntypedStorage, "_release_ipc_counter_cuda", classmethod(release))
     patches.set(torch.cuda.Event, "ipc_handle", _name_event)
     patches.set(torch.cuda.Event, "from_ipc_handle", classmethod(_open_event))
-    multiprocessing.reduction.register(torch.cuda.Event, reduce_event)  # a class of its own here
+    multiprocessing.reduction.register(torch.cuda.Event, _reduce_event)  # a class of its own here
     atexit.register(_warn_of_the_early_end)
     for kind in (multiprocessing.queues.Queue, multiprocessing.queues.JoinableQueue):
         patches.set(kind, "put", _sharing_first(vars(kind)["put"], offset))
@@ -135,6 +135,11 @@ def _receive(cls: Any, device: int, handle: Any, size: int, offset: int, *ignore
         del _received[key]
     _received[storage._cdata] = StorageWeakRef(storage)
     return storage
+
+
+def _reduce_event(event: Any) -> tuple[Any, ...]:
+    """Return what pickle keeps of an event, as a function of torch does whose name changes."""
+    return rebuild_event, (event.device, event.ipc_handle())
 
 
 def _name_event(event: Any) -> bytes:
