@@ -15,25 +15,22 @@ from functools import cached_property
 
 from samedevice.finding import Span
 from samedevice.places.events import (
-    Built,
     Cloned,
     Copied,
     Creation,
-    Drawn,
     GeneratorMade,
     GivenDevice,
-    Loaded,
     Placed,
     Placing,
-    PlainTensor,
 )
-from samedevice.places.graph import Cause, Meet, Node, Place, Spot
+from samedevice.places.graph import Meet, Node, Place, Spot
 from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.objects import Either, Obj
 from samedevice.places.sites import Site
 from samedevice.places.solution import Solution
 from samedevice.places.tracer import Tracer, members
 from samedevice.places.values import Device, Dict, Seq, Tensor, Value
+from samedevice.places.whereabouts import Whereabouts, is_moved, node_of
 from samedevice.project import Project
 
 #: Sites of a chain that are told.
@@ -55,7 +52,6 @@ NAMES = {
 }  # fmt: skip
 
 #: What is made without naming a device is on the CPU, whatever it has to meet.
-_ON_HOST = (Creation, Drawn, Built, GeneratorMade)
 _ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 
 
@@ -101,7 +97,10 @@ class Trace:
             known = self._sites.get(site.spot.node)
             if known is None or type(known) not in (*MADE, *MOVES):
                 self._sites[site.spot.node] = site
-        self._actual: dict[Value, Place] = {}
+        self._where = Whereabouts(self.solution, tracer, self._sites)
+        self.place = self._where.place
+        self.places = self._where.places
+        self.paths = self._where.paths
         self._chains: dict[Value, tuple[Event, ...]] = {}
 
     def lives(self, path: str) -> list[Life]:
@@ -149,113 +148,6 @@ class Trace:
 
     # -- places -----------------------------------------------------------------------------
 
-    def places(self, node: ast.AST, value: Value) -> list[Place]:
-        """Return where a value was whenever an expression gave it."""
-        nodes = self._tracer.then.get((node, value), [])
-        now = _node(value)
-        before = [each for each in nodes if now is None or each.find() is not now.find()]
-        found = [place for each in before for place in self._earlier(value, each)]
-        found += [self.place(value)] * (len(before) < len(nodes) or not nodes)
-        return found
-
-    def _of_parameter(self, value: Value, root: Node) -> Place | None:
-        """Return where a parameter was made that a value is taken from before its module moves."""
-        if root.cause is not Cause.UNMOVED or not isinstance(value, Tensor):
-            return None
-        _, parts = self._tracer.births.get(value, (None, ()))
-        lent = [part for part in parts if isinstance(part, Tensor) and part.lent]
-        return self._earlier(lent[0], root)[0] if lent else None
-
-    def _earlier(self, value: Value, node: Node) -> list[Place]:
-        """Return where a value was when it was not yet where it is in the end."""
-        root = node.find()
-        if self.solution.given(root) is not None and root.cause is not Cause.UNMOVED:
-            return [self.solution.place(root)]
-        if isinstance(value, Obj) and value.copied_from is not None:
-            return [self.solution.place(root)]  # with the original
-        _, parts = self._tracer.births.get(value, (None, ()))
-        if isinstance(value, Tensor) and parts and all(isinstance(p, Tensor) for p in parts):
-            return [place for part in parts for place in self.paths(part)]
-        return [Place.HOST]  # its module had not moved
-
-    def paths(self, value: Value, depth: int = 4) -> list[Place]:
-        """Return where a value is as the code is written, on each path that joins in it."""
-        root = _node(value)
-        _, parts = self._tracer.births.get(value, (None, ()))
-        if depth and len(parts) > 1 and root is not None and root.find().joins:
-            return [place for part in parts for place in self.paths(part, depth - 1)]
-        return [self.place(value)]
-
-    def place(self, value: Value) -> Place:
-        """Return where a value is as the code is written, wherever it has to be."""
-        known = self._actual.get(value)
-        if known is None:
-            self._actual[value] = Place.UNKNOWN  # of one that is made from itself
-            known = self._actual[value] = self._place(value)
-        return known
-
-    def _place(self, value: Value) -> Place:
-        node = _node(value)
-        if node is None or isinstance(value, Either):
-            places = {self.place(member) for member in members(value)}
-            return places.pop() if len(places) == 1 else Place.UNKNOWN
-        inferred = self.solution.place(node)
-        root = node.find()
-        if inferred in (Place.HOST, Place.FIXED):
-            return self._of_parameter(value, root) or inferred
-        if self.solution.given(root) is not None:
-            return inferred
-        _, parts = self._tracer.births.get(value, (None, ()))
-        if isinstance(value, Device):
-            return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
-        site = self._site(value)
-        if isinstance(site, (Placing, GivenDevice)):
-            named = [part for part in parts if isinstance(part, Device)]
-            if named:
-                return self.place(named[-1])
-        if isinstance(value, Obj):
-            if _is_empty(value):
-                return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
-            return inferred if _moves(value) else Place.HOST
-        if isinstance(site, PlainTensor):
-            return self.place(site.value)  # it stays where it was when its module moves
-        if isinstance(site, Loaded) and site.mapped is None and not site.into_module:
-            return self.place(site.saved) if site.saved is not None else Place.UNKNOWN
-        if isinstance(site, Cloned) and not site.callers_unknown:
-            return Place.HOST  # its module had not moved
-        if type(site) in MADE:
-            return Place.HOST if isinstance(site, _ON_HOST) else inferred
-        places = {self.place(part) for part in self._sources(value)} - {Place.UNKNOWN}
-        return Place.HOST if places == {Place.HOST} else inferred
-
-    def _site(self, value: Value) -> Site | None:
-        """Return the site that made a value, if one did."""
-        spot, _ = self._tracer.births.get(value, (None, ()))
-        site = self._sites.get(spot.node) if spot is not None else None
-        if type(site) not in (*MADE, *MOVES):
-            site = value.site if isinstance(value, (Tensor, Obj)) else None
-        return site
-
-    def _sources(self, value: Value) -> list[Value]:
-        """Return the tensors and modules that a value was made from."""
-        _, parts = self._tracer.births.get(value, (None, ()))
-        site = value.site if isinstance(value, Tensor) else None
-        if isinstance(site, PlainTensor):
-            parts = (site.value, *parts)
-        if not parts and isinstance(value, Tensor):  # a module's own, or a joined one
-            roots = [*(source.find() for source in value.node.flows_from), value.node.find()]
-            parts = tuple(self._modules[root] for root in roots if root in self._modules)
-        return [part for part in parts if not isinstance(part, Device) and not _is_empty(part)]
-
-    @cached_property
-    def _modules(self) -> dict[Node, Obj]:
-        """The first module at each node."""
-        found: dict[Node, Obj] = {}
-        for value in self._tracer.births:
-            if isinstance(value, Obj) and value.node is not None and not _is_empty(value):
-                found.setdefault(value.node.find(), value)
-        return found
-
     # -- chains -----------------------------------------------------------------------------
 
     def chain(self, value: Value) -> tuple[Event, ...]:
@@ -279,7 +171,7 @@ class Trace:
                 yield from self._module_steps(at, told)
                 return
             spot, _ = self._tracer.births.get(at, (None, ()))
-            site = self._site(at)
+            site = self._where.site(at)
             if isinstance(at, Device):
                 if spot is not None:
                     yield self._step("device chosen", self.place(at), spot)
@@ -300,14 +192,14 @@ class Trace:
         """Return the sources of a value, last the one that its place comes from most likely."""
         if isinstance(at, (Seq, Dict, Either)):
             return members(at)[:1]
-        node, place = _node(at), self.place(at)
+        node, place = node_of(at), self.place(at)
 
         def likely(source: Value) -> tuple[bool, bool, bool]:
-            other = _node(source)
+            other = node_of(source)
             same = node is not None and other is not None and node.find() is other.find()
             return self.place(source) is place, source in self._tracer.births, same
 
-        return sorted(self._sources(at), key=likely)
+        return sorted(self._where.sources(at), key=likely)
 
     def _module_steps(self, module: Obj, told: set[ast.AST]) -> Iterator[Event]:
         """Tell, the latest first, where a module or what holds it was moved and built."""
@@ -330,7 +222,7 @@ class Trace:
         """Tell where the device was chosen that a value was put on."""
         if not isinstance(site, (Placing, GivenDevice)):
             return
-        node = _node(value)
+        node = node_of(value)
         spot = node.find().pin_spot if node is not None else None
         if spot is not None and isinstance(spot.node, ast.expr) and not _inside(spot, site.spot):
             yield self._step("device chosen", self.place(value), spot)
@@ -357,7 +249,7 @@ class Trace:
         place, value = next(reversed(places.items()))
         varies = len(places) > 1
         chains = [self.chain(one) for one in reversed(places.values())]
-        root = _node(value)
+        root = node_of(value)
         steps = tuple(dict.fromkeys(step for chain in chains for step in chain))
         name = root.find().name if root is not None and place is Place.FIXED else ""
         if kind == "read":
@@ -366,7 +258,7 @@ class Trace:
         wanted = self._wanted(value, place) if not (varies or moved) else None
         before: Place | None = None
         if kind == "moved":
-            before = next((self.place(source) for source in self._sources(value)), None)
+            before = next((self.place(source) for source in self._where.sources(value)), None)
             before = Place.HOST if isinstance(value, Obj) and before is None else before
         return Life(
             span, kind or _kind(value), Place.FOLLOWS if varies else place, wanted, name, varies,
@@ -375,7 +267,7 @@ class Trace:
 
     def _wanted(self, value: Value, place: Place) -> Place | None:
         """Return where a value has to be, if that is not where it is."""
-        node = _node(value)
+        node = node_of(value)
         inferred = self.solution.place(node)
         if isinstance(value, Obj) and place is Place.FOLLOWS:
             return None
@@ -385,7 +277,7 @@ class Trace:
 
     def _is_shown(self, value: Value) -> bool:
         """Tell whether a value is known to be a tensor or module rather than only used like one."""
-        node = _node(value)
+        node = node_of(value)
         if node is None:
             inner = members(value)
             return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, inner))
@@ -429,12 +321,6 @@ def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
             gc.enable()
 
 
-def _node(value: Value) -> Node | None:
-    if isinstance(value, Either):
-        return _node(value.options[0])
-    return value.node if isinstance(value, (Tensor, Device, Obj)) else None
-
-
 def _kind(value: Value) -> str:
     if isinstance(value, Either):
         return _kind(value.options[0])
@@ -455,20 +341,10 @@ def _kept(values: list[Value]) -> list[Value]:
         if isinstance(value, Obj)
         and value.site is not None
         and value.site.constructing
-        and not _moves(value)
+        and not is_moved(value)
         and value.parent is None
     ]
     return [value for value in values if value not in forgotten] or values
-
-
-def _is_empty(value: Value) -> bool:
-    """Tell whether a value is a module without parameters and buffers: it is nowhere."""
-    return isinstance(value, Obj) and value.family == "module" and not value.stateful
-
-
-def _moves(module: Obj) -> bool:
-    """Tell whether a module, or one that it is a part of, was moved."""
-    return any(whole.moves for whole in module.wholes())
 
 
 def _inside(inner: Spot, outer: Spot) -> bool:

@@ -11,8 +11,9 @@ from samedevice import source
 from samedevice.places.events import ArmTaken, BranchTaken
 from samedevice.places.graph import Place
 from samedevice.places.objects import Either, Obj
-from samedevice.places.trace import Trace, _moves, trace
+from samedevice.places.trace import Trace, trace
 from samedevice.places.values import Device, Tensor, Value
+from samedevice.places.whereabouts import is_moved
 from samedevice.project import Project
 
 from .instrument import KINDS, Key, key
@@ -76,7 +77,7 @@ def _said(known: Trace, tree: ast.Module) -> Iterator[tuple[Key, Said]]:
         modules = frozenset(place for one in values for place in _places(known, node, one, Obj))
         if tensors or modules:
             code = " ".join(ast.unparse(node).split())
-            moved = all(_moves(one) for one in values if isinstance(one, Obj))
+            moved = all(is_moved(one) for one in values if isinstance(one, Obj))
             yield key(node), Said(code[:120], tensors, modules, moved, len(values) >= MOST)
 
 

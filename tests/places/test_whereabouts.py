@@ -1,0 +1,84 @@
+"""Where an expression's value is as the code is written, on each path that leads there."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from samedevice import source
+from samedevice.places.graph import Place
+from samedevice.places.trace import trace
+from samedevice.project import Project
+
+HEAD = "import torch\nfrom torch import nn\n"
+CHOICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+TRAINING = """\
+model = nn.LSTM(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+
+
+def places(text: str, code: str) -> set[Place]:
+    """Return where the values of an expression are, wherever it is written."""
+    project = Project([source.from_text(text, "main.py")])
+    known = trace(project)
+    found: set[Place] = set()
+    for node in ast.walk(project.tree("main.py") or ast.Module([], [])):
+        if isinstance(node, ast.expr) and ast.unparse(node) == code:
+            for value in known._tracer.seen.get(node, ()):
+                at = known.places(node, value)
+                found.update(known.paths(value) if at == [known.place(value)] else at)
+    return found
+
+
+def test_what_a_loop_carries_in_a_program_for_the_cpu_is_there() -> None:
+    text = f"""\
+{HEAD}{TRAINING}state = (torch.zeros(1, 1, 3), torch.zeros(1, 1, 3))
+for step in range(3):
+    given = state
+    out, state = model(torch.rand(4, 1, 3), given)
+    total = 0
+    for part in out:
+        total += part.sum()
+    total.backward()
+    optimizer.step()
+"""
+    for code in ("out", "part.sum()", "total", "model(torch.rand(4, 1, 3), given)"):
+        assert places(text, code) == {Place.HOST}, code
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "expected"),
+    [
+        ("x = torch.ones(3)\nif len(x) > 2:\n    x = x.to(device)\nprint(x)", "x",
+         {Place.HOST, Place.CENTRAL}),
+        ("import io\nfile = io.BytesIO()\ntorch.save(torch.ones(3), file)\ny = torch.load(file)",
+         "torch.load(file)", {Place.HOST}),
+        ("y = torch.load('rows.pt')\nz = y + torch.ones(3, device=device)", "torch.load('rows.pt')",
+         {Place.UNKNOWN}),
+        ("m = nn.Linear(3, 3)\nkept = [p.clone() for p in m.parameters()]\nm.to(device)",
+         "p.clone()", {Place.HOST}),
+        ("table, x = torch.zeros(9, 3), torch.ones(2, device=device)\nprint(table[x.size(0)])",
+         "table[x.size(0)]", {Place.HOST}),
+    ],
+)  # fmt: skip
+def test_a_value_is_where_the_code_puts_it(body: str, code: str, expected: set[Place]) -> None:
+    assert places(HEAD + CHOICE + body + "\n", code) == expected
+
+
+def test_a_module_that_is_built_is_where_its_parts_are() -> None:
+    text = f"""\
+{HEAD}{CHOICE}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3).to(device)
+        self.count(self)
+
+    def count(self, whole):
+        print(whole)
+
+Net()
+"""
+    assert places(text, "whole") == {Place.CENTRAL}
