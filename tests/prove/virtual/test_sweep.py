@@ -22,6 +22,14 @@ def test_the_page_is_what_was_found() -> None:
     assert sweep.PAGE.read_text("utf-8") == sweep.page(found)
 
 
+def test_every_deviation_has_its_reason() -> None:
+    found = json.loads(sweep.FOUND.read_text("utf-8"))["deviations"]
+    without = [
+        n for names in found.values() for n, told in names.items() if not sweep.reason(n, told)
+    ]
+    assert without == []
+
+
 def test_a_new_deviation_is_a_regression() -> None:
     rows = [
         ("values", "add", "all on the device", "equal"),
