@@ -22,6 +22,8 @@ What every run is given: seed 0, one thread, no network, no file to write but it
 under bubblewrap), at most four batches of each pass over a DataLoader, the end after 20 backward
 passes (*budget*), 1280 synthetic images in place of torchvision's downloads, initial weights in
 place of pretrained ones, gymnasium behind the old interface of gym. No program is patched.
+*Revision* is the commit of samedevice. The aim is 150 programs, 98 % of them converted and the
+others told.
 
 *On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
 parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative
@@ -77,6 +79,14 @@ def _totals(outcomes: Sequence[Examination]) -> str:
         repositories = {"/".join(outcome.name.split("/")[:2]) for outcome in chosen}
         cells = [f"{count[word]} ({count[word] / len(chosen):.1%})" for word in WORDS]
         lines.append(f"| {title} | {len(chosen)} | {len(repositories)} | {' | '.join(cells)} |")
+    ends = sum(outcome.after == "" for outcome in outcomes)
+    same = sum(outcome.equal == "" and outcome.before == "" for outcome in outcomes)
+    before = sum(outcome.before == "" for outcome in outcomes)
+    lines += [
+        "",
+        f"On the CPU {ends} of {len(outcomes)} run to the end afterwards. Of the {before} that did",
+        f"so before, {same} print and compute the same.",
+    ]
     return "\n".join(lines) + "\n"
 
 
