@@ -44,7 +44,7 @@ def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
         case Tensor():
             if value.packed or not value.node.find().sure:
                 return unknown_batch(run, value, spot, scope)
-            return Tensor(value.node)
+            return Tensor(value.node, scalar=value.row)
         case Obj():
             found = _of_instance(run, value, spot, scope)
             if found is not None:

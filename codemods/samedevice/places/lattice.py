@@ -106,7 +106,11 @@ class Lattice:
     def _tensors(self, left: Tensor, right: Tensor) -> Tensor:
         doubt = max(left.doubt, right.doubt)
         if left.node.find() is right.node.find():
-            return left if left.doubt is doubt else right
+            same = left if left.doubt is doubt else right
+            if left.row is not right.row:
+                same = same.copy()
+                same.row = False
+            return same
         # What has no dimensions may stay where it is: only the other one has to be somewhere.
         alike = left.scalar is right.scalar
         sources = [each.node for each in (left, right) if alike or not each.scalar]

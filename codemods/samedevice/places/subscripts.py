@@ -19,6 +19,7 @@ from samedevice.places.values import (
     Dict,
     Doubt,
     Rank,
+    Scalar,
     Seq,
     Tensor,
     Value,
@@ -252,12 +253,17 @@ def index_tensor(
         if len(key.items) == len(index.elts):
             parts = list(zip(key.items, index.elts, strict=True))
     for value, node in parts:
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not value.scalar:  # what has no dimensions is read
             base, inside = Spot(spot.path, owner_node), Spot(spot.path, node)
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
     if owner.packed:
         return part(run, owner, key.value if isinstance(key, Const) else None)
-    return _of_same(owner)
+    made = _of_same(owner)
+    if owner.row:
+        made.row = isinstance(index, ast.Slice)
+        number = isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
+        made.scalar = number and not made.row
+    return made
 
 
 def _of_same(owner: Tensor) -> Tensor:

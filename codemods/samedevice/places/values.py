@@ -203,7 +203,8 @@ class Tensor(Value):
 
     Its node's `sure` is false for a value that is a tensor only as far as its use suggests (a
     parameter of a function that nobody calls). `scalar`: it has no dimensions, so it may mix with
-    any device in elementwise operations. `packed`: its structure is not known, each member may be
+    any device in elementwise operations. `row`: it has one dimension, and its members have none.
+    `packed`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
     `collated`: a loader makes it of numbers, or a list of what turns out to be texts. `doubt`: what
@@ -213,13 +214,14 @@ class Tensor(Value):
 
     __slots__ = (
         "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "packed",
-        "parameter", "pinned", "scalar", "site",
+        "parameter", "pinned", "row", "scalar", "site",
     )  # fmt: skip
 
     def __init__(self, node: Node, *, scalar: bool = False, site: Produced | None = None) -> None:
         self._node = node
         self.lent = False
         self.scalar = scalar
+        self.row = False
         self.site = site
         self.collated = False
         self.leaf = False
@@ -247,7 +249,7 @@ class Tensor(Value):
         made.lent = self.lent
         made.leaf, made.parameter, made.packed = self.leaf, self.parameter, self.packed
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
-        made.doubt = self.doubt
+        made.doubt, made.row = self.doubt, self.row
         return made
 
     def doubted(self, doubt: Doubt) -> Tensor:

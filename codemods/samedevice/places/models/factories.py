@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
+#: What has one dimension, whatever it is given.
+_ROWS = frozenset(
+    f"torch.{name}" for name in ("arange", "range", "linspace", "logspace", "randperm")
+)
+
+
 def created(
     run: Interpreter, event: type[Creation], name: str, fact: Fact, args: list[Arg],
     kwargs: dict[str, Arg], spot: Spot, scope: Scope,
@@ -71,6 +77,7 @@ def created(
         if by_default or name.startswith("torch.cuda."):
             site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
+    result.row = name in _ROWS
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
 

@@ -62,6 +62,8 @@ PARTS = frozenset(
     ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",
      "named_modules", "named_children"]
 )  # fmt: skip
+#: Methods that may add dimensions to the tensor itself.
+_SHAPING = ("unsqueeze_", "resize_", "as_strided_", "set_")
 #: Methods of a tensor that take a function, to be called with its gradient or with itself.
 _TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 
@@ -180,6 +182,7 @@ def _computed(
     if fact.out in ("scalar", "none"):
         return SCALAR
     if fact.out == "self":
+        owner.row = owner.row and not name.startswith(_SHAPING)
         return owner
     if name == "clone" and owner.owner is not None and not owner.owner.moves:
         # Where a copy of a parameter is depends on whether the module moves before or after.
@@ -240,7 +243,7 @@ def move_tensor(
         if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
             return Tensor(run.graph.node(spot), scalar=owner.scalar)  # it may be a device
         moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
-        moved.packed, moved.leaf = owner.packed, owner.leaf
+        moved.packed, moved.leaf, moved.row = owner.packed, owner.leaf, owner.row
         return moved
     site = run.record(TensorMoved(spot, owner.node, scope, name, device=device, tensor=owner))
     site.type, site.workers = devices.legacy_type(args), run.workers
@@ -264,6 +267,7 @@ def move_tensor(
         if perhaps_module(owner) and run.parent_statement(spot) is not None:
             if isinstance(receiver.node, ast.Name):
                 assignment.bind(run, receiver.node.id, result, scope)
+    result.row = owner.row
     return result
 
 
