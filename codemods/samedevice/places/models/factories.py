@@ -125,7 +125,7 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.FloatTensor(...)` and the like."""
     for value, where in call.args:
         if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
-            if not run.default_device or _has_its_place(name):
+            if not run.default_device:
                 libraries.demand_host(run, value, where, call.scope, name)
     return created(run, LegacyCreated, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
