@@ -58,6 +58,8 @@ ENDS = {
     "sqrt of a half complex": "assert torch.sqrt(d.to(torch.complex32)).dtype == torch.complex32",
     "memory, counted": "import gc; gc.collect(); torch.cuda.reset_peak_memory_stats(); a = torch.cuda.memory_allocated(); x = torch.ones(1000, device=D); assert torch.cuda.memory_allocated() == a + 4096; y = x.view(10, 100); del x; assert torch.cuda.memory_allocated() == a + 4096; del y; assert torch.cuda.memory_allocated() == a and torch.cuda.max_memory_allocated() == a + 4096",
     "memory of parameters that move": "import gc; gc.collect(); a = torch.cuda.memory_allocated(); m = nn.Linear(32, 16).to(D); assert torch.cuda.memory_allocated() == a + 2048 + 512; m.cpu(); assert torch.cuda.memory_allocated() == a",
+    "memory after an export": "m = nn.Linear(3, 2).to(D); e = torch.export.export(m, (d,)); assert torch.cuda.memory_allocated() > 0 and torch.equal(e.module()(d), m(d))",
+    "memory wakes no proxies": "class Lazy:\n    __class__ = property(lambda self: 1 / 0)\nkept = [Lazy()]; x = torch.ones(3, device=D); assert torch.cuda.memory_allocated() >= 512",
     "memory is quick": "import time; x = [torch.ones(1, device=D) for _ in range(2000)]; t = time.perf_counter(); [torch.cuda.memory_allocated() for _ in range(50)]; assert time.perf_counter() - t < 2",
 }
 
