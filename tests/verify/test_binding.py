@@ -23,7 +23,7 @@ PROGRAMS: dict[str, tuple[State, str]] = {
     "annotated value": (BOUND, "NAME: int = 1\nNAME  # ?"),
     "imported": (BOUND, "import NAME.sub\nNAME  # ?"),
     "imported as": (UNBOUND, "import NAME as other\nNAME  # ?"),
-    "star": (BOUND, "from somewhere import *\nNAME  # ?"),
+    "star": (UNBOUND, "from somewhere import *\nNAME  # ?"),
     "one branch": (EITHER, "if x:\n    NAME = 1\nNAME  # ?"),
     "both branches": (BOUND, "if x:\n    NAME = 1\nelse:\n    NAME = 2\nNAME  # ?"),
     "elif": (EITHER, "if x:\n    NAME = 1\nelif y:\n    NAME = 2\nNAME  # ?"),

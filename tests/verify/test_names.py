@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +164,37 @@ def test_imports(name: str) -> None:
     files = {"a.py": script.format(""), "device.py": other}
     said = _said(files, {"a.py": script.format(statement)})
     assert said == ([("a.py", 2, reason)] if reason else [])
+
+
+def test_what_a_star_import_brings() -> None:
+    """It brings what the project's own file binds, and hides nothing that is bound elsewhere."""
+    text = "import torch\nfrom other import *\n\ndef f(x):\n    return {}\n"
+    text += "\nif __name__ == '__main__':\n    device = 1\n"
+    files = {"a.py": text.format("x"), "b.py": "import torch\nimport a\n"}
+    changed = {"a.py": text.format("x.to(device)")}
+    reason = "`device` may not be bound here in a process that imports this file"
+    assert _said(files | {"other.py": "number = 1\n"}, changed) == [("a.py", 5, reason)]
+    assert not _said(files | {"other.py": "device = 1\n"}, changed)
+
+
+def test_a_name_with_two_underscores_is_another_one_in_a_class() -> None:
+    text = "import torch\n__device = 1\n\nclass A:\n    def f(self, x):\n        return {}\n"
+    said = _said({"a.py": text.format("x")}, {"a.py": text.format("x.to(__device)")})
+    assert said == [("a.py", 6, "`__device` has another name in a class")]
+
+
+def test_an_installed_package_and_a_test_do_not_see_what_lies_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no file there says how a package is built
+    changed = "import torch\nfrom device import device\n"
+    package = {"p/__init__.py": "", "p/a.py": "import torch\n", "device.py": "device = 1\n"}
+    assert not _said(package, {"p/a.py": changed})
+    told = "there is no module device for this file"
+    assert _said(package | {"setup.py": ""}, {"p/a.py": changed}) == [("p/a.py", 2, told)]
+    test = {"tests/test_a.py": "import torch\n", "device.py": "device = 1\n"}
+    assert _said(test, {"tests/test_a.py": changed}) == [("tests/test_a.py", 2, told)]
+    assert not _said(test | {"conftest.py": ""}, {"tests/test_a.py": changed})
 
 
 def test_a_package_imports_from_itself() -> None:

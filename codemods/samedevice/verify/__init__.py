@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from samedevice.project import Project
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
-from samedevice.verify.imports import unresolved
+from samedevice.verify.imports import brought, unresolved
 from samedevice.verify.names import unbound
 from samedevice.verify.receivers import moving, uncertain
 
@@ -42,7 +42,7 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
         try:
             edited = Edited(trees[0], trees[1], (old.text, source.text))
             found = [
-                *unbound(edited, imported=path in before.importers),
+                *unbound(edited, imported=path in before.importers, brought=brought(after, path)),
                 *unresolved(before, after, path, edited),
                 *mistyped(edited),
             ]

@@ -33,20 +33,23 @@ _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__pa
 
 
 def states(
-    callers: Callers, names: Collection[str], *, as_main: bool = True
-) -> dict[ast.Name, State]:
+    callers: Callers, names: Collection[str], *, as_main: bool = True,
+    brought: Collection[str] = (),
+) -> dict[ast.Name, State]:  # fmt: skip
     """Return what each use of one of the names in a file may find.
 
     `as_main`: the file runs as a program; otherwise it is imported, and what it guards by
     `if __name__ == "__main__":` does not happen. A function that nothing in the file calls is
-    taken to be called when all of the file has run.
+    taken to be called when all of the file has run. `brought` are the names that its
+    `from module import *` bring, as far as that is known.
     """
-    return _Module(callers, frozenset(names), as_main).found
+    return _Module(callers, frozenset(names), as_main, frozenset(brought)).found
 
 
 def at_end(tree: ast.Module, names: Collection[str]) -> Names:
     """Return the states of names of a file for those who import it."""
-    return _Module(Callers(tree), frozenset(names), as_main=False).end
+    asked = frozenset(names)  # an import of all names may bring any of them
+    return _Module(Callers(tree), asked, as_main=False, brought=asked).end
 
 
 def _join(one: Names | None, other: Names | None) -> Names | None:
@@ -81,8 +84,11 @@ class _Later:
 class _Module:
     """The analysis of one file."""
 
-    def __init__(self, callers: Callers, names: frozenset[str], as_main: bool) -> None:
+    def __init__(
+        self, callers: Callers, names: frozenset[str], as_main: bool, brought: frozenset[str]
+    ) -> None:
         self.names = names
+        self.brought = brought & names
         self.as_main = as_main
         self.found: dict[ast.Name, State] = {}
         self.callers = callers
@@ -228,8 +234,10 @@ class _Flow:
 
     def _import(self, node: ast.Import | ast.ImportFrom, names: Names) -> Names:
         for alias in node.names:
-            if alias.name == "*":  # which names that brings is not told here
-                return dict.fromkeys(names, State.BOUND)
+            if alias.name == "*":
+                for bound in self._module.brought:
+                    names = self._set(bound, State.BOUND, names)
+                continue
             bound = alias.asname or alias.name.partition(".")[0]
             names = self._set(bound, State.BOUND, names)
         return names

@@ -8,12 +8,16 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.project import Project
+from samedevice.syntax import walk
 from samedevice.verify.binding import State, at_end
 from samedevice.verify.callers import is_main_test
 from samedevice.verify.edited import Edited
 
 #: What edited code imports from elsewhere: it came with the program or with Python.
 _ELSEWHERE = frozenset({"torch"}) | sys.stdlib_module_names
+
+#: The files that say how a package is built.
+_BUILDS = ("setup.py", "setup.cfg", "pyproject.toml")
 
 
 def unresolved(
@@ -75,7 +79,8 @@ def _is_reached(project: Project, path: str, module: str, target: str) -> bool:
     """
     searched = _searched(module, target)
     if not project.is_package(posixpath.join(searched, "any.py")):
-        return True
+        if project.is_package(target) or not _is_left_behind(project, path, searched):
+            return True
     if _imports_from(project, path, searched):
         return True
     starts = [
@@ -84,6 +89,32 @@ def _is_reached(project: Project, path: str, module: str, target: str) -> bool:
         if start != path and start not in project.importers and _leads_to(project, start, path)
     ]
     return bool(starts) and all(_imports_from(project, start, searched) for start in starts)
+
+
+def _is_left_behind(project: Project, path: str, searched: str) -> bool:
+    """Tell whether a file may run where a folder's own modules are not.
+
+    A package that is installed comes without what lies beside it. pytest puts the folder of a test
+    on Python's path, and not the one above it, unless a `conftest.py` is there.
+    """
+    folder = posixpath.dirname(path)
+    if folder == searched:
+        return False
+    if project.is_package(path):
+        return any(_builds(project, posixpath.join(searched, name)) for name in _BUILDS)
+    is_test = posixpath.basename(path).startswith("test_")
+    return is_test and posixpath.join(searched, "conftest.py") not in project.sources
+
+
+def _builds(project: Project, path: str) -> bool:
+    """Tell whether a file says how a package is built."""
+    if path in project.sources:
+        return True
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return not path.endswith(".toml") or "[build-system]" in file.read()
+    except OSError:
+        return False
 
 
 def _imports_from(project: Project, path: str, searched: str) -> bool:
@@ -113,6 +144,40 @@ def _runs_by_path(edited: Edited) -> bool:
 
 def _has_relative(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.ImportFrom) and node.level for node in tree.body)
+
+
+def brought(project: Project, path: str) -> set[str]:
+    """Return the names that the star imports of a file bring from the project's own files."""
+    found: set[str] = set()
+    seen, queue = {path}, [path]
+    while queue:
+        here = queue.pop()
+        tree = project.tree(here)
+        for node in tree.body if tree is not None else ():
+            if here != path:
+                found.update(_bound_by(node))
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                target = project.resolve(here, node.module or "", node.level)
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    queue.append(target)
+    return {name for name in found if not name.startswith("_")}
+
+
+def _bound_by(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a file binds for those who import it."""
+    if isinstance(statement, ast.If) and is_main_test(statement.test):
+        return
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield statement.name
+        return
+    for node in walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (each.asname or each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
 
 
 def _leads_to(project: Project, start: str, goal: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from samedevice import syntax
@@ -19,11 +19,13 @@ _STARTING = frozenset(
 _PROCESSES = ("multiprocessing", "concurrent.futures")
 
 
-def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
+def unbound(
+    edited: Edited, *, imported: bool, brought: Collection[str] = ()
+) -> Iterator[tuple[ast.AST, str]]:
     """Yield uses of names that an edit made wrong, each with what is wrong.
 
     `imported`: other files import this one, so its functions run without what is under
-    `if __name__ == "__main__":`.
+    `if __name__ == "__main__":`. `brought` are the names that its `from module import *` bring.
     """
     names = set(_touched(edited))
     if not names:
@@ -31,8 +33,8 @@ def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
     seen: set[tuple[int, str]] = set()
     before, after = Callers(edited.before), Callers(edited.after)
     for as_main in (True, False) if imported or _spawns(edited.after) else (True,):
-        now = states(after, names, as_main=as_main)
-        then = _Then(before, names, as_main)
+        now = states(after, names, as_main=as_main, brought=brought)
+        then = _Then(before, names, as_main, brought)
         for use, state in now.items():
             if not isinstance(use.ctx, ast.Load) or (use.lineno, use.id) in seen:
                 continue
@@ -45,14 +47,16 @@ def unbound(edited: Edited, *, imported: bool) -> Iterator[tuple[ast.AST, str]]:
 class _Then:
     """The states of names before the edit, which nobody may have to ask for."""
 
-    def __init__(self, callers: Callers, names: set[str], as_main: bool) -> None:
-        self._asked = callers, names, as_main
+    def __init__(
+        self, callers: Callers, names: set[str], as_main: bool, brought: Collection[str]
+    ) -> None:
+        self._asked = callers, names, as_main, brought
 
     @cached_property
     def found(self) -> dict[ast.Name, State]:
         """The state of each use of a name."""
-        callers, names, as_main = self._asked
-        return states(callers, names, as_main=as_main)
+        callers, names, as_main, brought = self._asked
+        return states(callers, names, as_main=as_main, brought=brought)
 
 
 def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
@@ -61,11 +65,21 @@ def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
         if state & State.UNBOUND and not then.found.get(before, State.UNBOUND) & State.UNBOUND:
             return f"`{use.id}` may no longer be bound here"
         return ""
+    if use.id.startswith("__") and not use.id.endswith("__") and _in_class(edited, use):
+        return f"`{use.id}` has another name in a class"
     if state & State.UNBOUND and not _relied_on(edited, use, then):
         return f"`{use.id}` may not be bound here"
     if state & State.NONE and _is_value(edited, use):
         return f"`{use.id}` may be None here"
     return ""
+
+
+def _in_class(edited: Edited, use: ast.Name) -> bool:
+    """Tell whether a name stands in a class, where Python changes one with two underscores."""
+    node = edited.parents.get(use)
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = edited.parents.get(node)
+    return node is not None
 
 
 def _is_value(edited: Edited, use: ast.Name) -> bool:
