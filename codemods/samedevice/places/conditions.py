@@ -178,14 +178,17 @@ def _arm_of(run: Interpreter, test: ast.expr, positive: bool, arm: ast.expr, sco
 
 def _where_it_is(run: Interpreter, node: ast.IfExp, text: bool, scope: Scope) -> Device | None:
     """Return the device that `"cuda" if x.is_cuda else "cpu"` means: where `x` is."""
-    if not (isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda"):
+    asked = node.test
+    while isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not):
+        asked = asked.operand
+    if not (isinstance(asked, ast.Attribute) and asked.attr == "is_cuda"):
         return None
-    owner = run.eval(node.test.value, scope)
+    owner = run.eval(asked.value, scope)
     if not isinstance(owner, Tensor):
         return None
     found = Device(owner.node, Spot(scope.path, node), text=text, resolved=True)
     spot = Spot(scope.path, node)
-    run.record(DeviceOf(spot, owner.node, scope, "is_cuda", of=node.test.value, device=found))
+    run.record(DeviceOf(spot, owner.node, scope, "is_cuda", of=asked.value, device=found))
     return found
 
 

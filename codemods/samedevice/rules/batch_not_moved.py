@@ -100,8 +100,10 @@ def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=moved), attr="cuda" | "to")),
             ) if target == moved == name:
                 branch = parents.get(node)
-                if isinstance(branch, ast.If) and tests_devices(branch.test):
-                    return True
+                while branch is not None and branch is not home:
+                    if isinstance(branch, ast.If) and tests_devices(branch.test):
+                        return True
+                    branch = parents.get(branch)
     return False
 
 
