@@ -103,9 +103,9 @@ that writes names of towns. Its author moved the model to the GPU and nothing el
 
 The first column is what a clock showed, on a machine of {cores} cores that did other work at the
 same time: its load was {load}. The second is how long the processor was
-busy with the step, which other work hardly changes; on an idle machine the first is not much more, but for what waits for the
-network or the disk. `check`, `fix` and `map` do not need torch. The map is one file of
-{size:.0f} KiB.
+busy with the step, which other work hardly changes; on an idle machine the first is not much
+more, but for what waits for the network or the disk. `check`, `fix` and `map` do not need torch.
+The map is one file of {size:.0f} KiB.
 
 {shown}
 
