@@ -88,9 +88,15 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
 
 
 def _names_device(solution: Solution, spot: Spot, code: str) -> bool:
-    """Tell whether an expression holds a `torch.device` where a value is moved."""
+    """Tell whether an expression holds a `torch.device` where a value is moved.
+
+    That is no parameter: `.cuda(None)` moves, and `.to(None)` does not.
+    """
     site = solution.reach.site_at(spot)
-    return site is not None and any(
+    if site is None:
+        return False
+    given = {part.arg for part in ast.walk(site.scope.node) if isinstance(part, ast.arg)}
+    return code.partition(".")[0] not in given - {"self"} and any(
         known == code and isinstance(held, Device) and held.resolved and not held.text
         and held.planned is None and held.rank is None
         for known, held, _ in site.devices
