@@ -4,6 +4,7 @@ Without a folder, a package of `--lines` lines is written, all of whose files im
 client types into one file by ranges, as editors do, and asks right after each change for the code
 actions and the hover at that place, and then waits for the whole answer. Then it types `--more`
 changes without any rest, and the server's memory is looked at on the way.
+Milliseconds are of the clock, beside those of the server's processor: a machine may be shared.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from samedevice.lines import edits as differences
 #: Lines of one file of a package that is written.
 EACH = 500
 REST = 0.05
+#: Seconds for one answer.
+PATIENCE = 300.0
 
 
 def written(root: Path, lines: int) -> Path:
@@ -166,17 +169,21 @@ async def run(root: Path, path: Path, count: int, more: int) -> None:
     asked: list[float] = []
     hovered: list[float] = []
     floors: list[float] = []
+    used: list[float] = []
+    process = editor._server
+    assert process is not None
     for _ in range(count):
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), processor(process.pid)
         line = session.type()
         ahead = [
             asyncio.ensure_future(timed(session.actions(line))),
             asyncio.ensure_future(timed(session.hover(line))),
         ]
         whole = asyncio.ensure_future(timed(session.whole()))
-        await editor.told(session.uri, session.version)
+        await asyncio.wait_for(editor.told(session.uri, session.version), PATIENCE)
         told.append(time.perf_counter() - began)
         wholes.append(await whole)
+        used.append(processor(process.pid) - worked)
         asked.append(await ahead[0])
         hovered.append(await ahead[1])
         floors.append(parsing(session.text))
@@ -184,10 +191,9 @@ async def run(root: Path, path: Path, count: int, more: int) -> None:
     spread("floor: ast.parse of the file", floors)
     spread("change -> first diagnostics", told)
     spread("change -> the whole", wholes)
+    spread("the server's processor until then", used)
     spread("code actions, asked with the change", asked)
     spread("hover, asked with the change", hovered)
-    process = editor._server
-    assert process is not None
     print("\nchanges without rest: memory in MB")
     for done in range(more):
         if done % max(1, more // 10) == 0:
@@ -199,6 +205,12 @@ async def run(root: Path, path: Path, count: int, more: int) -> None:
     await asyncio.sleep(5)
     print(f"{'at rest':8} {resident(process.pid) / 1e6:8.0f}", flush=True)
     await ended(editor)
+
+
+def processor(pid: int) -> float:
+    """Return the seconds of the processor that a process has used; Linux only."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def ended(editor: Editor) -> None:

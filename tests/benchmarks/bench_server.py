@@ -28,7 +28,7 @@ from pygls.lsp.client import LanguageClient
 
 FILES = 200
 LINES = 1_000
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 HELPERS = """import torch
 
