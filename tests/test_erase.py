@@ -293,6 +293,8 @@ def test_changed_numbers_and_lost_statements_are_seen() -> None:
             and "device" in ast.unparse(node)
             or isinstance(node, ast.IfExp)
             and "is_available" in ast.unparse(node.test)
+            or isinstance(node, ast.Call)
+            and "cuda" in ast.unparse(node.func)
             for inner in ast.walk(node)
         }
         for node in ast.walk(tree):

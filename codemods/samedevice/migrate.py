@@ -128,7 +128,7 @@ def migrate(
                 continue
             if not again <= restless:
                 restless |= again
-            elif not _withdraw(project, outcome, groups):
+            elif not _withdraw(project, outcome, groups, config.unsafe):
                 break
     for finding in outcome.remaining:
         if finding.fix is not None:
@@ -141,7 +141,7 @@ def migrate(
     return outcome
 
 
-def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
+def _withdraw(project: Project, outcome: Outcome, groups: Groups, unsafe: bool) -> bool:
     """Withdraw what made something wrong; tell whether there was anything.
 
     Each time at least one fix more is withdrawn, so this comes to an end.
@@ -163,9 +163,14 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups) -> bool:
         elif path not in whole:
             found.append((_in_file(applied, path) or applied, reason))
             whole.add(path)
-    unfixed = [left for left in outcome.remaining if left.fix is None and is_wrong(left)]
+    unfixed = [
+        left
+        for left in filter(is_wrong, outcome.remaining)
+        if left.fix is None or not (left.fix.safe or unsafe)
+    ]
     for left in groups.torn(map(outcome.before, unfixed), applied):
-        found.append(([left], f"{left.message}, which cannot be repaired"))
+        how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
+        found.append(([left], f"{left.message}, which {how}"))
     found += _too_early(project, outcome, applied)
     # On a machine with CUDA both halves agree: what is connected may stay.
     halves = list(half_done(project, _staying(outcome, groups), applied))

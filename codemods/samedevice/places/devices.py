@@ -89,17 +89,16 @@ def as_device(
                 renamed(value, spot, scope)
             value.node.find().sure = True
             return Device(value.node, spot, resolved=True)
-        case Const(value=None):
-            return None
-        case Const(value=bool()):
+        case Const(value=None) | Const(value=bool()):
             return None
         case Const(value=str() as text):
             return device_literal(run, text, value, spot, scope)
         case Const(value=int() as index):
             return device_literal(run, f"cuda:{index}", value, spot, scope)
-        case Ext(name=name):
-            if _DTYPE.fullmatch(name):
-                return None
+        case Ext(name=name) if _DTYPE.fullmatch(name):
+            return None
+        case Scalar() if not sure and says_dtype(spot):
+            return None  # `x.to(y.dtype)`
     if sure or isinstance(value, Scalar) or _speaks_of_device(run, spot.node):
         if value is UNKNOWN and isinstance(spot.node, ast.Name):
             undefined(run, spot, scope)

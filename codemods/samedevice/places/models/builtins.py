@@ -76,10 +76,13 @@ def _printed(run: Interpreter, name: str, call: Call) -> Value:
     return NONE
 
 
-@under(_BUILTINS, "abs", "round", "pow")
+@under(_BUILTINS, "abs", "round", "pow", "divmod")
 def _computed(run: Interpreter, name: str, call: Call) -> Value:
-    first = _first(call)
-    return first if isinstance(first, Tensor) else SCALAR
+    operands = [(value, where) for value, where in call.args if isinstance(value, Tensor)]
+    if not operands:
+        return SCALAR
+    result = run.operate(operands, call.spot, True) if name in ("pow", "divmod") else operands[0][0]
+    return Seq("tuple", [result, result]) if name == "divmod" else result
 
 
 @under(_BUILTINS, "sum", "max", "min")

@@ -113,6 +113,8 @@ def query(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     tensors = [p for v, w in call.args for p in contents.tensors_in(v, w)]
     if fact.out == "tensor" and tensors:
         return Tensor(tensors[0][0].node, scalar=True)
+    if fact.out == "follows0" and tensors:
+        return run.derived(tensors[0][0], call.spot)
     return libraries.returned(fact, None, call.spot)
 
 
