@@ -54,6 +54,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
         repair: Fix | None = None
+        if parent.wholes()[-1].site is None:
+            continue  # no code in sight builds the module, and so none would move it
         if isinstance(call.func.value, ast.Call):
             repair = fix(DeviceExpression(""), edit(solution, group.spot, "unwrap"))
         yield finding(

@@ -23,6 +23,13 @@ from samedevice.places.values import (
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
+#: The words of a switch for the accelerator: `--no-cuda`, `--use_gpu`, `--disable-cuda`.
+_ACCELERATOR = frozenset(("cuda", "gpu", "gpus", "accel", "accelerator"))
+_CHOOSING = frozenset(
+    ("use", "using", "no", "not", "with", "without", "disable", "enable", "force", "allow", "try")
+    + ("on", "if", "is", "available", "device", "want", "run")
+)  # fmt: skip
+
 
 @model("types.SimpleNamespace", "argparse.Namespace")
 def settings(run: Interpreter, call: Call) -> Value:
@@ -65,7 +72,7 @@ def parser_method(owner: Obj, name: str, call: Call) -> Value:
         )
         if destination == "local_rank":  # what torch.distributed.launch passes
             value = Rank(absent=negative(default))
-        elif switch and re.search(r"(^|_)(cuda|gpu|accel|accelerator)s?(_|$)", destination):
+        elif switch and _chooses(destination):
             positive = not re.match(r"no_|disable|without", destination)
             value = Flag(positive, asks=False, choice=True)
         elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
@@ -85,6 +92,12 @@ def parser_method(owner: Obj, name: str, call: Call) -> Value:
     if name == "add_subparsers":
         return owner
     return NONE
+
+
+def _chooses(destination: str) -> bool:
+    """Tell whether a switch is for the accelerator, and not for something else about GPUs."""
+    words = set(destination.lower().split("_"))
+    return bool(words & _ACCELERATOR) and words <= _ACCELERATOR | _CHOOSING
 
 
 def negative(default: Arg | None) -> bool:
