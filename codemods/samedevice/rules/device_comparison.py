@@ -45,6 +45,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         ]
         if not sides or (len(sides) == 2 and not _one_without_index(left, right)):
             continue
+        if len(sides) == 2 and any(map(_is_computed, sides)):
+            continue
         edits = [
             edit(solution, Spot(group.spot.path, side), "method", code=".type") for side in sides
         ]
@@ -75,6 +77,15 @@ def _one_without_index(left: Value, right: Value) -> bool:
     assert isinstance(left, Device) and isinstance(right, Device)
     kinds = {_read_off(left), _read_off(right)}
     return kinds == {True, False}
+
+
+def _is_computed(side: ast.expr) -> bool:
+    """Tell whether a device is a member, or named by a text that is put together.
+
+    Then which of several it is may be the question.
+    """
+    parts = ast.walk(side) if isinstance(side, ast.Call) else ()
+    return any(isinstance(each, (ast.Subscript, ast.JoinedStr, ast.BinOp)) for each in parts)
 
 
 def _read_off(device: Device) -> bool:

@@ -53,6 +53,12 @@ _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
 
+#: Decorators that ask nothing of the signature; others may make a command line or a type of it.
+_PLAIN = frozenset(
+    ("staticmethod", "classmethod", "abstractmethod", "override", "overload", "contextmanager")
+    + ("no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "wraps", "cache")
+)  # fmt: skip
+
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report device literals and moves by name."""
@@ -253,8 +259,8 @@ def _default(solution: Solution, spot: Spot) -> Fix | None:
     function = parents.get(parents.get(spot.node) or spot.node)
     if choice is None or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    if any("jit" in ast.unparse(each) for each in function.decorator_list):
-        return None  # a script's types are what they are
+    if not all(map(_leaves_signature, function.decorator_list)):
+        return None  # what it says is a script's types, or a command line
     spec = function.args
     ordered = [*spec.posonlyargs, *spec.args]
     given = dict(zip(spec.defaults, ordered[len(ordered) - len(spec.defaults) :], strict=True))
@@ -274,6 +280,12 @@ def _default(solution: Solution, spot: Spot) -> Fix | None:
         edits.append(edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]"))
         imports = (*imports, Import(spot.path, "typing", "Optional"))
     return Fix(tuple(edits), imports=imports)
+
+
+def _leaves_signature(decorator: ast.expr) -> bool:
+    """Tell whether a decorator asks nothing of the parameters of its function."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return syntax.dotted(named).rpartition(".")[2] in _PLAIN
 
 
 def _is_counted(solution: Solution, spot: Spot) -> bool:
