@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,40 +36,34 @@ class Bonds:
 
 def bonds(solution: Solution) -> Bonds:
     """Return what belongs together in a program."""
-    groups = _Groups()
-    found: dict[str, dict[int, set[int]]] = {}
-    spots: list[tuple[Node, Spot]] = []
-    for node in solution.graph.nodes:
-        for other, places in _related(node):
-            groups.unite(node.find(), other.find())
-            spots += places
-        spots += ((node, spot) for spot in node.spots)
+    graph = solution.graph
+    roots = [node for node in graph.nodes if node.find() is node]
+    index = {root: number for number, root in enumerate(roots)}
+    groups = _Groups(len(roots))
+    spots: list[tuple[int, Spot]] = []
+    for meet in graph.meetings:
+        left, right = index[meet.left.find()], index[meet.right.find()]
+        groups.unite(left, right)
+        spots += (left, meet.left_spot), (right, meet.right_spot)
+    for number, root in enumerate(roots):
+        for other in (*root.flows_to, *root.batch_from, *root.stored):
+            groups.unite(number, index[other.find()])
+        spots += ((number, spot) for spot in root.spots)
     for site in solution.interpreter.sites:
         if isinstance(site.node, Node):
-            spots.append((site.node, site.spot))
-    numbers: dict[int, int] = {}
-    for node, spot in spots:
-        group = groups.number(node.find())
-        number = numbers.setdefault(group, len(numbers))
+            spots.append((index[site.node.find()], site.spot))
+    found: dict[str, dict[int, set[int]]] = {}
+    for number, spot in spots:
+        group = groups.of(number)
         lines = found.setdefault(spot.path, {})
         for line in _lines(spot.node):
-            lines.setdefault(line, set()).add(number)
+            lines.setdefault(line, set()).add(group)
     used = (
         (path, tuple((line, *sorted(used)) for line, used in lines.items()))
         for path, lines in found.items()
     )
-    seeds = {node.find() for node in solution.graph.nodes if node.find().cause is Cause.SEED}
-    idle = {numbers.setdefault(groups.number(node), len(numbers)) for node in seeds}
+    idle = {groups.of(number) for root, number in index.items() if root.cause is Cause.SEED}
     return Bonds(tuple(used), tuple(sorted(idle)))
-
-
-def _related(node: Node) -> Iterator[tuple[Node, list[tuple[Node, Spot]]]]:
-    for meet in (*node.meets, *node.indexes):
-        ends = [(meet.left, meet.left_spot), (meet.right, meet.right_spot)]
-        yield meet.left, ends
-        yield meet.right, ends
-    for other in (*node.flows_to, *node.flows_from, *node.batch_from, *node.stored):
-        yield other, []
 
 
 def _lines(node: ast.AST) -> range:
@@ -81,19 +74,18 @@ def _lines(node: ast.AST) -> range:
 
 
 class _Groups:
-    """Union-find over nodes."""
+    """Union-find over numbers."""
 
-    def __init__(self) -> None:
-        self._parents: dict[int, int] = {}
+    def __init__(self, size: int) -> None:
+        self._parents = list(range(size))
 
-    def number(self, node: Node) -> int:
-        """Return the number of a node's group."""
-        number = id(node)
-        while self._parents.get(number, number) != number:
-            self._parents[number] = self._parents.get(self._parents[number], number)
-            number = self._parents[number]
+    def of(self, number: int) -> int:
+        """Return the number of the group that one is in."""
+        parents = self._parents
+        while (parent := parents[number]) != number:
+            parents[number] = number = parents[parent]
         return number
 
-    def unite(self, one: Node, other: Node) -> None:
+    def unite(self, one: int, other: int) -> None:
         """Make one group of two."""
-        self._parents[self.number(one)] = self.number(other)
+        self._parents[self.of(one)] = self.of(other)

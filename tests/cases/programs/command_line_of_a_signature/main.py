@@ -1,4 +1,5 @@
 import inspect
+import sys
 
 import torch
 from torch import nn
@@ -20,3 +21,5 @@ def main(steps: int = 2, device: str = "cuda"):
 
 
 main(device="cuda" if torch.cuda.is_available() else "cpu")
+if len(sys.argv) > 1:
+    main(int(sys.argv[1]))
