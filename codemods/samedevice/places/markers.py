@@ -25,7 +25,8 @@ class Markers:
     """`is_distributed`: one process for each GPU is started, and they talk to each other.
 
     `spawns`: processes are spawned rather than forked. `sets_device_once`: a process chooses
-    its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES.
+    its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES,
+    `hides_all`: so that no GPU is left.
     `asks_accelerator`: it asks torch.accelerator for the device.
     """
 
@@ -33,6 +34,7 @@ class Markers:
     spawns: bool = False
     sets_device_once: bool = False
     hides_gpus: bool = False
+    hides_all: bool = False
     asks_accelerator: bool = False
 
 
@@ -49,6 +51,8 @@ def markers(project: Project, path: str) -> Markers:
         match node:
             case ast.Call(func=ast.Attribute() | ast.Name() as func):
                 found = _of_call(found, ast.unparse(func), node)
+            case ast.Assign(targets=[target], value=ast.Constant(value="" | "-1")):
+                found = replace(found, hides_all=found.hides_all or _hides(target))
             case ast.Subscript(ctx=ast.Store()) if _hides(node):
                 found = replace(found, hides_gpus=True)
     return found

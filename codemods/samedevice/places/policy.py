@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -203,9 +203,13 @@ class Policy:
             for script, reached in self.programs.runs(program):
                 if reached & active:
                     using |= reached
-                elif not self.programs.is_test(script):
+                elif not (self.programs.is_test(script) or self._hides_all(reached)):
                     free |= reached
         return free - using
+
+    def _hides_all(self, files: Iterable[str]) -> bool:
+        """Tell whether a program hides every GPU from itself: it is meant for the CPU."""
+        return any(self.programs.markers(path).hides_all for path in files)
 
     def _forking_programs(self) -> set[frozenset[str]]:
         """The programs whose forked processes compute with modules, which CUDA does not allow."""
