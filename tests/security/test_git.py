@@ -300,6 +300,7 @@ def test_every_program_is_started_from_known_places() -> None:
         "batch/sandbox.py", "batch/guard.py",  # the proof of a batch, shut in
         "prove/process.py", "prove/child.py",  # the user's program, on purpose
         "prove/virtual/compiled.py",  # the compiler, for kernels of our own
+        "prove/virtual/sharing.py",  # tensors between processes of the user's program
         "prove/pickles.py",  # reads pickles with classes of its own in place of theirs
         "doctor.py", "map/commands.py",  # torch, a browser: programs of the user's
     }, sys.version  # fmt: skip

@@ -77,8 +77,12 @@ def test_findings_and_edits_are_those_of_the_command_line(tmp_path: Path) -> Non
                     assert len(diagnostic.related_information or ()) == len(finding.origins)
                 changes = migrate.migrate(project, settings).changes
                 actions = await editor.actions(uri, only="source.fixAll.samedevice")
-                assert bool(actions) == bool(changes)
+                assert actions or not changes
                 for action in actions:
+                    if not changes:  # that is seen when it is to be made
+                        with pytest.raises(JsonRpcException, match="nothing here can be"):
+                            await editor.code_action_resolve_async(action)
+                        continue
                     action = await editor.code_action_resolve_async(action)
                     assert action.edit is not None
                     after = applied(action.edit, editor.texts, editor.encoding)
