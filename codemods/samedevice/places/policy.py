@@ -96,6 +96,7 @@ class Policy:
             self.graph.pin(device.node, place, spot, "cpu")
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
+        self.tests_on_cpu = self._tests_on_cpu()
         self._seed(self.for_the_cpu)
         for group in self.solution.all_groups(Cloned):
             for site in group.sites:
@@ -181,14 +182,17 @@ class Policy:
             found |= self.programs.all()
         return found
 
-    def _active_files(self) -> set[str]:
-        """The files whose own code puts something on a device."""
+    def _active_files(self, *, chosen: bool = False) -> set[str]:
+        """The files whose own code puts something on a device, or in which that was `chosen`."""
         found: set[str] = set()
         for group in self.solution.all_groups(Placing):
             for site in group.sites:
-                pin = site.device.node.find().pin if site.device is not None else None
-                if not site.callers_unknown and pin in (Place.CENTRAL, Place.FIXED):
-                    found.add(site.spot.path)
+                root = site.device.node.find() if site.device is not None else None
+                if root is None or site.callers_unknown:
+                    continue
+                if root.pin in (Place.CENTRAL, Place.FIXED):
+                    spot = root.pin_spot if chosen else None
+                    found.add(spot.path if spot is not None else site.spot.path)
         for told in self.solution.all_groups(DefaultSet):
             if not all(site.callers_unknown for site in told.sites):
                 found.add(told.spot.path)
@@ -206,6 +210,20 @@ class Policy:
                 elif not (self.programs.is_test(script) or self._hides_all(reached)):
                     free |= reached
         return free - using
+
+    def _tests_on_cpu(self) -> set[str]:
+        """The tests of which nothing that they run puts anything on a device.
+
+        What other scripts put there with the same helpers never meets their values.
+        """
+        active = self._active_files(chosen=True)
+        return {
+            script
+            for program in (self.programs.all() if self._rest is None else ())
+            for script, reached in self.programs.runs(program)
+            if self.programs.is_test(script) and not self.programs.is_imported(script)
+            if not reached & active
+        }
 
     def _hides_all(self, files: Iterable[str]) -> bool:
         """Tell whether a program hides every GPU from itself: it is meant for the CPU."""

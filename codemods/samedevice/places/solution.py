@@ -133,6 +133,8 @@ class Solution(Answers):
             if group.first.hosted or self.policy.managed(group.spot.path):
                 continue
             if isinstance(group.first, _MADE):
+                if group.spot.path in self.policy.tests_on_cpu:
+                    continue
                 if all(map(self.programs.in_demonstration, group.sites)):
                     continue
             yield group

@@ -1,0 +1,6 @@
+import torch
+from memory import memory
+
+
+def test_scale():
+    assert (memory.scale * torch.ones(3)).sum() > 0
