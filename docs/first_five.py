@@ -26,6 +26,7 @@ PROOF = ROOT / "docs" / "proof"
 # Of the kind that people post: the model is on the GPU, and what the loop makes is not.
 PROGRAM = '''\
 """Writes names of towns, letter by letter."""
+
 import math
 
 import torch
