@@ -47,6 +47,7 @@ class Policy:
         self._managed: dict[str, bool] = {}
         self._apart: set[Node] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
+        self.tests_on_cpu: set[str] = set()  # their values meet none of other scripts
 
     def model_parallel(self) -> dict[frozenset[str], list[SiteGroup]]:
         """Return the programs that spread a model over GPUs by their numbers, and where they do.
@@ -216,14 +217,14 @@ class Policy:
 
         What other scripts put there with the same helpers never meets their values.
         """
-        active = self._active_files(chosen=True)
-        return {
-            script
+        runs = [
+            (script, reached)
             for program in (self.programs.all() if self._rest is None else ())
             for script, reached in self.programs.runs(program)
             if self.programs.is_test(script) and not self.programs.is_imported(script)
-            if not reached & active
-        }
+        ]
+        active = self._active_files(chosen=True) if runs else set()
+        return {script for script, reached in runs if not reached & active}
 
     def _hides_all(self, files: Iterable[str]) -> bool:
         """Tell whether a program hides every GPU from itself: it is meant for the CPU."""

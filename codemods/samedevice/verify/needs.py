@@ -41,18 +41,12 @@ def half_done(
         if finding.rule in _NEEDING:
             lines.setdefault(finding.path, set()).add(finding.span.line)
     for program in {programs.of(path) for path in serving}:
-        if len(program) == 1 and not lines.keys() & program and not _may_demand(project, program):
-            continue
         needs = _Needs(programs, lines)
         runs = [(files, needs.of(script, files)) for script, files in programs.runs(program)]
         for path in sorted(program & serving.keys()):
             reasons = [need for files, need in runs if path in files]
             if reasons and all(reasons):
                 yield serving[path], f"{reasons[0]} is not repaired, and needs CUDA"
-
-
-def _may_demand(project: Project, program: Iterable[str]) -> bool:
-    return any("is_available()" in project.sources[path].text for path in program)
 
 
 class _Needs:
@@ -121,6 +115,3 @@ def _called(head: ast.AST) -> Iterator[str]:
             for each in (node.func, *node.args):
                 if isinstance(each, ast.Name):
                     yield each.id
-
-
-__all__ = ["half_done"]
