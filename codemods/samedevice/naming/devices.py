@@ -8,15 +8,12 @@ from functools import cached_property
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Import
-from samedevice.naming import definitions, processes
+from samedevice.naming import definitions, handing, processes
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
 from samedevice.places.events import (
-    Built,
     Creation,
-    Drawn,
-    GeneratorMade,
     LegacyCreated,
     Operand,
     is_bare,
@@ -26,7 +23,7 @@ from samedevice.places.objects import Ext, Func, Obj, Scope
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
 from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Device, FunctionNode, Rank, Tensor, always_tensor
+from samedevice.places.values import Device, FunctionNode, Rank, Tensor, Value, always_tensor
 
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
@@ -37,8 +34,6 @@ _TENSORS_ONLY = frozenset(
 )  # fmt: skip
 
 
-#: What stops a program on the device as long as it stays on the CPU.
-_STOPS = (Creation, Built, Drawn, GeneratorMade)
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 
 
@@ -107,13 +102,13 @@ class DeviceNames:
             if module.cls is not None and isinstance(module.cls.lookup("device"), Func):
                 return DeviceExpression("self.device")
             if isinstance(site, Operand) and self.reach.left_on_host(site.scope):
-                return self._of_program(edited(site), needed=True)
+                return self.resolvers.resolver(edited(site))
             return self._of_parameters(group) if module.stateful else None
         return self._from_elsewhere(group)
 
     def _nearest(self, site: Site, module: Obj | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
-        for code, value, is_global in site.devices:
+        for code, value, is_global in sorted(site.devices, key=_farness):
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
             if site.constructing and module is not None and code.count(".") > 1:
@@ -136,24 +131,10 @@ class DeviceNames:
             for name in self.reach.followed(site.scope, everywhere=True):
                 if name not in made_of:
                     return DeviceExpression(f"{name}.device")
-        handed = self._parameter(group)
+        handed = handing.handed(self, group)
         if handed is not None:
             return handed
-        path = edited(site)
-        if self.solution.policy.is_offered(path):  # the user chooses, elsewhere
-            return self._unhidden(self.resolvers.existing(path, self.programs.of(path)), site)
-        return self._unhidden(self._of_program(path, isinstance(site, _STOPS)), site)
-
-    def _of_program(self, path: str, needed: bool) -> DeviceExpression | None:
-        """Return the name of a program's device in a file; a new one where that is right.
-
-        It is not, unless it is `needed` for the program to run, where the program has chosen one
-        of which nothing is in reach.
-        """
-        policy = self.solution.policy
-        if not (needed or self.project.resolver_function) and policy.has_device(path):
-            return self.resolvers.existing(path, self.programs.of(path))
-        return self.resolvers.resolver(path)
+        return self._unhidden(self.resolvers.resolver(edited(site)), site)
 
     @staticmethod
     def _unhidden(name: DeviceExpression | None, site: Site) -> DeviceExpression | None:
@@ -268,49 +249,6 @@ class DeviceNames:
                             return name
         return ""
 
-    def _parameter(self, group: SiteGroup) -> DeviceExpression | None:
-        """Hand a function the device that its callers have, where it can import none.
-
-        Only for a helper whose every call is known and can name the device: one of another file,
-        or of a program in which each process has a device of its own, or the user chooses it.
-        """
-        func = group.first.scope.func
-        if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
-            return None
-        path = func.scope.path
-        if (
-            func.scope.outer is not None
-            or self.resolvers.existing(path, self.programs.of(path)) is not None
-        ):
-            return None
-        names = {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}
-        if "device" in names:
-            return None
-        policy = self.solution.policy
-        local = self.programs.is_distributed(path) or policy.is_offered(path)
-        local = local or policy.has_device(path)
-        place = self.solution.span(Spot(path, func.node))
-        edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
-        for caller in self.interpreter.all_scopes.get(func.node, ()):
-            call = caller.call
-            if call is None or not isinstance(call.node, ast.Call):
-                return None
-            if ast.unparse(call.node.func).rpartition(".")[2] != func.node.name:
-                return None  # it is handed on, to be called by another
-            around = self.interpreter.scope_of(call)
-            if around is not None and around.node is func.node:
-                value = (("name", "device"), ("value", "device"))  # it calls itself
-                edits.append(Edit(path, self.solution.span(call), "keyword", value))
-                continue
-            given = self.name_at(call) if call.path != path or local else None
-            if given is None or given.resolvers or given.imports:
-                return None
-            if given.edits and not local:
-                return None
-            value = (("name", "device"), ("value", given.code))
-            edits += [*given.edits, Edit(call.path, self.solution.span(call), "keyword", value)]
-        return DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
-
     def of_process(self, site: Site) -> DeviceExpression | None:
         """Return the name of this process's device at a place, to be defined where there is none.
 
@@ -389,14 +327,14 @@ class DeviceNames:
 
     def _while_built(self, site: Site, path: str) -> DeviceExpression | None:
         """Return the device's name where a module has nothing yet that could be followed."""
-        for code, value, _ in site.devices:
+        for code, value, _ in sorted(site.devices, key=_farness):
             if self.reach.is_central(value):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
                 defined = self._pending(code, value, site)
                 if defined is not None:
                     return defined
-        return self._of_program(path, needed=False)
+        return self.resolvers.resolver(path)
 
     def kind_of(self, name: DeviceExpression, torch: str, spot: Spot) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
@@ -417,6 +355,16 @@ class DeviceNames:
         if not name.text:
             return f"{name.code}.type"
         return f"{torch}.device({name.code}).type" if torch else ""
+
+
+def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:
+    """Return how far a name is from the code at a place: what is least comes first.
+
+    A name of the function comes before one of the file, a variable before an attribute, that of the
+    object itself before that of another one.
+    """
+    code, _, is_global = known
+    return is_global, code.count("."), not code.startswith("self.")
 
 
 def _moved_names(node: ast.AST) -> set[str]:

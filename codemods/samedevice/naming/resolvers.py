@@ -44,7 +44,11 @@ class Resolvers:
         self.lent: dict[str, DeviceExpression | None] = {}
 
     def resolver(self, path: str) -> DeviceExpression | None:
-        """Return the name of the central device in a file that has none in reach."""
+        """Return the name of the central device in a file that has none in reach.
+
+        That is the program's own where the file can import it. A new one is defined only where
+        no code that runs the file has chosen a device: a second choice could be another one.
+        """
         if path not in self._known:
             self._known[path] = self._find(path)
         return self._known[path]
@@ -56,6 +60,8 @@ class Resolvers:
             return existing
         if self.project.resolver_function:
             return self.chosen(path)
+        if self.solution.policy.has_device(path):
+            return None
         if self.programs.is_distributed(path) and not self.programs.sets_device_once(path):
             return None  # one device for all processes would be the wrong one for most
         if self.programs.asks_before_hiding(path):
@@ -63,7 +69,11 @@ class Resolvers:
         name = self.imports.free_name(path, "device")
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name),))
-        needy = {p for p in self.needing().get(program, ()) if not self._is_notebook(p)} | {path}
+        needy = {
+            other
+            for other in self.needing().get(program, ())
+            if not (self._is_notebook(other) or self.solution.policy.has_device(other))
+        } | {path}
         if len(needy) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name),))
         for folder in (_common_folder(needy), *sorted(self._packages(needy))):

@@ -351,11 +351,9 @@ class Policy:
         return self.programs.with_what_they_run(self.offering())
 
     def has_device(self, path: str) -> bool:
-        """Tell whether code that runs a file, or the file, has chosen a device to move things to.
-
-        A second choice beside it could be another one.
-        """
-        return path in self._having
+        """Tell whether code that runs a file, or the file, has chosen a device to move things to,
+        or lets its user choose."""
+        return path in self._having or self.is_offered(path)
 
     @cached_property
     def _having(self) -> set[str]:
@@ -389,20 +387,13 @@ class Policy:
 
 
 def _is_chosen(device: object) -> bool:
-    """Tell whether a device is what somebody chose for this run: no process's, no value's.
-
-    A question that has one answer on a machine is no choice.
-    """
+    """Tell whether a device is what somebody chose for this run: no process's, no value's."""
     if not isinstance(device, Device) or not device.resolved or device.rank is not None:
         return False
     spot, spots = device.spot, device.node.spots
     if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
         return False
-    nodes = list(ast.walk(spot.node))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    if names == {"torch"}:
-        return False  # whoever asks again gets the same answer
-    return any(node is spots[0].node for node in nodes)
+    return any(node is spots[0].node for node in ast.walk(spot.node))
 
 
 def _asks_cuda(call: ast.Call) -> bool:

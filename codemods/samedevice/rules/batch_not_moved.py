@@ -216,13 +216,15 @@ def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
 def _device(solution: Solution, group: SiteGroup, spot: Spot) -> DeviceExpression | None:
     """Return the device for a move at a place; a module's methods move no batches."""
     scope = solution.scope_at(spot)
-    if (
-        scope is not None
-        and solution.reach.in_module(scope)
-        and not solution.reach.in_module(group.first.scope)
-    ):
+    if scope is None or scope.node is group.first.scope.node:
+        return device_names(solution).central_for(group)
+    if solution.reach.in_module(scope) and not solution.reach.in_module(group.first.scope):
         return None
-    return device_names(solution).central_for(group)
+    there = solution.reach.site_at(spot)  # in another function, which has names of its own
+    if there is None:
+        return None
+    name = device_names(solution).central_for(Group(spot, [there]))
+    return name if name is not None and not name.edits else None  # it follows its input
 
 
 def _insert(solution: Solution, spot: Spot, code: str) -> Edit:

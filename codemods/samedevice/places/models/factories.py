@@ -123,6 +123,8 @@ def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 @kind("legacy")
 def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.FloatTensor(...)` and the like."""
+    if name.startswith("torch.sparse.") and any(isinstance(v, Tensor) for v, _ in call.args):
+        return like(run, name, fact, call)  # it is where its indices and values are
     for value, where in call.args:
         if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
             if not run.default_device:

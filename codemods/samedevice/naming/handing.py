@@ -1,0 +1,87 @@
+"""The device handed on: a function without one gets a parameter, and its callers say theirs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice import syntax
+from samedevice.finding import DeviceExpression, Edit
+from samedevice.places.graph import Spot
+from samedevice.places.objects import Func
+from samedevice.places.sites import SiteGroup
+from samedevice.places.values import FunctionNode
+
+if TYPE_CHECKING:
+    from samedevice.naming.devices import DeviceNames
+
+
+def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
+    """Hand the function of a place the device that its callers have, where it can import none.
+
+    Only where every call is known and can name the device: for a helper of another file, or of a
+    program in which each process has a device of its own or somebody chooses it; for a method or
+    constructor in such a program alone, any other gets a device of its own.
+    """
+    func = group.first.scope.func
+    if func is None or isinstance(func.node, ast.Lambda):
+        return None
+    path = func.scope.path
+    around = func.cls.scope if func.cls is not None else func.scope
+    if (
+        around.outer is not None
+        or names.resolvers.existing(path, names.programs.of(path)) is not None
+    ):
+        return None
+    if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
+        return None
+    local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
+    called = _called(names, func) if local or func.cls is None else ""
+    if not called:
+        return None
+    edits = _edits(names, func.node, path, called, local)
+    return DeviceExpression("device", edits=tuple(dict.fromkeys(edits))) if edits else None
+
+
+def _called(names: DeviceNames, func: Func) -> str:
+    """Return the name by which a function is called, "" where another one may be meant."""
+    assert not isinstance(func.node, ast.Lambda)
+    if func.cls is None:
+        return func.node.name
+    if func.node.name == "__init__":
+        return getattr(func.cls.node, "name", "")
+    alike = [
+        node
+        for path in names.programs.of(func.scope.path)
+        for node in syntax.walk(names.programs.tree(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if node.name == func.node.name
+    ]
+    return func.node.name if len(alike) == 1 else ""
+
+
+def _edits(
+    names: DeviceNames, function: FunctionNode, path: str, called: str, local: bool
+) -> list[Edit]:
+    """Return the edits that add the parameter, and say it in every call; none where one cannot."""
+    place = names.solution.span(Spot(path, function))
+    edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
+    for caller in names.interpreter.all_scopes.get(function, ()):
+        call = caller.call
+        if call is None or not isinstance(call.node, ast.Call):
+            return []
+        if ast.unparse(call.node.func).rpartition(".")[2] != called:
+            return []  # it is handed on, to be called by another
+        around = names.interpreter.scope_of(call)
+        if around is not None and around.node is function:
+            value = (("name", "device"), ("value", "device"))  # it calls itself
+            edits.append(Edit(path, names.solution.span(call), "keyword", value))
+            continue
+        given = names.name_at(call) if call.path != path or local else None
+        if given is None or given.resolvers or given.imports:
+            return []
+        if given.edits and not local:
+            return []
+        value = (("name", "device"), ("value", given.code))
+        edits += [*given.edits, Edit(call.path, names.solution.span(call), "keyword", value)]
+    return edits
