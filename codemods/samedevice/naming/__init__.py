@@ -29,6 +29,7 @@ def rest(solution: Solution) -> Rest:
         interpreter.default_device,
         interpreter.class_devices,
         solution.policy.offering(),
+        solution.policy.choosing(),
         frozenset(resolvers.needing().get(program, ())),
         resolvers.lent,
     )

@@ -26,7 +26,8 @@ class Rest:
     `callers` has for each definition the units that evaluate some of its code, and `work` how much
     each unit makes. `active`: it puts something on a device; `naming`: it names one; `designed`:
     which of its devices what is on is its design. `offering` are the files where the user chooses,
-    `needy` those that have to name the device, and `existing` the resolver that a file can have.
+    `choosing` those whose code chooses a device, `needy` those that have to name the device, and
+    `existing` the resolver that a file can have.
     """
 
     callers: Mapping[Unit, frozenset[Unit]]
@@ -37,6 +38,7 @@ class Rest:
     default_device: bool
     class_devices: bool
     offering: tuple[str, ...]
+    choosing: frozenset[str]
     needy: frozenset[str]
     existing: Mapping[str, DeviceExpression | None]
 

@@ -357,11 +357,16 @@ class Policy:
 
     @cached_property
     def _having(self) -> set[str]:
-        return self.programs.with_what_they_run(
+        return self.programs.with_what_they_run(self.choosing())
+
+    def choosing(self) -> frozenset[str]:
+        """The files whose code moves things to a device that somebody has chosen."""
+        known = self._rest.choosing if self._rest is not None else frozenset()
+        return known | {
             group.spot.path
             for group in self.solution.all_groups(Placing)
             if any(_is_chosen(site.device) for site in group.sites)
-        )
+        }
 
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""
