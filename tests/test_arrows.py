@@ -17,7 +17,8 @@ PACKAGE = Path(samedevice.__file__).parent
 
 _CORE = {"finding", "notebook", "run_order", "syntax", "source", "project", "torchfacts", "places"}
 _CHECKED = _CORE | {
-    "cache", "check", "config", "naming", "parallel", "plain", "rules", "suppress", "verify",
+    "cache", "check", "config", "importable", "naming", "parallel", "plain", "rules", "suppress",
+    "verify",
 }  # fmt: skip
 _FIXED = _CHECKED | {"erase", "reading", "rewrite", "write", "files"}
 
@@ -40,7 +41,8 @@ ROOMS: dict[str, set[str]] = {
     "files": {"config", "patterns", "source"},
     "suppress": {"config", "finding", "patterns", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
-    "naming": {"finding", "places", "project", "syntax"},
+    "importable": {"project", "syntax"},
+    "naming": {"finding", "importable", "places", "project", "syntax"},
     "rules": {"finding", "naming", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
     "parallel": {"outside"},
@@ -74,7 +76,7 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source", "syntax"},
-    "verify": {"finding", "matching", "places", "project", "syntax"},
+    "verify": {"finding", "importable", "matching", "places", "project", "syntax"},
     "trials": _CHECKED,
     "migrate": _FIXED | {"matching", "trials"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},

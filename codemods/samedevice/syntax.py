@@ -87,6 +87,17 @@ def statements(tree: ast.AST) -> list[ast.stmt]:
     return [node for node in nodes if isinstance(node, ast.stmt)]
 
 
+def is_main_test(node: ast.expr) -> bool:
+    """Tell whether this is `__name__ == "__main__"`."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            sides = (left, right)
+            return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
+                isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
+            )
+    return False
+
+
 def stored_names(loop: ast.stmt) -> dict[str, None]:
     """Return the names that the statements in a loop's body bind, in order."""
     found: dict[str, None] = {}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import posixpath
-from collections.abc import Iterator
 
 from samedevice import syntax
 from samedevice.finding import Import
+from samedevice.importable import Importable
 from samedevice.places import Solution
 from samedevice.places.objects import Ext
 
@@ -21,8 +20,7 @@ class Imports:
         self.programs = solution.programs
         self._taken: dict[str, set[str]] = {}
         self._libraries: dict[str, list[tuple[str, str]]] = {}
-        self._modules: dict[tuple[str, str], str | None] = {}
-        self._relative: dict[frozenset[str], bool] = {}
+        self._importable = Importable(self.project)
 
     def alias(self, path: str, name: str) -> str:
         """Return how a file calls the library `name`, or an empty string."""
@@ -67,81 +65,7 @@ class Imports:
 
     def module_name(self, path: str, target: str) -> str | None:
         """Return how a file of the project imports another one; None if that cannot be told."""
-        if (path, target) not in self._modules:
-            self._modules[path, target] = self._find_module_name(path, target)
-        return self._modules[path, target]
-
-    def _find_module_name(self, path: str, target: str) -> str | None:
-        folder = posixpath.dirname(posixpath.normpath(path))
-        place = posixpath.splitext(posixpath.normpath(target))[0]
-        shown = list(self._roots(path))
-        if self.project.is_package(path) and folder not in shown:
-            program = self.programs.of(path)
-            if program not in self._relative:
-                self._relative[program] = any(
-                    isinstance(node, ast.ImportFrom) and node.level
-                    for other in program
-                    for node in self.programs.tree(other).body
-                )
-            if self._relative[program]:
-                dots, base = 1, folder
-                while base and not place.startswith(base + "/"):
-                    base = posixpath.dirname(base)
-                    dots += 1
-                if base and self.project.is_package(base + "/module"):
-                    return "." * dots + place[len(base) + 1 :].replace("/", ".")
-                # Above the package no relative import reaches it, but the scripts' imports may.
-                scripts = list(self._entries(path))
-                if all(posixpath.dirname(other) in self._roots(other) for other in scripts):
-                    shown += [posixpath.dirname(other) for other in scripts]
-                return next((_below(place, root) for root in shown if _is_in(place, root)), None)
-            base = folder
-            while base and posixpath.join(base, "__init__.py") in self.project.sources:
-                base = posixpath.dirname(base)
-            if _is_in(place, base):
-                return _below(place, base)
-        # A script's own folder is on the path, and whatever its imports show to be there.
-        for root in (folder, *shown, *(posixpath.dirname(other) for other in self._entries(path))):
-            if _is_in(place, root):
-                return _below(place, root)
-        return None
-
-    def _roots(self, path: str) -> Iterator[str]:
-        """The folders on the module path, by the absolute imports of a file that work."""
-        for node in syntax.statements(self.programs.tree(path)):
-            names: list[str] = []
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [node.module]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            for name in names:
-                found = self.project.resolve(path, name)
-                if found is None:
-                    continue
-                place = posixpath.splitext(posixpath.normpath(found))[0]
-                place = place.removesuffix("/__init__")
-                dotted = name.replace(".", "/")
-                if place == dotted:
-                    yield ""
-                elif place.endswith("/" + dotted):
-                    yield place[: -len(dotted) - 1]
-
-    def _entries(self, path: str) -> Iterator[str]:
-        """The scripts that import this file: their folders are on the path when it runs."""
-        for other in sorted(self.programs.of(path)):
-            if path in self.programs.reached_from(other) and not self.programs.is_imported(other):
-                if posixpath.basename(other) != "__init__.py":
-                    yield posixpath.normpath(other)
-
-
-def _is_in(place: str, folder: str) -> bool:
-    """Tell whether a file is in a folder, or below it."""
-    return not folder or place.startswith(folder + "/")
-
-
-def _below(place: str, folder: str) -> str:
-    """Return the name of a module whose top folder is on the module path."""
-    return (place[len(folder) + 1 :] if folder else place).replace("/", ".")
+        return self._importable.module_name(path, target)
 
 
 def _bound_names(tree: ast.Module) -> set[str]:

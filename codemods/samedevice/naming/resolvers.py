@@ -81,7 +81,9 @@ class Resolvers:
             module = self.imports.module_name(path, module_path)
             if module is None or module_path in self.project.sources:
                 continue
-            if all(self.imports.module_name(other, module_path) is not None for other in needy):
+            if any(
+                self.imports.module_name(other, module_path) is not None for other in needy - {path}
+            ):
                 return DeviceExpression(name, (Resolver(path, name, module, module_path),))
         return DeviceExpression(name, (Resolver(path, name),))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from samedevice.importable import Importable
 from samedevice.project import Project
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
@@ -32,6 +33,7 @@ class Objection:
 
 def objections(before: Project, after: Project) -> Iterator[Objection]:
     """Yield what edits made wrong in the files that were there before."""
+    importable = Importable(before)
     for path, source in after.sources.items():
         old = before.sources.get(path)
         if old is None or old.text == source.text:
@@ -43,7 +45,7 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
             edited = Edited(trees[0], trees[1], (old.text, source.text))
             found = [
                 *unbound(edited, imported=path in before.importers, brought=brought(after, path)),
-                *unresolved(before, after, path, edited),
+                *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
             ]
         except RecursionError:

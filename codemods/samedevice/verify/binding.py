@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
-from samedevice.verify.callers import Callers, Unit, is_main_test
+from samedevice.syntax import is_main_test
+from samedevice.verify.callers import Callers, Unit
 
 
 class State(IntFlag):

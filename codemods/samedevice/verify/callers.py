@@ -211,14 +211,3 @@ def _walruses(node: ast.AST) -> set[str]:
         for part in ast.walk(node)
         if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name)
     }
-
-
-def is_main_test(node: ast.expr) -> bool:
-    """Tell whether this is `__name__ == "__main__"`."""
-    match node:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            sides = (left, right)
-            return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
-                isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
-            )
-    return False

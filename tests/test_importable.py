@@ -1,0 +1,89 @@
+"""What a file can import, in each program that runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samedevice.importable import Importable
+from samedevice.project import Project
+from samedevice.source import from_text
+
+MAIN = "if __name__ == '__main__':\n    {}\n"
+SCRIPT = {"run.py": "from pkg.net import f\n"}
+
+NAMES = {
+    "beside a script": ({"a.py": ""}, "a.py", "device.py", "device"),
+    "in a folder that a script's import shows": (
+        {"run.py": "from core.net import f\n", "core/net.py": ""}, "core/net.py", "device.py",
+        "device",
+    ),
+    "not where the file is a script, too": (
+        {"run.py": "from core.net import f\n", "core/net.py": MAIN.format("f()")}, "core/net.py",
+        "device.py", None,
+    ),
+    "not in a package whose file is a script, too": (
+        SCRIPT | {"pkg/__init__.py": "", "pkg/net.py": MAIN.format("f()")}, "pkg/net.py",
+        "pkg/device.py", None,
+    ),
+    "above a package, from its script": (
+        SCRIPT | {"pkg/__init__.py": "", "pkg/net.py": ""}, "pkg/net.py", "device.py", "device",
+    ),
+    "in a package, as its files say it": (
+        SCRIPT | {"pkg/__init__.py": "", "pkg/net.py": "from .base import g\n", "pkg/base.py": ""},
+        "pkg/net.py", "pkg/device.py", ".device",
+    ),
+    "in a folder without __init__.py, as its files say it": (
+        SCRIPT | {"pkg/net.py": "from .base import g\n", "pkg/base.py": ""},
+        "pkg/net.py", "pkg/device.py", ".device",
+    ),
+    "what is imported under __main__ says nothing of other programs": (
+        {
+            "run.py": "from core.net import f\nfrom core.other import g\n", "core/net.py": "",
+            "core/other.py": MAIN.format("import base"), "core/base.py": "",
+        },
+        "core/net.py", "core/device.py", "core.device",
+    ),
+    "on a path that a script adds": (
+        {"run.py": "import sys\nsys.path.append('core')\nimport net\n", "core/net.py": ""},
+        "core/net.py", "core/device.py", "device",
+    ),
+    "beside a package that is installed": (
+        {"setup.py": "", "examples/run.py": "from pkg.net import f\n", "pkg/__init__.py": "",
+         "pkg/net.py": ""},
+        "examples/run.py", "device.py", None,
+    ),
+    "in a package that is installed": (
+        {"setup.py": "", "examples/run.py": "from pkg.net import f\n", "pkg/__init__.py": "",
+         "pkg/net.py": ""},
+        "examples/run.py", "pkg/device.py", "pkg.device",
+    ),
+    "above a test": ({"tests/test_a.py": ""}, "tests/test_a.py", "device.py", None),
+    "above a test, with conftest.py": (
+        {"tests/test_a.py": "", "conftest.py": ""}, "tests/test_a.py", "device.py", "device",
+    ),
+    "in every program that leads there": (
+        {
+            "a/run.py": "import net\n", "a/net.py": "",
+            "b/run.py": "import sys\nsys.path.append('../a')\nimport net\n",
+        },
+        "a/net.py", "a/device.py", "device",
+    ),
+    "not where one of two programs has it only": (
+        {"run.py": "from a import net\n", "a/net.py": "", "a/other.py": "import net\n"},
+        "a/net.py", "a/device.py", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # no file there says how a package is built
+    files, path, target, expected = NAMES[name]
+    text = "import torch\n{}"
+    project = Project([from_text(text.format(code), each) for each, code in files.items()])
+    found = Importable(project).module_name(path, target)
+    assert found == expected
+    if found is not None and not found.startswith("."):
+        assert Importable(project).reaches(path, found, target)
