@@ -21,6 +21,8 @@ from samedevice.verify import beside
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Widths and colours are tested on a terminal that has them, wherever the tests run.
 os.environ["TERM"] = "xterm"
+# Kernels in C++ are built where a test is about them; many tests have a home folder of their own.
+os.environ.setdefault("SAMEDEVICE_VIRTUAL_COMPILED", "0")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

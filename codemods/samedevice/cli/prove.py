@@ -45,12 +45,13 @@ def run(
     python: Python = None,
     report: JsonReport = None,
     record: Annotated[
-        bool, typer.Option(help="Record operations and losses; without it the run is faster.")
-    ] = True,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Do not watch it, and run it again, watched, if it clashes."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            help="Record operations and transfers from the start, or never; without either, a "
+            "second run of a program that a clash ended is recorded.",
+            show_default=False,
+        ),
+    ] = None,
     transfers: Annotated[
         int, typer.Option(metavar="N", help="How many transfers to list, the largest first.")
     ] = 10,
@@ -70,7 +71,6 @@ def run(
         python=python,
         report=report,
         record=record,
-        quick=quick,
         transfers=transfers,
     )
 

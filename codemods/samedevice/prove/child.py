@@ -310,7 +310,7 @@ def _seed(seed: int | None) -> None:
 def _device(job: Job, report: _Report) -> Iterator[Lives]:
     """Bring up the device that the job wants; yields how tensors got their places."""
     on = job.on
-    if on == "cpu" and not job.record:  # nothing of ours needs torch, and the program may not
+    if on == "cpu" and not (job.record or job.steps):  # ours needs no torch; the program may not
         report.data.update(on=on, device="cpu")
         yield Lives()
         return
@@ -336,8 +336,15 @@ def _device(job: Job, report: _Report) -> Iterator[Lives]:
         if not torch.cuda.is_available():
             raise Refused("no CUDA device on this machine (on a virtual one: --on virtual)")
         report.data.update(device="cuda", name=torch.cuda.get_device_name())
-    if not job.record:
+    if not (job.record or job.steps):
         yield Lives()
+        return
+    if not job.record:
+        from samedevice.prove.steps import noting
+
+        with noting(waits=on == "cuda") as steps:
+            report.record = lambda: steps.record().to_json()
+            yield steps.lives
         return
     from samedevice.prove.watch import watching
 

@@ -36,19 +36,18 @@ def run(
     seed: int | None = None,
     python: str | None = None,
     report: Path | None = None,
-    record: bool = True,
-    quick: bool = False,
+    record: bool | None = None,
     transfers: int = 10,
 ) -> int:
     """Run a program; print what it prints, then what stopped it and what it did (to stderr).
 
     `program` is what would follow `python`: ["main.py", "--epochs", "1"] or ["-m", "package"].
     `time_limit` is in seconds; memory and output limits are sizes such as "4G" or "500M". `report`
-    is a file for the JSON report, "-" for stdout. `quick` does not watch the program, uses kernels
-    in C++ where they can be had, and runs what a clash ended once more, watched.
+    is a file for the JSON report, "-" for stdout. `record` watches the program from the start; with
+    None only a second run of a program that a clash ended is watched, with False none.
     """
     from samedevice.prove import virtual
-    from samedevice.prove.again import explained
+    from samedevice.prove.again import Input, explained
     from samedevice.prove.display import console, show_run, with_cells
     from samedevice.prove.run import Program, ProgramError, run_program
 
@@ -63,18 +62,20 @@ def run(
             output_limit,
             seed,
             python,
-            record=record and not quick,
+            record=record is True,
         )
-        if quick:
-            settings = replace(settings, env={virtual.COMPILED: "1"})
+        compiled = os.environ.get(virtual.COMPILED, virtual.WHERE_POSSIBLE)
+        settings = replace(settings, steps=record is None, env={virtual.COMPILED: compiled})
         parsed = Program.parse(program)
         parsed.kind(Path.cwd())
         _warn(f"{parsed} runs with your rights, in no sandbox")
         _tell_run_order(program[0])
+        given = Input.of_this_process()
         result = run_program(parsed, settings=settings, interactive=True)
         sys.stdout.flush()
-        if quick and result.status == "clash":
-            result = explained(result, parsed, Path.cwd(), settings) or result
+        if record is None and result.status == "clash":
+            again = f"{parsed} runs once more, recorded, in a copy of this folder"
+            result = explained(result, parsed, Path.cwd(), settings, given, lambda: _note(again))
         show_run(result, console(stderr=True), transfers)
         _write(report, with_cells(result.to_json()))
     except ProgramError as error:
@@ -91,12 +92,16 @@ def _tell_run_order(program: str) -> None:
     with contextlib.suppress(OSError, UnicodeError, NotebookError):  # told when it is run
         order = Notebook(Path(program).read_text(encoding="utf-8-sig")).run_order
         if order is not None:
-            print(f"note: {program}: {order}", file=sys.stderr, flush=True)
+            _note(f"{program}: {order}")
 
 
 def _warn(what: str) -> None:
     """Tell what is going to be executed, before it is."""
-    print(f"note: {what}: it can write wherever you can", file=sys.stderr, flush=True)
+    _note(f"{what}: it can write wherever you can")
+
+
+def _note(what: str) -> None:
+    print(f"note: {what}", file=sys.stderr, flush=True)
 
 
 def prove(

@@ -76,6 +76,8 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
         to.print(
             f"{result.left_behind} process(es) that it had left behind were ended", style="red"
         )
+    if result.again:
+        to.print(Text(f"({result.again})", "dim"))
     if result.record is not None:
         to.print(render_record(result.record, result.on == "virtual", transfers))
     if result.passed:
@@ -178,6 +180,9 @@ def render_record(record: Record, virtual: bool, transfers: int = 10) -> Rendera
     if operations:
         counts = [f"{device} {count:,}" for device, count in sorted(operations.items())]
         lines.add_row("operations", " · ".join(counts))
+    elif virtual:
+        more = "(operations and transfers: --record)"
+        lines.add_row("tensors", f"{record.made:,} made on the device {more}")
     for optimizer in record.optimizers:
         places = ", ".join(f"{count} on {device}" for device, count in optimizer.devices.items())
         steps = f"{optimizer.steps:,} step{'s' if optimizer.steps != 1 else ''}"
@@ -193,6 +198,8 @@ def render_record(record: Record, virtual: bool, transfers: int = 10) -> Rendera
 def describe_losses(record: Record) -> str:
     """Return one line about the losses of a run."""
     losses = record.losses
+    if not losses.values:  # of a real device, which would have been waited for
+        return f"{losses.count:,}"
     finite = [value for value in losses.values if value is not None]
     way = f" {finite[0]:.6g} → {finite[-1]:.6g}," if finite else ""
     bad = f"{losses.infinite} NOT FINITE" if losses.infinite else "all finite"

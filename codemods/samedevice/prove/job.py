@@ -29,6 +29,7 @@ class Job:
     seed: int | None = None
     memory: int | None = None
     record: bool = True
+    steps: bool = False
     lead: dict[str, Any] | None = None
 
     def write(self, path: Path) -> None:

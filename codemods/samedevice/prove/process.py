@@ -128,14 +128,15 @@ def supervise(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     interactive: bool = False,
+    stdin: int | None = None,
     before_end: Callable[[int, str, Callable[[], bool]], None] | None = None,
 ) -> Ended:
     """Run `command` until it ends or a limit ends it, and then end all that it started.
 
     `interactive` gives it this process's stdin and repeats its output here as it comes; else it
-    reads nothing. `before_end(pid, cause, has_ended)` is called when the time is up or Ctrl-C was
-    pressed, before the command is ended: it may ask the command for a last word. `limits.memory`
-    is the command's to set on itself (`prove.child` does).
+    reads the file `stdin`, or nothing. `before_end(pid, cause, has_ended)` is called when the time
+    is up or Ctrl-C was pressed, before the command is ended: it may ask the command for a last
+    word. `limits.memory` is the command's to set on itself (`prove.child` does).
 
     Raises OSError when the command cannot be started. An exception here ends the command as well.
     """
@@ -148,7 +149,7 @@ def supervise(
         list(command),
         cwd=cwd,
         env={**(os.environ if env is None else env), MARK: mark},
-        stdin=None if interactive else subprocess.DEVNULL,
+        stdin=None if interactive else subprocess.DEVNULL if stdin is None else stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=_POSIX,

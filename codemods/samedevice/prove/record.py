@@ -105,6 +105,9 @@ class Refusal:
 class Record:
     """What a run did. `operations` are counts by device and torch's name of the operation.
 
+    `made` counts the tensors that were made on virtual devices. A run that was not recorded has
+    that, its optimizers, its losses and `autocast`.
+
     `refused` are the first operations that places stopped. `floats` are the floating types that
     something was computed in, and `autocast` the types of devices for which the program asked for
     lower precision. `random` is a digest of the state of torch's generator: two runs that drew the
@@ -119,6 +122,7 @@ class Record:
     floats: list[str] = field(default_factory=list)
     autocast: list[str] = field(default_factory=list)
     random: str = ""
+    made: int = 0
 
     def count(self, device: str) -> int:
         """Return how many operations ran on `device` ("cuda" counts "cuda:0" and "cuda:1")."""
@@ -144,4 +148,5 @@ class Record:
             list(data["floats"]),
             list(data["autocast"]),
             data["random"],
+            data["made"],
         )

@@ -114,6 +114,7 @@ class RunResult:
     `exit_code` is the program's own, or the one that stands for `status` (docs/run.md). `frames`
     are the user's lines where it raised, or where it was when a limit ended it, the innermost last.
     `uncaught` are exceptions that ended a thread, or a callback of Python's, and not the program.
+    `again` says what came of a second, recorded run (`prove.again`), where one was wanted.
     """
 
     program: str
@@ -132,6 +133,7 @@ class RunResult:
     torch: str = ""
     left_behind: int = 0
     uncaught: tuple[str, ...] = ()
+    again: str = ""
 
     @property
     def passed(self) -> bool:
@@ -167,7 +169,8 @@ class Settings:
     `on`: "virtual", "cpu", "cuda", or "auto" (CUDA if there is, else virtual). `device_type` and
     `devices` shape the virtual accelerator. `python` is the interpreter. `seed` seeds Python, NumPy
     and torch, and fixes the hash seed; without one nothing is seeded. `record` watches operations,
-    transfers, optimizer steps and losses. `lead` is where imports are led.
+    transfers, optimizer steps and losses; without it, `steps` notes where optimizers step and what
+    losses were first and last, which costs next to nothing. `lead` is where imports are led.
     """
 
     on: On = "virtual"
@@ -176,6 +179,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     seed: int | None = None
     record: bool = True
+    steps: bool = False
     python: str = sys.executable
     env: Mapping[str, str] = field(default_factory=dict)
     lead: Lead | None = None
@@ -187,10 +191,12 @@ def run_program(
     cwd: Path | None = None,
     settings: Settings | None = None,
     interactive: bool = False,
+    stdin: int | None = None,
 ) -> RunResult:
     """Run a program in a process of its own and return how it went, whatever it does.
 
-    `interactive` gives it this process's stdin and repeats its output as it comes.
+    `interactive` gives it this process's stdin and repeats its output as it comes; `stdin` is
+    another file that it reads.
     Raises ProgramError when the program is not named as one, or does not exist.
     """
     settings = settings or Settings()
@@ -210,6 +216,7 @@ def run_program(
             seed=settings.seed,
             memory=settings.limits.memory,
             record=settings.record,
+            steps=settings.steps,
             lead=asdict(settings.lead) if settings.lead else None,
         )
         job.write(Path(folder, "job.json"))
@@ -225,6 +232,7 @@ def run_program(
                 cwd=cwd,
                 env=env,
                 interactive=interactive,
+                stdin=stdin,
                 before_end=partial(_last_word, Path(job.report)),
             )
         except OSError as error:

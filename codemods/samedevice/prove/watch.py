@@ -1,40 +1,28 @@
 """Watch a running program: fills a `Record` and the `Lives` of its tensors. Needs torch.
 
 One dispatch mode below the program sees every operation after autograd, those of the backward pass
-included, on any device. Optimizers and losses are seen through torch's own global hook and by
-wrapping `torch.autograd.backward`. Threads of the program's own are not watched.
+included, on any device. Optimizers and losses are noted as ever (`prove.steps`). Threads of the
+program's own are not watched.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samedevice.prove.clash import read_message
 from samedevice.prove.frames import source_line, user_line
 from samedevice.prove.lives import Lives
-from samedevice.prove.record import (
-    KEPT_LOSSES,
-    KEPT_STEPS,
-    Losses,
-    Optimizer,
-    Record,
-    Refusal,
-    Transfer,
-)
+from samedevice.prove.record import Record, Refusal, Transfer
+from samedevice.prove.steps import Steps, followed, sum_of, tensors
 
 _aten = torch.ops.aten
 _NUMBERS = frozenset([bool, int, float, complex])
@@ -113,12 +101,9 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         self._deeds: dict[int, tuple[str, Any]] = {}
         self._transfers: dict[tuple[str, str, str, str, int], Transfer] = {}
         self._moved = WeakIdKeyDictionary()
-        self._optimizers: dict[int, Optimizer] = {}
-        self._losses = Losses()
+        self.steps = Steps(self._read, sums=True)
         self._refused: list[Refusal] = []
         self._floats: set[Any] = set()
-        self._autocast: set[str] = set()
-        self._unscaled = WeakIdKeyDictionary()
         self._pause = False
 
     @classmethod
@@ -139,16 +124,22 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         transfers = sorted(list(self._transfers.values()), key=lambda one: -one.cost)
         for transfer in transfers:
             transfer.text = source_line(transfer.file, transfer.line)
-        return Record(
-            operations,
-            transfers,
-            list(self._optimizers.values()),
-            self._losses,
-            self._refused,
-            sorted(str(dtype).removeprefix("torch.") for dtype in list(self._floats)),
-            sorted(self._autocast),
-            self._random(),
+        return self.steps.into(
+            Record(
+                operations,
+                transfers,
+                refused=self._refused,
+                floats=sorted(str(kind).removeprefix("torch.") for kind in list(self._floats)),
+                random=self._random(),
+            )
         )
+
+    def _read(self, tensor: Any) -> float:
+        self._pause = True
+        try:
+            return sum_of(tensor)
+        finally:
+            self._pause = False
 
     def _random(self) -> str:
         pause, self._pause = self._pause, True
@@ -175,7 +166,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         except Exception as error:
             message = read_message(str(error))
             if message is not None and message.kind != "memory":  # that one wants tensors freed
-                self.lives.refused = list(_tensors((*args, *kwargs.values())))
+                self.lives.refused = list(tensors((*args, *kwargs.values())))
                 self._refuse(str(error))
             raise
         known = self._deeds.get(id(func))
@@ -185,13 +176,13 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         if deed == "view":
             return result
         seconds = time.perf_counter() - started if self._timed else None
-        operands = list(_tensors(args))
-        subject = operands[0] if operands else next(_tensors((result,)), None)
+        operands = list(tensors(args))
+        subject = operands[0] if operands else next(tensors((result,)), None)
         if subject is not None and not self._crossed(deed, subject, result, args, kwargs, seconds):
             self._counts[str(subject.device)][id(func)] += 1
             if deed not in ("change", "put", "read", "copy"):
                 at = user_line()
-                for tensor in _tensors((result,)):
+                for tensor in tensors((result,)):
                     if deed == "create" or not operands:
                         self.lives.made(tensor, "created", at)
                     else:
@@ -245,7 +236,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
                 self._transfer(device, "cpu", "size", None, seconds)
                 return False
             case "index" | "put" if device != "cpu":
-                for index in _tensors((args[1],)):
+                for index in tensors((args[1],)):
                     if index.device != subject.device:
                         self._transfer(str(index.device), device, "index", index, None, index)
                     if deed == "index" and index.dtype in (torch.bool, torch.uint8):
@@ -281,68 +272,6 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             transfer.again += self._moved.get(moved) == state
             self._moved[moved] = state
         return at
-
-    def stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Note where the parameters are that an optimizer steps (called by torch)."""
-        seen = self._optimizers.get(id(optimizer))
-        if seen is None:
-            seen = self._optimizers[id(optimizer)] = Optimizer(type(optimizer).__name__)
-        seen.steps += 1
-        seen.devices = dict(
-            Counter(
-                str(parameter.device)
-                for group in optimizer.param_groups
-                for parameter in group["params"]
-                if parameter.grad is not None
-            )
-        )
-
-    def has_stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Note the values of the parameters after a step (called by torch)."""
-        seen = self._optimizers[id(optimizer)]
-        if len(seen.sums) >= KEPT_STEPS:
-            return
-        self._pause = True
-        try:
-            total = math.fsum(
-                float(parameter.detach().sum().real)
-                for group in optimizer.param_groups
-                for parameter in group["params"]
-            )
-        except (RuntimeError, ValueError, OverflowError):  # infinite ones, or not to be summed
-            total = math.nan
-        finally:
-            self._pause = False
-        seen.sums.append(total if math.isfinite(total) else None)
-
-    def scaled(self, loss: Any, result: Any) -> None:
-        """Note that `result` is `loss` times the scale of a GradScaler, which CPUs do without."""
-        for one, other in zip(_tensors((loss,)), _tensors((result,)), strict=False):
-            if one is not other:
-                self._unscaled[other] = one.detach()
-
-    def casts(self, device_type: str) -> None:
-        """Note that the program asks for lower precision on a type of devices."""
-        self._autocast.add(device_type)
-
-    def lost(self, tensors: Any) -> None:
-        """Note the values that `backward` starts from."""
-        for given in _tensors((tensors,)):
-            tensor = self._unscaled.get(given, given)
-            if tensor.numel() == 0:
-                continue
-            device = str(tensor.device)
-            self._losses.devices[device] = self._losses.devices.get(device, 0) + 1
-            self._losses.count += 1
-            self._pause = True
-            try:
-                value = float(tensor.detach().sum().real)
-            finally:
-                self._pause = False
-            finite = math.isfinite(value)
-            self._losses.infinite += not finite
-            if len(self._losses.values) < KEPT_LOSSES:
-                self._losses.values.append(value if finite else None)
 
 
 def _skip() -> None:
@@ -402,47 +331,10 @@ _TRACERS = frozenset(
 def watching(timed: bool) -> Iterator[Watch]:
     """Watch all that runs inside; the program's own modes work as ever."""
     watch = Watch(timed)
-    hooks = (
-        register_optimizer_step_pre_hook(watch.stepped),
-        register_optimizer_step_post_hook(watch.has_stepped),
-    )
-    backward, scale = torch.autograd.backward, torch.amp.GradScaler.scale
-    enter = torch.autocast.__enter__
-
-    def backward_of(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        watch.lost(tensors)
-        return backward(tensors, *args, **kwargs)
-
-    def scale_of(scaler: Any, outputs: Any) -> Any:
-        result = scale(scaler, outputs)
-        watch.scaled(outputs, result)
-        return result
-
-    def enter_of(autocast: Any) -> Any:
-        if autocast._enabled:
-            watch.casts(autocast.device)
-        return enter(autocast)
-
-    torch.autograd.backward = backward_of
-    torch.amp.GradScaler.scale = scale_of
-    torch.autocast.__enter__ = enter_of
-    undo = _unwatched_traces()
-    try:
-        with watch:
-            yield watch
-    finally:
-        undo()
-        torch.autograd.backward = backward
-        torch.amp.GradScaler.scale = scale
-        torch.autocast.__enter__ = enter
-        for hook in hooks:
-            hook.remove()
-
-
-def _tensors(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the tensors among arguments or results, those in lists included."""
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors(value)
+    with followed(watch.steps):
+        undo = _unwatched_traces()
+        try:
+            with watch:
+                yield watch
+        finally:
+            undo()

@@ -24,6 +24,7 @@ __all__ = [
     "COMPILED",
     "MEMORY",
     "VARIABLE",
+    "WHERE_POSSIBLE",
     "hook_directory",
     "install",
     "install_from_environment",
@@ -34,6 +35,7 @@ VARIABLE = "SAMEDEVICE_VIRTUAL"  # "cuda:1": type and number of devices for chil
 MEMORY = "SAMEDEVICE_VIRTUAL_MEMORY"  # "8G": the size of each device; without it there is no limit
 ASSERTS = "SAMEDEVICE_VIRTUAL_ASSERTS"  # "1": an index out of bounds ends all use of the device
 COMPILED = "SAMEDEVICE_VIRTUAL_COMPILED"  # "1": kernels in C++ where they can be built
+WHERE_POSSIBLE = "auto"  # the same, and where they cannot be built nothing is said
 
 _installed: Accelerator | None = None
 

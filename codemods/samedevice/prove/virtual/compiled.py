@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from samedevice.prove import virtual
 from samedevice.prove.virtual.dtypes import LACKING, is_widened
 from samedevice.prove.virtual.memory import MEMORY
 from samedevice.prove.virtual.patches import Patches
@@ -114,7 +115,10 @@ def _is_served(op: Any, name: str) -> bool:
 
 
 def load(device_type: str) -> Compiled | None:
-    """Return the library, built if it is not yet; None, with a warning, where it cannot be."""
+    """Return the library, built if it is not yet; None where it cannot be.
+
+    A warning says so then, unless it was asked for only where possible.
+    """
     try:
         if device_type != "cuda" or not _FOR_CPUS:
             raise RuntimeError("they are for virtual cuda on a build of torch for CPUs")
@@ -123,9 +127,9 @@ def load(device_type: str) -> Compiled | None:
             _build(path)
         return Compiled(ctypes.CDLL(str(path)))
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        warnings.warn(
-            f"samedevice: no kernels in C++, those in Python serve instead: {error}", stacklevel=2
-        )
+        if os.environ.get(virtual.COMPILED) != virtual.WHERE_POSSIBLE:
+            said = f"samedevice: no kernels in C++, those in Python serve instead: {error}"
+            warnings.warn(said, stacklevel=2)
         return None
 
 
