@@ -1,9 +1,9 @@
-"""Time whole training programs: `python`, `samedevice run --quick` and `samedevice run`.
+"""Time whole training programs: `python`, `samedevice run` and `samedevice run --record`.
 
     python tests/benchmarks/bench_run.py [PROGRAM...] [--json FILE]
 
 Processor time (user and system, children included) of whole runs with one thread, imports included,
-of the programs in `tests/prove/virtual/programs`. The aim: `run --quick` below twice the plain CPU.
+of the programs in `tests/prove/virtual/programs`. The aim: `run` below twice the plain CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests/prove/virtual/programs"
 _RUN = ("-m", "samedevice", "run", "--time-limit", "3600")
-MODES = {"plain": (), "quick": (*_RUN, "--quick"), "watched": _RUN}
+MODES = {"plain": (), "run": _RUN, "recorded": (*_RUN, "--record")}
 
 
 def seconds(mode: str, program: Path) -> float:
@@ -48,15 +48,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="keep the seconds here, too")
     options = parser.parse_args()
     found = {}
-    print("| program | python | run --quick | ratio | run | ratio |")
+    print("| program | python | run | ratio | run --record | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     for program in options.programs or sorted(PROGRAMS.glob("*.py")):
         took = {mode: seconds(mode, program) for mode in MODES}
         found[program.stem] = took
-        plain, quick, watched = took["plain"], took["quick"], took["watched"]
+        plain, run, recorded = took["plain"], took["run"], took["recorded"]
         print(
-            f"| {program.stem} | {plain:.1f} s | {quick:.1f} s | {quick / plain:.1f} | "
-            f"{watched:.1f} s | {watched / plain:.1f} |",
+            f"| {program.stem} | {plain:.1f} s | {run:.1f} s | {run / plain:.1f} | "
+            f"{recorded:.1f} s | {recorded / plain:.1f} |",
             flush=True,
         )
     if options.json:

@@ -1,4 +1,4 @@
-"""Four small networks in training, for `python`, `samedevice run --quick` and `samedevice run`.
+"""Four small networks in training, for `python`, `samedevice run` and `samedevice run --record`.
 
 Each prints the processor time of one step in milliseconds, the best of four rounds of fifteen, with
 one thread: `docs/virtual-accelerator.md` has the figures beside each other.

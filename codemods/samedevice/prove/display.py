@@ -76,7 +76,7 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
         to.print(
             f"{result.left_behind} process(es) that it had left behind were ended", style="red"
         )
-    if result.again:
+    if result.again and result.record is None:
         to.print(Text(f"({result.again})", "dim"))
     if result.record is not None:
         to.print(render_record(result.record, result.on == "virtual", transfers))

@@ -73,7 +73,7 @@ class Registration:
         ours = hooks[device_type].plain
         ours.replace(f"has{device_type.upper()}", ctypes.c_bool, lambda this: True)
         for question in ("isBuilt", "isAvailable", "hasPrimaryContext"):
-            ours.replace(question, ctypes.c_bool, lambda this: True)
+            ours.affirm(question)
         ours.replace("deviceCount", ctypes.c_int8, lambda this: count())
         ours.point("init", guard["destroyEvent"])
         # an allocator of the host that nothing else uses, so that what it gave is known by it
@@ -139,7 +139,7 @@ def _guard(
     guard.point("synchronizeStream", guard["destroyEvent"])
     guard.point("getNewStream", guard["getStream"])  # one is as good as another
     for question in ("queryStream", "queryEvent"):
-        guard.replace(question, ctypes.c_bool, lambda this: True)
+        guard.affirm(question)
     return guard
 
 
@@ -249,6 +249,13 @@ class _Methods:
         callback = ctypes.CFUNCTYPE(result, ctypes.c_void_p, *arguments)(function)
         _kept.append(callback)
         self.point(name, _address(callback))
+
+    def affirm(self, name: str) -> None:
+        """Let a question be answered by yes: without Python where that can be, torch asks often."""
+        try:
+            self.point(name, _machine_code("b801000000 c3"))
+        except RuntimeError:  # another processor, or no memory for code
+            self.replace(name, ctypes.c_bool, lambda this: True)
 
     def __getitem__(self, name: str) -> int | None:
         """Return the address of a method's code."""
