@@ -73,6 +73,47 @@ def test_suite_on_the_virtual_device(tmp_path: Path, recorded: str) -> None:
     assert "rules.py" not in done.stdout and "watch.py" not in done.stdout  # ours
 
 
+FIXTURES = """
+import pytest, torch
+
+@pytest.fixture(scope="module")
+def mask():
+    return torch.ones(2)
+
+@pytest.fixture
+def x():
+    return torch.ones(2).cuda()
+
+def test_expected(x, mask):
+    with pytest.raises(RuntimeError):
+        x + torch.zeros(2)
+
+used = []
+
+def test_once(x, mask):
+    used.append(1)
+    assert len(used) == 1, "it ran twice"
+    with pytest.raises(RuntimeError):
+        x + torch.zeros(2)
+    x * mask
+"""
+
+
+@pytest.mark.parametrize(("recorded", "has_history"), [("last", True), ("never", False)])
+def test_the_last_clash_of_a_test_that_cannot_run_twice(
+    tmp_path: Path, recorded: str, has_history: bool
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "test_a.py").write_text(FIXTURES, "utf-8")
+    done = run_pytest(tmp_path, "--virtual-device", f"--virtual-record={recorded}")
+    assert "1 passed" in done.stdout and "1 failed" in done.stdout, done.stdout + done.stderr
+    assert "tensors were made on virtual" in done.stdout and "ran twice" not in done.stdout
+    section = done.stdout[done.stdout.index("Device clash") :]
+    assert "mask is on cpu" in section and "torch.zeros" not in section
+    assert ("return torch.ones(2).cuda()" in section) is has_history
+    assert ("created on cpu  test_a.py:6  return torch.ones(2)" in section) is has_history
+
+
 def test_what_a_gpu_refuses_on_demand(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "test_a.py").write_text(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from samedevice.prove.watch import Watch
 
 _TYPES = "cuda", "mps", "xpu"
-_RECORDED = "clash", "always", "never"
+_RECORDED = "clash", "last", "always", "never"
 _WATCH: pytest.StashKey[Watch] = pytest.StashKey()
 _CONTEXT: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _CLASHES: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -44,7 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=_RECORDED,
         default="clash",
         help="what is recorded for reports: a test that a clash ended, which runs again (clash), "
-        "all tests while they run (always), nothing (never); default: clash",
+        "each test while it runs, for its last clash alone (last), all that tests do (always), "
+        "nothing (never); default: clash",
     )
     group.addoption(
         "--virtual-memory",
@@ -94,11 +95,12 @@ def pytest_load_initial_conftests(
     except (ImportError, RuntimeError, ValueError) as error:
         raise pytest.UsageError(f"--virtual-device={device_type}: {error}") from None
     early_config.stash[_CLASHES] = []
-    if options.virtual_record == "always":
+    if options.virtual_record in ("always", "last"):
         from samedevice.prove.watch import watching
 
         stack = contextlib.ExitStack()
-        early_config.stash[_WATCH] = stack.enter_context(watching(timed=False))
+        watched = watching(timed=False, places=options.virtual_record == "last")
+        early_config.stash[_WATCH] = stack.enter_context(watched)
         early_config.stash[_CONTEXT] = stack
 
 
@@ -130,13 +132,21 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome: Any = yield
     report = outcome.get_result()
     if not is_ours or call.excinfo is None or not report.failed:
+        _forget(item.config, call.when)
         return
     clash = _clash(item, call.when, call.excinfo.value)
+    _forget(item.config, call.when)
     if clash is not None:
         from samedevice.prove.display import as_text, render_clash
 
         item.config.stash[_CLASHES].append(f"{item.nodeid}: {clash.kind}")
         report.sections.append(("Device clash", as_text(render_clash(clash))))
+
+
+def _forget(config: pytest.Config, when: str) -> None:
+    """Let the tensors of a test's last clash go when the test is over."""
+    if when == "teardown" and _WATCH in config.stash:
+        config.stash[_WATCH].lives.refused = []
 
 
 def _clash(item: pytest.Item, when: str, error: BaseException) -> Clash | None:
@@ -195,7 +205,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     name, made = config.option.virtual_device, MEMORY.made() + config.stash.get(_MADE, 0)
     terminalreporter.section("samedevice")
-    if _WATCH in config.stash:
+    if config.option.virtual_record == "always":
         record = config.stash[_WATCH].record()
         total = sum(sum(names.values()) for names in record.operations.values())
         terminalreporter.line(

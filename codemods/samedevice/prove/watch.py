@@ -88,12 +88,17 @@ def _deed(function: Any) -> str:
 
 
 class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-checked here
-    """The mode. `timed` also measures how long transfers take, which a real device tells."""
+    """The mode.
+
+    `timed` also measures how long transfers take, which a real device tells. `places` alone keeps
+    how tensors that are still there got their places, for the clash that may come, and no more.
+    """
 
     supports_higher_order_operators = True
 
-    def __init__(self, timed: bool) -> None:
+    def __init__(self, timed: bool, places: bool = False) -> None:
         super().__init__()
+        self._places = places
         self.lives = Lives()
         self._timed = timed
         # By the operation's id, for its hash is slow Python; operations live as long as torch.
@@ -179,7 +184,8 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         operands = list(tensors(args))
         subject = operands[0] if operands else next(tensors((result,)), None)
         if subject is not None and not self._crossed(deed, subject, result, args, kwargs, seconds):
-            self._counts[str(subject.device)][id(func)] += 1
+            if not self._places:
+                self._counts[str(subject.device)][id(func)] += 1
             if deed not in ("change", "put", "read", "copy"):
                 at = user_line()
                 for tensor in tensors((result,)):
@@ -192,7 +198,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         return result
 
     def _refuse(self, message: str) -> None:
-        if len(self._refused) < _KEPT_REFUSALS:
+        if not self._places and len(self._refused) < _KEPT_REFUSALS:
             file, line = user_line()
             text = source_line(file, line)
             self._refused.append(Refusal(message.split("\n", 1)[0], file, line, text))
@@ -258,6 +264,8 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
     ) -> tuple[str, int]:
         """Count a transfer for the user's line, and return that."""
         at = user_line()
+        if self._places:
+            return at
         key = (source, target, how, *at)
         transfer = self._transfers.get(key)
         if transfer is None:
@@ -328,10 +336,10 @@ _TRACERS = frozenset(
 
 
 @contextlib.contextmanager
-def watching(timed: bool) -> Iterator[Watch]:
+def watching(timed: bool, places: bool = False) -> Iterator[Watch]:
     """Watch all that runs inside; the program's own modes work as ever."""
-    watch = Watch(timed)
-    with followed(watch.steps):
+    watch = Watch(timed, places)
+    with contextlib.nullcontext() if places else followed(watch.steps):
         undo = _unwatched_traces()
         try:
             with watch:
