@@ -76,7 +76,15 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source", "syntax"},
-    "verify": {"finding", "importable", "matching", "places", "project", "syntax"},
+    "verify": {
+        "finding",
+        "importable",
+        "matching",
+        "places",
+        "project",
+        "syntax",
+        "torchfacts",
+    },  # fmt: skip
     "trials": _CHECKED,
     "migrate": _FIXED | {"matching", "trials"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},

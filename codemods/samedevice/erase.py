@@ -690,7 +690,7 @@ class _Eraser:
     # Everything else
 
     def _arguments(self, node: ast.arguments) -> ast.arguments:
-        """Drop the parameters that take devices, with their defaults."""
+        """Drop the parameters that take devices, and what indexes of devices are by default."""
         positional = [*node.posonlyargs, *node.args]
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
         defaults += node.defaults
@@ -709,10 +709,17 @@ class _Eraser:
             args=[cast(ast.arg, self._rebuild(arg)) for arg, _ in kept],
             vararg=node.vararg,
             kwonlyargs=[cast(ast.arg, self._rebuild(arg)) for arg, _ in only],
-            kw_defaults=[default and self.expression(default) for _, default in only],
+            kw_defaults=[default and self._default(arg, default) for arg, default in only],
             kwarg=node.kwarg,
-            defaults=[self.expression(default) for _, default in kept if default is not None],
+            defaults=[self._default(arg, default) for arg, default in kept if default is not None],
         )
+
+    def _default(self, arg: ast.arg, default: ast.expr) -> ast.expr:
+        """Return the default of a parameter; of one for an index, a device whichever it is."""
+        if _INDEX_NAME.match(arg.arg) and isinstance(default, ast.Constant):
+            if default.value is None or type(default.value) is int:
+                return _at(ast.Name(_DEVICE, ast.Load()), default)
+        return self.expression(default)
 
     def _rebuild(self, node: ast.AST) -> ast.AST:
         """Return a copy of a node with everything under it erased."""

@@ -20,6 +20,7 @@ from functools import cache
 __all__ = [
     "Fact",
     "accelerator_names",
+    "built_for_cuda",
     "legacy_dtype",
     "library",
     "lookup",
@@ -91,6 +92,13 @@ def legacy_dtype(name: str) -> str:
     if fact is None or fact.kind != "legacy":
         return ""
     return "float32" if name == "Tensor" else fact.dtype.removeprefix("torch.")
+
+
+def built_for_cuda() -> frozenset[str]:
+    """Return the modules whose import fails without CUDA, or that can do nothing without it."""
+    from samedevice.torchfacts import libraries
+
+    return libraries.BUILT_FOR_CUDA
 
 
 @cache

@@ -1,0 +1,396 @@
+"""What code certainly comes to when it runs: what stands under no test, and the code that it calls.
+
+No values are followed but objects of the project's own classes, as far as a name, an attribute or
+what a function returns says which class it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from samedevice import syntax
+from samedevice.places.programs import Programs, is_main
+
+#: Statements whose blocks run, as far as can be told; others may be left out by a test.
+_RUNS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+#: What runs when an object is made, and when one is called.
+_BUILDS, _CALLED = ("__init__", "__post_init__"), ("__call__", "forward")
+#: How many names are looked through on the way to one definition.
+_STEPS = 12
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of the project, and the file that it is in."""
+
+    path: str
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file's own code or a function, and for a method the class of its object."""
+
+    path: str
+    node: ast.Module | _Function
+    of: Class | None = None
+    is_script: bool = False
+
+
+class Course:
+    """What certainly runs in a project's files."""
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+        self._names: dict[str, dict[str, ast.stmt]] = {}
+        self._bases: dict[Class, list[Class]] = {}
+        self._done: dict[Code, tuple[list[Line], list[Code]]] = {}
+
+    def lines(self, start: Code) -> Iterator[Line]:
+        """Yield the files and lines of what certainly runs when some code does."""
+        seen: set[Code] = set()
+        queue = [start]
+        while queue:
+            code = queue.pop(0)
+            if code in seen:
+                continue
+            seen.add(code)
+            lines, called = self._direct(code)
+            yield from lines
+            queue += called
+
+    def module(self, path: str, is_script: bool = False) -> Code:
+        """Return a file's own code; as a script it is not imported, but run."""
+        return Code(path, self._programs.tree(path), None, is_script)
+
+    def building(self, cls: Class) -> list[Code]:
+        """Return what runs when an object of a class is made."""
+        return [code for name in _BUILDS if (code := self.method(cls, name)) is not None]
+
+    def method(self, cls: Class, name: str, after: Class | None = None) -> Code | None:
+        """Return a method of a class or what it derives from; with `after`, from there on."""
+        order = self._order(cls)
+        if after is not None:
+            order = order[order.index(after) + 1 :] if after in order else []
+        for each in order:
+            for node in each.node.body:
+                if isinstance(node, _FUNCTION) and node.name == name:
+                    return Code(each.path, node, cls)
+        return None
+
+    def _order(self, cls: Class) -> list[Class]:
+        """Return a class and what it derives from in this project."""
+        found: list[Class] = []
+        queue = [cls]
+        while queue:
+            each = queue.pop(0)
+            if each in found:
+                continue
+            found.append(each)
+            if each not in self._bases:
+                named = (self._definition(each.path, base) for base in each.node.bases)
+                self._bases[each] = [base for base in named if isinstance(base, Class)]
+            queue += self._bases[each]
+        return found
+
+    def _direct(self, code: Code) -> tuple[list[Line], list[Code]]:
+        """Return the lines of some code that certainly run, and what they call or import."""
+        if code not in self._done:
+            lines: list[Line] = []
+            called: list[Code] = []
+            for head in _certain(code.node.body, code.is_script):
+                first = getattr(head, "lineno", 0)
+                last = getattr(head, "end_lineno", first) or first
+                lines += ((code.path, line) for line in range(first, last + 1))
+                called += self._imported(code.path, head)
+                for node in _evaluated(head):
+                    if isinstance(node, ast.Call):
+                        found = self._called(node, code)
+                        called += found
+                        lines += (line for each in found for line in _left_out(node, each))
+            self._done[code] = lines, called
+        return self._done[code]
+
+    def _imported(self, path: str, head: ast.AST) -> Iterator[Code]:
+        """Yield the code of the files that an import runs: packages before what is in them."""
+        modules: list[tuple[str, int]] = []
+        if isinstance(head, ast.Import):
+            modules = [(alias.name, 0) for alias in head.names]
+        elif isinstance(head, ast.ImportFrom):
+            inner = [f"{head.module or ''}.{alias.name}".lstrip(".") for alias in head.names]
+            modules = [(name, head.level) for name in (head.module or "", *inner)]
+        for module, level in modules:
+            parts = module.split(".")
+            for end in range(1, len(parts) + 1):
+                target = self._programs.project.resolve(path, ".".join(parts[:end]), level)
+                if target is not None and target != path:
+                    yield self.module(target)
+
+    def _called(self, call: ast.Call, code: Code) -> list[Code]:
+        """Return what a call runs: a function, a method, or what makes an object."""
+        found = self._runs(call.func, code)
+        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if isinstance(each, ast.Name | ast.Attribute):  # handed on, to be called
+                target = self._target(each, code)
+                found += [target] if isinstance(target, Code) else []
+        return found
+
+    def _runs(self, func: ast.expr, code: Code) -> list[Code]:
+        target = self._target(func, code)
+        if isinstance(target, Class):
+            return self.building(target)
+        if target is not None:
+            return [target]
+        cls = self._class_of(func, code)
+        methods = (self.method(cls, name) for name in _CALLED) if cls is not None else ()
+        return [method for method in methods if method is not None]
+
+    def _target(self, func: ast.expr, code: Code, steps: int = _STEPS) -> Code | Class | None:
+        """Return the function or class that an expression names."""
+        if isinstance(func, ast.Name) and not isinstance(code.node, ast.Module):
+            for node in code.node.body:
+                if isinstance(node, _FUNCTION) and node.name == func.id:
+                    return Code(code.path, node)
+        found = None if _is_local(func, code) else self._definition(code.path, func)
+        if found is not None or not isinstance(func, ast.Attribute):
+            return found
+        match func.value:
+            case ast.Call(func=ast.Name(id="super")) if code.of is not None:
+                owner = next(
+                    (each for each in self._order(code.of) if code.node in each.node.body), None
+                )
+                return self.method(code.of, func.attr, owner)
+        cls = self._class_of(func.value, code, steps)
+        return self.method(cls, func.attr) if cls is not None else None
+
+    def _class_of(self, node: ast.expr, code: Code, steps: int = _STEPS) -> Class | None:
+        """Return the class of the object that an expression certainly is."""
+        if steps <= 0:
+            return None
+        if isinstance(node, ast.Await):
+            return self._class_of(node.value, code, steps - 1)
+        if isinstance(node, ast.Call):
+            target = self._target(node.func, code, steps - 1)
+            if isinstance(target, Class) or target is None:
+                return target
+            given = [
+                each.value for each in syntax.walk(target.node) if isinstance(each, ast.Return)
+            ]
+            return self._common(((value, target) for value in given), steps)
+        if isinstance(node, ast.Attribute):
+            owner = self._class_of(node.value, code, steps - 1)
+            return self._attribute(owner, node.attr, steps) if owner is not None else None
+        if isinstance(node, ast.Name):
+            return self._named(node.id, code, steps)
+        return None
+
+    def _named(self, name: str, code: Code, steps: int) -> Class | None:
+        if isinstance(code.node, _FUNCTION):
+            args = [*code.node.args.posonlyargs, *code.node.args.args, *code.node.args.kwonlyargs]
+            for position, arg in enumerate(args):
+                if arg.arg == name:
+                    if position == 0 and code.of is not None:
+                        return code.of
+                    noted = arg.annotation
+                    found = self._definition(code.path, noted) if noted is not None else None
+                    return found if isinstance(found, Class) else None
+        values = _assigned(code.node.body, name)
+        if not values and isinstance(code.node, _FUNCTION):
+            code = self.module(code.path)
+            values = _assigned(code.node.body, name)
+        return self._common(((value, code) for value in values), steps)
+
+    def _attribute(self, cls: Class, name: str, steps: int) -> Class | None:
+        """Return the class of what an object has for an attribute."""
+        given: list[tuple[ast.expr | None, Code]] = []
+        for each in self._order(cls):
+            for method in each.node.body:
+                if isinstance(method, _FUNCTION):
+                    for node in syntax.statements(method):
+                        for target, value in _bindings(node):
+                            if isinstance(target, ast.Attribute) and target.attr == name:
+                                given.append((value, Code(each.path, method, cls)))
+        return self._common(given, steps)
+
+    def _common(self, given: Iterable[tuple[ast.expr | None, Code]], steps: int) -> Class | None:
+        found = {
+            self._class_of(value, code, steps - 1) if value is not None else None
+            for value, code in given
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _definition(self, path: str, node: ast.expr, steps: int = _STEPS) -> Code | Class | None:
+        """Return the function or class that a name means, here or in the file it is taken from."""
+        if steps <= 0:
+            return None
+        names = syntax.dotted(node).split(".")
+        bound = self._bound(path).get(names[0])
+        match bound:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if len(names) == 1:
+                return Code(path, bound)
+            case ast.ClassDef() if len(names) == 1:
+                return Class(path, bound)
+            case ast.ClassDef() if len(names) == 2:
+                return self.method(Class(path, bound), names[1])
+            case ast.ImportFrom():
+                return self._taken(path, bound, names, steps)
+            case ast.Import():
+                for end in range(len(names) - 1, 0, -1):
+                    module = _module(bound, names[0], names[1:end])
+                    target = self._programs.project.resolve(path, module)
+                    if target is not None:
+                        return self._in(target, names[end:], steps)
+            case None if names[0] and "*" in self._bound(path):
+                star = self._bound(path)["*"]
+                assert isinstance(star, ast.ImportFrom)
+                source = self._programs.project.resolve(path, star.module or "", star.level)
+                if source is not None and source != path:
+                    return self._in(source, names, steps)
+        return None
+
+    def _taken(
+        self, path: str, node: ast.ImportFrom, names: list[str], steps: int
+    ) -> Code | Class | None:
+        project = self._programs.project
+        alias = next(a for a in node.names if (a.asname or a.name) == names[0])
+        inner = f"{node.module}.{alias.name}" if node.module else alias.name
+        module = project.resolve(path, inner, node.level)
+        if module is not None and len(names) > 1:
+            return self._in(module, names[1:], steps)
+        source = project.resolve(path, node.module or "", node.level)
+        if source is None or source == path:
+            return None
+        return self._in(source, [alias.name, *names[1:]], steps)
+
+    def _in(self, path: str, names: Sequence[str], steps: int) -> Code | Class | None:
+        name: ast.expr = ast.Name(names[0], ast.Load())
+        for each in names[1:]:
+            name = ast.Attribute(name, each, ast.Load())
+        return self._definition(path, name, steps - 1)
+
+    def _bound(self, path: str) -> dict[str, ast.stmt]:
+        """Return the definitions of a file and all its imports by the names that they bind."""
+        if path not in self._names:
+            found: dict[str, ast.stmt] = {}
+            tree = self._programs.tree(path)
+            for node in tree.body:
+                if isinstance(node, (_FUNCTION, ast.ClassDef)):
+                    found.setdefault(node.name, node)
+            for node in syntax.statements(tree):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    for alias in node.names:
+                        found.setdefault(alias.asname or alias.name.partition(".")[0], node)
+            self._names[path] = found
+        return self._names[path]
+
+
+def _is_local(func: ast.expr, code: Code) -> bool:
+    """Tell whether a name is a parameter, or given a value, where it is used."""
+    root = syntax.dotted(func).partition(".")[0]
+    if isinstance(code.node, ast.Module) or not root:
+        return False
+    args = syntax.walk(code.node.args)
+    named = any(isinstance(arg, ast.arg) and arg.arg == root for arg in args)
+    return named or bool(_assigned(code.node.body, root))
+
+
+def _certain(body: Sequence[ast.stmt], is_script: bool) -> Iterator[ast.AST]:
+    """Yield the statements that run for certain; of compound ones what their head evaluates."""
+    for node in body:
+        if isinstance(node, (_FUNCTION, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.If) and is_main(node):
+            if is_script:
+                yield from _certain(node.body, is_script)
+        elif isinstance(node, ast.If):
+            yield node.test  # what a test chooses is not certain
+        elif isinstance(node, ast.Try):
+            yield from _certain(node.finalbody if node.handlers else node.body, is_script)
+        elif isinstance(node, _RUNS):
+            yield from (each for each in ast.iter_child_nodes(node) if _is_head(each))
+            yield from _certain(node.body, is_script)
+        else:
+            yield node
+
+
+def _is_head(node: ast.AST) -> bool:
+    return isinstance(node, ast.expr | ast.withitem)
+
+
+def _evaluated(head: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is certainly evaluated in a statement: no arm of a condition, no function."""
+    queue = [head]
+    while queue:
+        node = queue.pop()
+        yield node
+        if isinstance(node, ast.IfExp):
+            queue.append(node.test)
+        elif isinstance(node, ast.BoolOp):
+            queue.append(node.values[0])
+        elif not isinstance(node, ast.Lambda):
+            queue += ast.iter_child_nodes(node)
+
+
+def defaults(code: Code) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters of a function that have a default, with it."""
+    if isinstance(code.node, ast.Module):
+        return
+    args = code.node.args
+    names = [*args.posonlyargs, *args.args]
+    with_default = names[len(names) - len(args.defaults) :]
+    for arg, default in zip(with_default, args.defaults, strict=True):
+        yield arg.arg, default
+    for arg, only in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        if only is not None:
+            yield arg.arg, only
+
+
+def _left_out(call: ast.Call, code: Code) -> Iterator[Line]:
+    """Yield the lines of the defaults that a call certainly does not replace."""
+    given = {keyword.arg for keyword in call.keywords}
+    if None in given or any(isinstance(arg, ast.Starred) for arg in call.args):
+        return
+    if not isinstance(code.node, ast.Module):
+        names = [*code.node.args.posonlyargs, *code.node.args.args]
+        given |= {arg.arg for arg in names[: len(call.args) + (code.of is not None)]}
+    for name, default in defaults(code):
+        if name not in given:
+            yield code.path, default.lineno
+
+
+def _bindings(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            yield target, value
+
+
+def _assigned(body: Sequence[ast.stmt], name: str) -> list[ast.expr | None]:
+    """Return what a name is given in some statements, None for what is not told."""
+    found: list[ast.expr | None] = []
+    queue = list(body)
+    while queue:
+        node = queue.pop()
+        if isinstance(node, (_FUNCTION, ast.ClassDef)):
+            continue
+        for target, value in _bindings(node):
+            if isinstance(target, ast.Name) and target.id == name:
+                found.append(value)
+            elif name in {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}:
+                found += [None] if not isinstance(target, ast.Attribute | ast.Subscript) else []
+        queue += (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
+        queue += (each for handler in getattr(node, "handlers", ()) for each in handler.body)
+    return found
+
+
+def _module(node: ast.Import, name: str, rest: Sequence[str]) -> str:
+    """Return the module that a dotted name means after an import."""
+    alias = next(a for a in node.names if (a.asname or a.name.partition(".")[0]) == name)
+    return ".".join([alias.name if alias.asname else name, *rest])
