@@ -11,7 +11,7 @@ from functools import cached_property
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding
 from samedevice.places import demands
-from samedevice.places.programs import Programs
+from samedevice.places.programs import Programs, is_main
 from samedevice.project import Project
 from samedevice.verify.course import Class, Code, Course, defaults
 
@@ -119,7 +119,12 @@ class _Needs:
 
     @cached_property
     def _runs(self) -> list[tuple[str, frozenset[str]]]:
-        return list(self._programs.runs(self._program))
+        """The scripts of the program, each with the files that run when it does."""
+        runs = dict(self._programs.runs(self._program))
+        for path in sorted(self._program - runs.keys()):  # others import it, too
+            if any(map(is_main, self._programs.tree(path).body)):
+                runs[path] = self._program & (self._programs.reached_from(path) | {path})
+        return list(runs.items())
 
     def _of(self, code: Code) -> str:
         """Return why some code needs CUDA, "" if it may not."""
