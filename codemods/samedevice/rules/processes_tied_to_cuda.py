@@ -156,7 +156,11 @@ class _Tied:
             for group in solution.groups(kind)
             if self._of_rank(group)
         ]
-        self.homes.update(group.first.scope.node for group in self.used)
+        self.homes.update(
+            group.first.scope.node
+            for group in self.used
+            if not (isinstance(group.first, Indexed) and solution.is_stored(group.spot.node))
+        )
 
     def findings(self) -> Iterator[Finding]:
         """Yield all of them, each with its fix as if it were alone."""
@@ -234,7 +238,7 @@ class _Tied:
             if device is None:
                 return False
             if device.rank is None:  # a program of one process calls it with 0
-                if device.is_number():
+                if device.is_number() or isinstance(site, Indexed):
                     continue
                 return False
             if not isinstance(site, Indexed) and device.rank.device is not device:
@@ -364,9 +368,28 @@ class _Tied:
             elif origin is not None and isinstance(origin.node, ast.Constant):
                 if not self.guarded(origin):
                     yield self._backend_elsewhere(origin)
+        elif backend is not None:
+            for arm in self._arms(group, backend[1]):
+                if not self.guarded(arm):
+                    yield self._backend_elsewhere(arm)
         device = self._argument(group, "device_id", -1)
         if device is not None and not isinstance(device[1].node, (ast.Constant, ast.IfExp)):
             yield self._either(group, device[1], "None")
+
+    def _arms(self, group: Group[ProcessCall], given: Spot) -> Iterator[Spot]:
+        """Yield where an argument is "nccl" under some condition, or the variable that is given."""
+        node = given.node
+        if isinstance(node, ast.Name):
+            values = [
+                statement.value
+                for statement in syntax.statements(group.first.scope.node)
+                if isinstance(statement, ast.Assign)
+                and [ast.unparse(target) for target in statement.targets] == [node.id]
+            ]
+            node = values[0] if len(values) == 1 else node
+        for arm in (node.body, node.orelse) if isinstance(node, ast.IfExp) else ():
+            if isinstance(arm, ast.Constant) and arm.value == "nccl":
+                yield Spot(given.path, arm)
 
     def _backend_elsewhere(self, spot: Spot) -> Finding:
         """`backend = "nccl"`, or an option's default: the question is asked there."""
