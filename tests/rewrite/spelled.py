@@ -9,6 +9,7 @@ from samedevice.finding import Edit, Fix, Import, Resolver, Span, Verb
 from samedevice.rewrite import Rewritten, rewrite
 from samedevice.rewrite.engine import Tree
 from samedevice.rewrite.imports import Plan
+from samedevice.rewrite.quotes import Quotes
 
 PATH = "program.py"
 
@@ -45,7 +46,8 @@ def run(text: str, *fixes: Fix, path: str = PATH, line_length: int | None = None
 
 def changed(text: str, *edits: Edit, line_length: int = 79) -> str:
     """Make the edits, all of which must fit, and return the new text; no proof is asked for."""
-    tree = Tree(source.from_text(text, PATH), edits, line_length)
+    file = source.from_text(text, PATH)
+    tree = Tree(file, edits, line_length, Quotes(file))
     new, refused = tree.apply(edits, Plan())
     assert not refused, refused
     ast.parse(new)

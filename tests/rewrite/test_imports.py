@@ -57,8 +57,8 @@ def resolve(text: str, *, style: Style = "cuda", **where: str) -> Rewritten:
             f"from __future__ import annotations\nimport torch\n\n{CUDA}\n{MOVED}",
         ),
         (
-            f"import os\nos.environ['A'] = '1'\nimport torch\nfrom a import *\n\n{NET}",
-            f"import os\nos.environ['A'] = '1'\nimport torch\nfrom a import *\n\n{CUDA}\n{MOVED}",
+            f'import os\nos.environ["A"] = "1"\nimport torch\nfrom a import *\n\n{NET}',
+            f'import os\nos.environ["A"] = "1"\nimport torch\nfrom a import *\n\n{CUDA}\n{MOVED}',
         ),
         (
             f"import torch\ntry:\n    import a\nexcept Error:\n    a = 1\n\n{NET}",

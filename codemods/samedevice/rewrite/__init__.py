@@ -21,6 +21,7 @@ from .expressions import Refused
 from .imports import Plan, plan
 from .outline import Outline
 from .present import Present
+from .quotes import Quotes
 from .resolver import Style
 
 __all__ = ["Rewritten", "Style", "line_limit", "rewrite"]
@@ -66,6 +67,7 @@ class _Rewriter:
         self._fixes = [fix for fix in dict.fromkeys(fixes) if _concerns(fix, source.path)]
         self._style = style
         self._limit = line_length or line_limit(source.text)
+        self._quotes = Quotes(source)
         self._refused: dict[Fix, str] = {}
 
     def run(self) -> Rewritten:
@@ -94,10 +96,10 @@ class _Rewriter:
         names = {item.name for fix in fixes for item in fix.resolvers}
         try:
             self._outline = Outline(self._source, edits, names)
-            self._tree = Tree(self._outline.source, edits, self._limit)
+            self._tree = Tree(self._outline.source, edits, self._limit, self._quotes)
         except Refused:
             self._outline = Outline(self._source, edits, whole=True)
-            self._tree = Tree(self._outline.source, edits, self._limit)
+            self._tree = Tree(self._outline.source, edits, self._limit, self._quotes)
 
     def _edits(self, fixes: Iterable[Fix]) -> list[Edit]:
         """Return the edits for this file, each once."""
@@ -206,6 +208,7 @@ class _Rewriter:
             ),
             style=self._style,
             limit=self._limit,
+            quotes=self._quotes,
             notebook=self._source.is_notebook,
         )
 

@@ -19,6 +19,7 @@ from ..source import Source
 from . import expressions, layout, statements
 from .expressions import Refused
 from .imports import Plan
+from .quotes import Quotes
 from .statements import Change, Changes
 
 _STATEMENT_VERBS = frozenset({"before", "after", "head", "delete", "replace_statement"})
@@ -72,9 +73,10 @@ class Tree:
     Raises `Refused` when libcst cannot read it.
     """
 
-    def __init__(self, source: Source, edits: Iterable[Edit], limit: int) -> None:
+    def __init__(self, source: Source, edits: Iterable[Edit], limit: int, quotes: Quotes) -> None:
         self.source = source
         self.limit = limit
+        self.quotes = quotes
         text, self._feeds = _hide_feeds(source.text)
         try:
             self.module = cst.parse_module(text)
@@ -165,13 +167,16 @@ class Tree:
         refused: dict[Edit, str] = {}
         on_expression: dict[cst.CSTNode, list[Edit]] = defaultdict(list)
         on_statement: dict[cst.CSTNode, Change] = defaultdict(Change)
+        asked: dict[Edit, Edit] = {}  # by what is made of it
         for edit in edits:
+            made = self.quotes.of(edit)
+            asked[made] = edit
             try:
                 node = self.find(edit)
                 if edit.verb in _STATEMENT_VERBS or isinstance(node, cst.If):
-                    _plan_statement(node, edit, on_statement)
+                    _plan_statement(node, made, on_statement)
                 else:
-                    on_expression[node].append(edit)
+                    on_expression[node].append(made)
             except (Refused, KeyError) as error:
                 refused[edit] = _reason(error)
         for below, new in plan.above.items():
@@ -180,7 +185,7 @@ class Tree:
             on_statement[plan.after].after[:0] = plan.statements
         editor = _Editor(self, on_expression, on_statement, plan)
         module = self.module.visit(editor)
-        refused.update(editor.refused)
+        refused.update((asked[made], reason) for made, reason in editor.refused.items())
         return _FEED_COMMENT.sub(r"\1", module.code), refused
 
 

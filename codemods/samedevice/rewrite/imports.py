@@ -12,6 +12,7 @@ from ..finding import Import, Resolver
 from ..notebook import MARKER
 from . import resolver as texts
 from .expressions import Refused, code_of
+from .quotes import Quotes
 from .statements import Statement, parse
 
 _BLANK = cst.EmptyLine(indent=False)
@@ -37,6 +38,7 @@ def plan(
     needed_at: int,
     style: texts.Style,
     limit: int,
+    quotes: Quotes,
     notebook: bool = False,
 ) -> Plan:
     """Plan what `imports` and `resolvers` need in `module`.
@@ -47,7 +49,7 @@ def plan(
         region = _cells(module.body, line_of, needed_at)
     else:
         region = list(_region(module.body, line_of, needed_at))
-    planned = _Planning(module, region, style, limit)
+    planned = _Planning(module, region, style, limit, quotes)
     for item in dict.fromkeys(imports):
         planned.add(item)
     for wanted in dict.fromkeys(resolvers):
@@ -59,9 +61,15 @@ class _Planning:
     """A plan in the making; its methods raise `Refused` when a name is taken."""
 
     def __init__(
-        self, module: cst.Module, region: list[cst.CSTNode], style: texts.Style, limit: int
+        self,
+        module: cst.Module,
+        region: list[cst.CSTNode],
+        style: texts.Style,
+        limit: int,
+        quotes: Quotes,
     ) -> None:
         self._module, self._region, self._style, self._limit = module, region, style, limit
+        self._quotes = quotes
         self._bound = _bound(region)
         self._lines: dict[str, None] = {}
         self._definitions: list[Statement] = []
@@ -112,7 +120,8 @@ class _Planning:
             self.add(Import(wanted.path, "torch"))
         if self._style in texts.NEEDS:
             self.add(Import(wanted.path, texts.NEEDS[self._style]))
-        self._definitions += parse(texts.definition(wanted.name, torch, self._style, self._limit))
+        code = texts.definition(wanted.name, torch, self._style, self._limit)
+        self._definitions += parse(self._quotes.definition(code))
 
     def end(self) -> Plan:
         """Return the plan."""
