@@ -39,26 +39,31 @@ def _spread(given: Arg | None) -> list[Arg]:
     return [(value, where)]
 
 
-@model("torch.func.vmap", "torch.vmap", "torch._functorch.apis.vmap")
+def _names(*names: str) -> list[str]:
+    """Return the names of functions of torch.func, also as the package was called before."""
+    return [f"{package}.{name}" for package in ("torch.func", "functorch") for name in names]
+
+
+@model(*_names("vmap"), "torch.vmap", "torch._functorch.apis.vmap")
 def vmap(run: Interpreter, call: Call) -> Value:
     """The same function for each row: where its results are does not change."""
     given = _argument(call, 0, "func")
     return given[0] if given is not None else UNKNOWN
 
 
-@model("torch.func.grad")
+@model(*_names("grad"))
 def gradient(run: Interpreter, call: Call) -> Value:
     """A function that gives gradients, which are where what is asked for is."""
     return _transformed("grad", call)
 
 
-@model("torch.func.grad_and_value")
+@model(*_names("grad_and_value"))
 def gradient_and_value(run: Interpreter, call: Call) -> Value:
     """A function that gives gradients, and what the function gives."""
     return _transformed("grad_and_value", call)
 
 
-@model("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian")
+@model(*_names("jacrev", "jacfwd", "hessian"))
 def jacobian(run: Interpreter, call: Call) -> Value:
     """A function that gives derivatives, which are where the function's results are."""
     return _transformed("jacobian", call)
@@ -103,7 +108,7 @@ def _numbered(number: Value, call: Call) -> Value:
     return Tensor(value.node) if isinstance(value, Tensor) else value
 
 
-@model("torch.func.vjp")
+@model(*_names("vjp"))
 def vjp(run: Interpreter, call: Call) -> Value:
     """What a function gives, and a function of what flows back."""
     if not call.args:
@@ -126,7 +131,7 @@ def pulled_back(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     return Seq("tuple", list(found)) if name == "__call__" else UNKNOWN
 
 
-@model("torch.func.jvp")
+@model(*_names("jvp"))
 def jvp(run: Interpreter, call: Call) -> Value:
     """What a function gives, and how it changes along the tangents."""
     if not call.args:
@@ -139,30 +144,35 @@ def jvp(run: Interpreter, call: Call) -> Value:
     return Seq("tuple", [result, result])
 
 
-@model(
-    "torch.func.functional_call", "torch.nn.utils.stateless.functional_call",
-)  # fmt: skip
+@model(*_names("functional_call"), "torch.nn.utils.stateless.functional_call")
 def functional_call(run: Interpreter, call: Call) -> Value:
     """Call a module as if its parameters were these: it is where they are then."""
     if len(call.args) < 2:
         return UNKNOWN
-    module, where = call.args[0]
     given = _argument(call, 2, "args")
     kwargs = call.kwargs.get("kwargs")
     named: dict[str, Arg] = {}
     if kwargs is not None and isinstance(kwargs[0], Dict):
         named = {str(key): (value, kwargs[1]) for key, value in kwargs[0].items.items()}
-    if isinstance(module, Obj) and module.node is not None:
-        node = _state(run, call)
-        if node is not None and node.find() is not module.node.find():
-            module.used = True
-            module = functions.twin(module, node)
+    module = _with_state(run, call, call.args[0][0], [call.args[1]])
     return calls.apply(run, module, _spread(given), named, call.spot, call.scope)
 
 
-def _state(run: Interpreter, call: Call) -> Node | None:
+def _with_state(run: Interpreter, call: Call, module: Value, state: list[Arg]) -> Value:
+    """Return a module as it is with other parameters: it is where these are."""
+    if not isinstance(module, Obj) or module.node is None:
+        return module
+    node = _state(run, call, state)
+    if node is None or node.find() is module.node.find():
+        return module
+    module.used = True
+    return functions.twin(module, node)
+
+
+def _state(run: Interpreter, call: Call, state: list[Arg]) -> Node | None:
     """Return where the parameters are that a functional call is given; they agree."""
-    found = [pair for pair in contents.tensors_in(*call.args[1]) if not pair[0].packed]
+    given = [pair for each in state for pair in contents.tensors_in(*each)]
+    found = [pair for pair in given if not pair[0].packed]
     if not found:
         return None
     (first, first_spot), *others = found
@@ -171,7 +181,45 @@ def _state(run: Interpreter, call: Call) -> Node | None:
     return first.node
 
 
-@model("torch.func.stack_module_state")
+@model("functorch.make_functional")
+def made_functional(run: Interpreter, call: Call) -> Value:
+    """What computes as a module does with other parameters, and its parameters."""
+    return _made_functional(call, 1)
+
+
+@model("functorch.make_functional_with_buffers")
+def made_functional_with_buffers(run: Interpreter, call: Call) -> Value:
+    """What computes as a module does with others, its parameters, and its buffers."""
+    return _made_functional(call, 2)
+
+
+def _made_functional(call: Call, states: int) -> Value:
+    module = call.args[0][0] if call.args else UNKNOWN
+    if not isinstance(module, Obj) or module.node is None:
+        return UNKNOWN
+    module.used = True
+    made = Obj("functional")
+    made.args = [module, Const(states)]
+    found: list[Value] = [made]
+    for _ in range(states):
+        held = Tensor(module.node)
+        held.leaf = len(found) == 1  # the buffers are no leaves
+        found.append(Seq("tuple", element=held))
+    return Seq("tuple", found)
+
+
+@methods("functional")
+def computed_functionally(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+    """Calling it calls the module: `f(parameters, x)`, `f(parameters, buffers, x)`."""
+    module, states = owner.args
+    if name != "__call__" or not isinstance(states, Const):
+        return UNKNOWN
+    known = _with_state(run, call, module, call.args[: states.value])
+    given = call.args[states.value :]
+    return calls.apply(run, known, given, call.kwargs, call.spot, call.scope)
+
+
+@model(*_names("stack_module_state"))
 def stacked_state(run: Interpreter, call: Call) -> Value:
     """The parameters and the buffers of several modules: where these are, as leaves."""
     if not call.args:
