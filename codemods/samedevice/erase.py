@@ -345,6 +345,10 @@ class _Eraser:
         return [cast(ast.stmt, self._rebuild(node))]
 
     def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.stmt]:
+        pairs = syntax.attributes_set(node)
+        if len(pairs) > 1:  # so many plain ones
+            alone = [_like(node, targets=[target], value=value) for target, value in pairs]
+            return [erased for each in alone for erased in self._assignment(each)]
         value = node.value
         if value is not None and not isinstance(node, ast.AugAssign):
             if self._only and isinstance(value, ast.IfExp) and self._is_predicate(value.test):

@@ -77,6 +77,33 @@ def walk_all(trees: Iterable[ast.AST]) -> list[ast.AST]:
     return [node for node in nodes if node is not None]
 
 
+def attributes_set(statement: ast.AST) -> list[tuple[ast.Attribute, ast.expr]]:
+    """Return what an assignment gives to which attributes of names: `self.a, self.b = x, y`.
+
+    Empty for any other statement, and where a value reads an attribute that the statement sets:
+    then it is not so many plain assignments.
+    """
+    targets: list[ast.expr] = []
+    values: list[ast.expr] = []
+    match statement:
+        case ast.Assign(targets=[ast.Attribute() as target], value=value):
+            targets, values = [target], [value]
+        case ast.Assign(targets=[ast.Tuple(elts=several)], value=ast.Tuple(elts=given)):
+            targets, values = several, given
+            names = {each.attr for each in several if isinstance(each, ast.Attribute)}
+            read = [node for value in given for node in walk(value)]
+            if any(isinstance(node, ast.Attribute) and node.attr in names for node in read):
+                return []
+    if len(targets) != len(values):
+        return []
+    pairs = [
+        (target, value)
+        for target, value in zip(targets, values, strict=True)
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    ]
+    return pairs if len(pairs) == len(targets) else []
+
+
 def statements(tree: ast.AST) -> list[ast.stmt]:
     """Return the statements of a tree, the outer before the inner."""
     nodes = [tree]

@@ -270,7 +270,9 @@ def plain_tensor(
     run: Interpreter, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
 ) -> Tensor:
     """A tensor stored in a module without registering it: it does not move with the module."""
-    if owner.cls is not None and _moves_along(owner.cls, attr):
+    if owner.cls is not None and (
+        _moves_along(owner.cls, attr) or run.constructing and _is_buffer(owner.cls, attr)
+    ):
         assert owner.node is not None
         run.graph.batch(value.node, owner.node)
         return Tensor(owner.node, scalar=value.scalar)
@@ -419,6 +421,19 @@ def _moves_along(klass: Klass, attr: str) -> bool:
     return isinstance(own, Func) and any(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for node in syntax.walk(own.node)
+    )
+
+
+def _is_buffer(klass: Klass, attr: str) -> bool:
+    """Tell whether a module's class registers an attribute: a tensor stored there stays one."""
+    return any(
+        ast.unparse(node.args[0]) == repr(attr)
+        for each in klass.mro()
+        for node in syntax.walk(each.node)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "register_buffer"
+        and node.args
     )
 
 

@@ -25,6 +25,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import PlainTensor
+from samedevice.places.graph import Spot
 from samedevice.places.objects import Obj
 from samedevice.places.sites import Group
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
@@ -51,41 +52,74 @@ def find(solution: Solution) -> Iterator[Finding]:
                     unfixed="it has to become an nn.Parameter, which changes the state dict",
                 )  # fmt: skip
             continue
-        repair = _register(solution, group)
+        chain = _in_a_row(solution, group)
+        if chain and group.spot.node is not chain[-1] and _last_is_told(solution, chain[-1]):
+            continue
         yield finding(
             solution, "tensor-not-a-buffer", group.spot,
             f"`self.{group.first.name}` is a plain attribute: it stays on the CPU when the module "
             "moves",
-            repair, origins=meeting(solution, group),
+            _register(solution, group, chain), origins=meeting(solution, group),
             unfixed="the attribute is assigned in more than one place, or not by a plain statement",
         )  # fmt: skip
 
 
-def _register(solution: Solution, group: Group[PlainTensor]) -> Fix | None:
+def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Assign]) -> Fix | None:
+    """Return what registers the attribute where it is first assigned; later values stay one."""
+    statement = chain[0] if chain else group.spot.node
+    pairs = syntax.attributes_set(statement)
+    names = {site.name for site in group.sites}
+    owner = group.first.owner
+    if not pairs or not chain and any(len(_stores(owner, name)) != 1 for name in names):
+        return None
+    lines = [_assigned(solution, group.spot.path, *pair, names) for pair in pairs]
+    place = Spot(group.spot.path, statement)
+    change = edit(solution, place, "replace_statement", code="\n".join(lines))
+    return fix(DeviceExpression(""), change)
+
+
+def _assigned(
+    solution: Solution, path: str, target: ast.Attribute, value: ast.expr, names: set[str]
+) -> str:
+    """Return the assignment of one attribute, as a buffer if it is one of these names."""
+    code, owner = solution.code(Spot(path, value)), ast.unparse(target.value)
+    if target.attr not in names:
+        return f"{owner}.{target.attr} = {code}"
+    return f'{owner}.register_buffer("{target.attr}", {code}, persistent=False)'
+
+
+def _in_a_row(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]:
+    """Return the plain statements that assign an attribute more than once, all in `__init__`.
+
+    Each has to store a tensor: a buffer takes nothing else. Empty if it is assigned elsewhere, too.
+    """
     site = group.first
-    statement = group.spot.node
-    owner = site.owner
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    target = statement.targets[0]
-    if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
-        return None
-    if _stores(owner, site.name) != 1:
-        return None
-    receiver = target.value.id
-    from samedevice.places.graph import Spot
-
-    value = solution.code(Spot(group.spot.path, statement.value))
-    code = f'{receiver}.register_buffer("{site.name}", {value}, persistent=False)'
-    return fix(DeviceExpression(""), edit(solution, group.spot, "replace_statement", code=code))
+    func = site.scope.func
+    if func is None or isinstance(func.node, ast.Lambda) or func.node.name != "__init__":
+        return []
+    stores = _stores(site.owner, site.name)
+    found = [
+        statement
+        for statement in func.node.body
+        if isinstance(statement, ast.Assign)
+        and any(target in stores for target in statement.targets)
+        and len(syntax.attributes_set(statement)) == 1
+        and solution.groups_at(PlainTensor, statement)
+    ]
+    return found if len(found) == len(stores) > 1 else []
 
 
-def _stores(owner: Obj, attr: str) -> int:
-    """Count the statements of the class that assign the attribute."""
+def _last_is_told(solution: Solution, last: ast.Assign) -> bool:
+    return any(wanted(solution, group) for group in solution.groups_at(PlainTensor, last))
+
+
+def _stores(owner: Obj, attr: str) -> list[ast.Attribute]:
+    """Return where the class assigns the attribute."""
     if owner.cls is None:
-        return 0
-    return sum(
-        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        return []
+    return [
+        node
         for klass in owner.cls.mro()
         for node in syntax.walk(klass.node)
-    )
+        if isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+    ]
