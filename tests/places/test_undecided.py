@@ -59,3 +59,28 @@ def test_what_a_forward_hands_on_is_told_where_it_comes_in() -> None:
 def test_numbers_and_known_values_are_no_gap() -> None:
     findings = found(DEVICE + "x = torch.ones(1, 3, device=device)\nmodel(x * maker.pi)\n")
     assert not findings
+
+
+TRAINED = """
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(3):
+        x = torch.rand(4, 4)
+        loss = {}
+        loss.backward()
+        optimizer.step()
+    """
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "from library import Solver\n" + dedent(TRAINED).format("Solver(model).loss(x)"),
+        dedent(TRAINED).format("maker.compute(x) @ torch.rand(4, 4)"),
+    ],
+    ids=["handed to a library", "called out of sight"],
+)
+def test_data_without_the_model_is_told_and_stays(lines: str) -> None:
+    findings = found(lines)
+    assert [one.rule for one in findings] == ["undecided"]
+    used = found(lines.replace("loss = ", "model(torch.ones(1, 3)); loss = "))
+    assert any(one.rule == "undecided" for one in used) == ("library" in lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, FAILED, FOUND
-from .screen import count, looked_at, make_console, say, tell_errors
+from .screen import count, looked_at, make_console, say, tell_errors, unfollowed
 
 if TYPE_CHECKING:
     from ..migrate import Change, Outcome
@@ -53,7 +53,8 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         say(f"  {where} [{finding.rule}] {reason}")
     read = looked_at(outcome.sources, outcome.errors)
     if read and not outcome.changes and not left:
-        say(f"nothing to change in {count(read, 'file')}")
+        unknown = unfollowed(outcome.remaining, outcome.sources)
+        say(f"nothing to change in {count(read, 'file')}{unknown}")
 
 
 def to_stdout(outcome: Outcome) -> int:

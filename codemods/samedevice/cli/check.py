@@ -32,6 +32,7 @@ from .options import (
 from .project import cache_of, read, settings, watched
 from .root import app
 from .screen import (
+    UNDECIDED,
     Clock,
     count,
     listen,
@@ -39,6 +40,7 @@ from .screen import (
     make_console,
     say,
     tell_errors,
+    unfollowed,
     working,
     write_report,
 )  # fmt: skip
@@ -322,28 +324,16 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""
         found = "nothing found wrong" if unknown else "nothing wrong"
-        say(f"{found} in {count(files, 'file')}{notes}{_undecided(unknown, project)}")
+        say(f"{found} in {count(files, 'file')}{notes}{unfollowed(findings, project.sources)}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
-    say(line + _undecided(unknown, project))
+    say(line + unfollowed(findings, project.sources))
 
 
-def _undecided(findings: Sequence[Finding], project: Project) -> str:
-    """Return what is said of values that could not be followed, at the end of a line."""
-    if not findings:
-        return ""
-    from ..report.place import short_place
-
-    places = [short_place(finding.path, finding.span, project.sources) for finding in findings[:3]]
-    shown = ", ".join(places) + (", ..." if len(findings) > 3 else "")
-    return f"; {len(findings)} undecided: {shown} (`samedevice check --undecided` lists them)"
-
-
-UNDECIDED = "undecided"  # the rule whose findings are listed when asked for
 GONE = 10  # repaired findings of a baseline that are listed
 
 

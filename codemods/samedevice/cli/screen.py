@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..check import Step
+    from ..finding import Finding
     from ..project import Project
-    from ..source import SourceError
+    from ..source import Source, SourceError
 
 
 LONG = 200  # files from which a run shows its progress
 LARGE = 100_000  # and characters in fewer files
+
+
+UNDECIDED = "undecided"  # the rule whose findings are listed when asked for
 
 
 NARROW = 60  # columns from which a name and what is said about it stand side by side
@@ -37,6 +41,18 @@ def say(line: str) -> None:
     """Print a line of a summary on standard error, unless --quiet was given."""
     if not _quiet:
         typer.echo(line, err=True)
+
+
+def unfollowed(findings: Iterable[Finding], sources: Mapping[str, Source]) -> str:
+    """Return what is said of values that could not be followed, at the end of a line."""
+    found = [finding for finding in findings if finding.rule == UNDECIDED]
+    if not found:
+        return ""
+    from ..report.place import short_place
+
+    places = [short_place(finding.path, finding.span, sources) for finding in found[:3]]
+    shown = ", ".join(places) + (", ..." if len(found) > 3 else "")
+    return f"; {len(found)} undecided: {shown} (`samedevice check --undecided` lists them)"
 
 
 def detail(line: str) -> None:

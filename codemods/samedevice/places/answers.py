@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices
@@ -29,6 +30,22 @@ class Answers:
     def call_without(self, given: Const) -> tuple[Spot, str] | None:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)
+
+    def left_to_cpu(self) -> Iterator[tuple[Spot, str]]:
+        """Yield the calls that leave a device to its default, which is the CPU, and the parameter.
+
+        Only of programs that use no other device: there the CPU stands for the device.
+        """
+        for given, call in self.interpreter.left_out.items():
+            used = self.interpreter.consumed.get(given.spot.node) if given.spot else None
+            if used is not None and used.node.find().color is Place.CENTRAL:
+                if str(given.value).startswith("cpu"):
+                    yield call
+
+    def is_default(self, device: ast.AST) -> bool:
+        """Tell whether a text that names a device is what a parameter is that a call leaves out."""
+        left = self.interpreter.left_out
+        return any(given.spot is not None and given.spot.node is device for given in left)
 
     @staticmethod
     def index_in(node: ast.AST) -> ast.expr | None:

@@ -72,8 +72,6 @@ class Context:
     wandering: list[Spot] = field(default_factory=list, init=False)
     #: Processes that compute with a module.
     forks: list[Spot] = field(default_factory=list, init=False)
-    #: Calls that hand a module to a library not known here.
-    foreign: list[Spot] = field(default_factory=list, init=False)
     #: What a module holds in something that is no part of it: it does not move along.
     held: list[Node] = field(default_factory=list, init=False)
     #: Modules with hooks, which see what it computes where it will be.

@@ -185,7 +185,8 @@ def device_literal(
         else:
             run.graph.pin(node, Place.CENTRAL, origin, text)
     elif text.startswith("cpu"):
-        if origin.node in run.named_literals and not run.guarded:
+        named = origin.node in run.named_literals or value in run.left_out
+        if named and not run.guarded:
             run.cpu_devices.append(found)
         else:
             run.graph.pin(node, Place.HOST, origin, text)

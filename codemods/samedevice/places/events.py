@@ -306,6 +306,11 @@ class Handed(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class GivenAway(Site):
+    """A module is handed to a library of which nothing is known: it may call it with anything."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Operand(Site):
     """An expression is looked at by itself. `creates`: a library's function makes its value."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import contents, models
-from samedevice.places.events import HostRead, LengthsRead, ProcessCall, Undecided
+from samedevice.places.events import GivenAway, HostRead, LengthsRead, ProcessCall, Undecided
 from samedevice.places.graph import Node, Spot
 from samedevice.places.models import Call, containers, images, operations, options
 from samedevice.places.objects import Obj, Scope
@@ -64,7 +64,7 @@ def call_external(
         for value, _ in (*args, *kwargs.values()):
             if isinstance(value, Obj) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
-                    run.foreign.append(spot)
+                    run.record(GivenAway(spot, None, scope))
         return UNKNOWN
     return models.of_kind(fact.kind)(run, name, fact, call)
 

@@ -15,9 +15,11 @@ from samedevice.places.events import (
     Creation,
     DefaultSet,
     DeviceChosen,
+    GivenAway,
     Indexed,
     Literal,
     Move,
+    Optimizes,
     Placing,
     ProcessCall,
     is_bare,
@@ -172,24 +174,38 @@ class Policy:
 
         Whether a program can leave the CPU is not known where an unknown library feeds its module.
         """
-        found = {
-            self.programs.of(path)
-            for path in self.programs.files()
-            if self.programs.is_distributed(path)
-        }
-        found |= self._forking_programs()
-        found |= {self.programs.of(spot.path) for spot in self.interpreter.foreign}
+        found = self._of_processes()
+        found |= self._in_libraries()
         if self._rest is not None and self._rest.active:
             found |= self.programs.all()
         return found
 
+    def _of_processes(self) -> set[frozenset[str]]:
+        """The programs of several processes, and those that fork."""
+        files = self.programs.files()
+        found = {self.programs.of(path) for path in files if self.programs.is_distributed(path)}
+        return found | self._forking_programs()
+
+    def _in_libraries(self) -> set[frozenset[str]]:
+        """The programs that hand a module to a library of which nothing is known."""
+        groups = self.solution.all_groups(GivenAway)
+        return {self.programs.of(group.spot.path) for group in groups}
+
+    def kept_back(self) -> set[str]:
+        """The files for the CPU that only such a library keeps from being converted."""
+        given = self._in_libraries() - self._of_processes()
+        if not given or self._rest is not None and self._rest.active:
+            return set()
+        return self._without_device(self.programs.all() - given)
+
     def _active_files(self, *, chosen: bool = False) -> set[str]:
         """The files whose own code puts something on a device, or in which that was `chosen`."""
         found: set[str] = set()
+        named = {device.node.find() for device in self.interpreter.cpu_devices}
         for group in self.solution.all_groups(Placing):
             for site in group.sites:
                 root = site.device.node.find() if site.device is not None else None
-                if root is None or site.callers_unknown:
+                if root is None or site.callers_unknown or root in named:
                     continue
                 if root.pin in (Place.CENTRAL, Place.FIXED):
                     spot = root.pin_spot if chosen else None
@@ -201,7 +217,11 @@ class Policy:
 
     def _for_the_cpu(self) -> set[str]:
         """The files of which no script that runs them uses a device, by what it reaches."""
-        settled, active = self._left_alone(), self._active_files()
+        return self._without_device(self._left_alone())
+
+    def _without_device(self, settled: set[frozenset[str]]) -> set[str]:
+        """The same, of all but some programs."""
+        active = self._active_files()
         using: set[str] = set()
         free: set[str] = set()
         for program in self.programs.all() - settled:
@@ -286,6 +306,7 @@ class Policy:
                     and not self.programs.in_demonstration(site)
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
+        free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())
         hosted = self._feeding_host()
         for node, spot, scope, path in self.interpreter.seeds:
             if spot.path not in free or self.managed(spot.path) or self.programs.is_test(path):
@@ -298,6 +319,27 @@ class Policy:
             root = node.find()
             if root.pin is None and root not in hosted:
                 self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
+
+    def trained_unseen(self) -> Iterator[Group[Optimizes]]:
+        """The optimizers of programs for the CPU whose module no code in sight calls.
+
+        Data without the model stays on the CPU.
+        """
+        for group in self.solution.groups(Optimizes):
+            if group.spot.path in self.for_the_cpu and any(
+                not site.callers_unknown
+                and not any(whole.used for module in site.modules for whole in module.wholes())
+                for site in group.sites
+            ):
+                yield group
+
+    def _with_what_runs(self, paths: Iterable[str]) -> set[str]:
+        """All files of the scripts that run these files."""
+        wanted, found = set(paths), set[str]()
+        for program in self.programs.all() if wanted else ():
+            for _, reached in self.programs.runs(program):
+                found |= reached if reached & wanted else set()
+        return found
 
     def _feeding_host(self) -> set[Node]:
         """The values that a dataset holds, and what they are computed from."""

@@ -17,6 +17,7 @@ from samedevice.places.events import (
     Built,
     Creation,
     Drawn,
+    GivenAway,
     GivenDevice,
     Handed,
     HostDemand,
@@ -37,12 +38,14 @@ from samedevice.project import Project
 _LEFT_BEHIND = frozenset(
     (
         "batch-not-moved",
+        "device-not-passed",
         "generator-device",
         "not-moved-to-cpu",
         "layers-apart",
         "loss-not-moved",
         "module-left-behind",
         "module-not-moved",
+        "module-on-the-cpu",
         "modules-in-plain-container",
         "numpy-boundary",
         "pinned-to-cpu",
@@ -239,6 +242,8 @@ class Solution(Answers):
                     yield group
                     break
         yield from self._perhaps_modules()
+        yield from self._given_away()
+        yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
     def _perhaps_modules(self) -> Iterator[SiteGroup]:
@@ -252,6 +257,15 @@ class Solution(Answers):
                 for site in group.sites
             ):
                 yield group
+
+    def _given_away(self) -> Iterator[SiteGroup]:
+        """Return the calls that keep a program for the CPU from being converted.
+
+        They hand a module to a library, and what that calls it with is not known.
+        """
+        groups = list(self.groups(GivenAway))
+        files = self.policy.kept_back() if groups else ()
+        yield from (group for group in groups if group.spot.path in files)
 
     def _perhaps_numbers(self) -> Iterator[SiteGroup]:
         """Return what was loaded onto the CPU and meets the device, if it is no number."""

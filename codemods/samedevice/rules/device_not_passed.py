@@ -23,7 +23,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Built, Creation, GivenDevice
-from samedevice.places.graph import Place
+from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import Site
 from samedevice.places.values import Arg, Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -45,20 +45,25 @@ def find(solution: Solution) -> Iterator[Finding]:
                 call = solution.call_without(given[0])
                 if call is None or call[0].node in done or _moves_along(solution, site):
                     continue
-                spot, parameter = call
-                done.add(spot.node)
-                name = device_names(solution).name_at(spot)
-                repair: Fix | None = None
-                if name is not None:
-                    repair = fix(
-                        name, edit(solution, spot, "keyword", name=parameter, value=name.code)
-                    )
-                yield finding(
-                    solution, "device-not-passed", spot,
-                    f"`{short(solution.code(spot))}` leaves out `{parameter}`, so what it creates "
-                    "stays on the CPU",
-                    repair, unfixed=NO_NAME,
-                )  # fmt: skip
+                done.add(call[0].node)
+                yield _report(solution, *call)
+    for spot, parameter in solution.left_to_cpu():
+        if spot.node not in done:
+            done.add(spot.node)
+            yield _report(solution, spot, parameter)
+
+
+def _report(solution: Solution, spot: Spot, parameter: str) -> Finding:
+    name = device_names(solution).name_at(spot)
+    repair: Fix | None = None
+    if name is not None:
+        repair = fix(name, edit(solution, spot, "keyword", name=parameter, value=name.code))
+    return finding(
+        solution, "device-not-passed", spot,
+        f"`{short(solution.code(spot))}` leaves out `{parameter}`, so what it creates "
+        "stays on the CPU",
+        repair, unfixed=NO_NAME,
+    )  # fmt: skip
 
 
 def _given(site: Site) -> Arg | None:

@@ -66,7 +66,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _on_purpose(solution, groups)
     for group in _judged(solution, Literal):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
-            if not _chosen(solution, group.spot):
+            if not (_chosen(solution, group.spot) or solution.is_default(group.spot.node)):
                 yield _chosen_cpu(solution, group)
         elif (
             not group.first.under_device_test

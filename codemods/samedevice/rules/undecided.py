@@ -1,7 +1,9 @@
 """A value is used on the device, and the code does not show where the value itself is.
 
 Why: such a value may be on the CPU, and then the program stops there. So `check` lists it when
-asked, and does not say that nothing is wrong.
+asked, and does not say that nothing is wrong. The same is told of a module that a program for the
+CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
+called with may be on the CPU, so the program is not converted.
 
 Example:
 
@@ -20,6 +22,7 @@ from dataclasses import replace
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
+from samedevice.places.events import GivenAway, Optimizes
 from samedevice.rules._build import finding, short
 
 
@@ -27,9 +30,13 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report what meets the device and comes from where nothing can be read."""
     for group in solution.undecided():
         code = short(solution.code(group.spot))
+        message = f"`{code}` is used on the device, and where it comes from could not be followed"
+        if isinstance(group.first, GivenAway):
+            message = f"`{code}` takes a module to a library whose code could not be followed"
+        elif isinstance(group.first, Optimizes):
+            message = f"`{code}` trains a module, and no code that could be followed calls it"
         found = finding(
-            solution, "undecided", group.spot,
-            f"`{code}` is used on the device, and where it comes from could not be followed",
+            solution, "undecided", group.spot, message,
             None,
             origins=solution.origin(group.first.node, "the device comes from here"),
             unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
