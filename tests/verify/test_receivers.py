@@ -9,6 +9,7 @@ import pytest
 
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.places import infer
+from samedevice.places.certainty import UNSEEN
 from samedevice.project import Project
 from samedevice.source import from_text
 from samedevice.verify import uncertain
@@ -34,7 +35,28 @@ PROGRAMS = {
     ),
     "an entry of a file": ('x = torch.load("x.pt")\nnp.exp(x["a"])\n', "an entry of a loaded file"),
     "a parameter of what nobody calls": ("def f(x):\n    return np.exp(x)\n", ""),
-    "what is not known": ("np.exp(unknown())\n", ""),
+    "what is not known": ("np.exp(unknown())\n", "something unknown"),
+    "what is not known, on one path": (
+        "x = torch.ones(2)\nif y:\n    x = unknown()\nnp.exp(x)\n",
+        "no tensor on another path",
+    ),
+    "made of what may be an array": (
+        "x = torch.ones(2) if y else np.ones(2)\nz = x.reshape(2, 1).mean(1).T[0] * x\nnp.exp(z)\n",
+        "no tensor on another path",
+    ),
+    "made as only tensors can": (
+        "x = torch.ones(2) if y else np.ones(2)\nz = x.unsqueeze(0)\nnp.exp(z)\n",
+        "",
+    ),
+    "with a tensor": (
+        "x = torch.ones(2) if y else np.ones(2)\nz = x * torch.ones(2)\nnp.exp(z)\n",
+        "",
+    ),
+    "an object of a library": (
+        "import networkx as nx\nnp.exp(nx.path_graph(3))\n",
+        "data of another library",
+    ),
+    "a member of nothing": ("for x in []:\n    np.exp(x)\n", ""),
 }
 
 
@@ -68,6 +90,40 @@ EDITS = {
     ),
 }
 
+#: A program, the call that gets `device=x.device`, and the lines of what `x` is there.
+FOLLOWED = {
+    "a name in the statement": ("x = a()\nx = f(x)\nx.g()\n", "f(x)", [3]),
+    "a name that is bound before": (
+        "x = a()\nx.g()\nx = b()\nx.h()\nf(1)\nx.i()\n",
+        "f(1)",
+        [5, 7],
+    ),
+    "a name that is bound again": ("x = a()\nx.g()\nf(1)\nx = b(x)\nx.h()\n", "f(1)", [3, 5]),
+    "another function's": ("def g(x):\n    f(1)\nx = a()\nx.g()\n", "f(1)", []),
+    "a name that is asked already": ("x = a()\nx.device\nf(x)\n", "f(x)", []),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_whose_device_is_asked_for(name: str) -> None:
+    text, code, expected = FOLLOWED[name]
+    project = Project([from_text("import torch\n" + text, "a.py")])
+    source = project.sources["a.py"]
+    calls = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+    call = next(node for node in calls if ast.unparse(node) == code)
+    given = (("name", "device"), ("value", "x.device"))
+    fix = Fix((Edit("a.py", source.span(call), "keyword", given),))
+    finding = Finding("a.py", source.span(call), "rule", "message", fix=fix)
+    asked: list[int] = []
+
+    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        asked.extend(sorted(each.lineno for each in expressions))  # type: ignore[attr-defined]
+        return dict.fromkeys(expressions, "an array")
+
+    said = list(uncertain(project, project.programs["a.py"], [finding], certainty))
+    assert asked == expected
+    assert {reason for _, reason in said} <= {"`x` may be an array, which has no device"}
+
 
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_asked_about(name: str) -> None:
@@ -93,3 +149,30 @@ def test_what_is_asked_about(name: str) -> None:
     assert asked == expected
     reasons = [f"`{each}` may be a number, which cannot be moved" for each in expected]
     assert sorted(said, key=lambda pair: pair[1]) == [(finding, reason) for reason in reasons]
+
+
+@pytest.mark.parametrize(
+    ("use", "left"),
+    [
+        ("x.y()", True),
+        ("torch.tensor(x)", True),
+        ("x.sum(0)", True),
+        ("x.sum(dim=0)", False),
+        ("x.unsqueeze(0)", False),
+        ("torch.cat(x)", False),
+    ],
+)
+def test_what_is_not_known_is_followed_where_it_is_used_as_a_tensor(use: str, left: bool) -> None:
+    text = f"import torch\ndef f(x):\n    {use}\n    return torch.ones(2) + x\n"
+    project = Project([from_text(text, "a.py")])
+    source = project.sources["a.py"]
+    nodes = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+    call = next(node for node in nodes if ast.unparse(node) == "torch.ones(2)")
+    given = (("name", "device"), ("value", "x.device"))
+    fix = Fix((Edit("a.py", source.span(call), "keyword", given),))
+    finding = Finding("a.py", source.span(call), "rule", "message", fix=fix)
+
+    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        return dict.fromkeys(expressions, UNSEEN)
+
+    assert bool([*uncertain(project, project.programs["a.py"], [finding], certainty)]) is left

@@ -80,7 +80,8 @@ def binary(
 ) -> Value:  # fmt: skip
     """Return the result of an elementwise operation of two values."""
     if isinstance(left, Tensor) and isinstance(right, Tensor):
-        return run.operate([(left, left_spot), (right, right_spot)], spot, True, in_place)
+        both = run.operate([(left, left_spot), (right, right_spot)], spot, True, in_place)
+        return both.made_of(left, right)
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         found, other = (left, right) if isinstance(left, Tensor) else (right, left)
         assert isinstance(found, Tensor)
@@ -231,7 +232,8 @@ def compare_option(
     other = right if isinstance(left, Option) else left
     means = index_means(node)
     if means is not None and isinstance(left, Option):
-        if choices.is_index(run, ast.unparse(node.left), left, scope.path):
+        asked = choices.unconverted(node.left) or node.left
+        if choices.is_index(run, ast.unparse(asked), left, scope.path):
             return Flag(means, asks=False, choice=True)
     if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and (
         isinstance(other, Const) and isinstance(other.value, str)

@@ -221,6 +221,8 @@ def _note_holder(
     if owner.family == "dataset":
         for tensor, where in contents.tensors_in(value, spot):
             datasets.keep_on_host(tensor, where)
+    elif owner.family != "module" and run.constructing and isinstance(value, Tensor):
+        run.held.append(value.node)  # a module that holds this instance moves without it
     if owner.family == "namespace":
         choices.overruled(owner, attr, value)
 

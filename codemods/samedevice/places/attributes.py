@@ -38,6 +38,8 @@ _SETTINGS = frozenset((
 ))  # fmt: skip
 #: Methods of modules that are containers, as lists and mappings have them.
 _OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
+#: Attributes of tensors that arrays have, too: of what may be one, they are one as well.
+_OF_ARRAYS = frozenset(("T", "mT", "data", "imag", "real"))
 #: Where torchvision's datasets keep all their images and labels.
 _DATASET_TENSORS = frozenset(
     ["data", "targets", "train_data", "test_data", "train_labels", "test_labels"]
@@ -155,7 +157,7 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> 
         same.owner = owner.owner
         if attr == "grad":
             same.doubt = Doubt.ABSENT  # before the first backward pass
-        return same
+        return same.made_of(owner) if attr in _OF_ARRAYS else same
     if kind is not None:
         return SCALAR
     if owner.packed:

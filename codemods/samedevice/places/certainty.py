@@ -10,9 +10,10 @@ from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.events import Loaded
 from samedevice.places.focus import Focus
 from samedevice.places.interpret import Interpreter
-from samedevice.places.objects import Either, Func, Scope
+from samedevice.places.objects import Either, Func, Obj, Scope
 from samedevice.places.values import (
     NONE,
+    NOTHING,
     UNKNOWN,
     Array,
     Const,
@@ -22,15 +23,19 @@ from samedevice.places.values import (
     Scalar,
     Seq,
     Tensor,
+    Unknown,
     Value,
 )
 from samedevice.project import Project
 
+#: What is said of an expression of which nothing is known.
+UNSEEN = "something unknown"
+
 #: It takes a look at the value itself.
 _LOOK = 0
-#: A tensor, a module, or what is not known: nothing that could not be moved.
+#: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
 _FINE = 1
-_ELSEWHERE, _CONSTANT = 2, 16
+_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN = 2, 16, 512, 1024
 _TEXTS = {
     _ELSEWHERE: "no tensor on another path",
     4: "an array",
@@ -40,13 +45,17 @@ _TEXTS = {
     64: "a sequence",
     128: "a mapping",
     256: "a function",
+    _UNKNOWN: UNSEEN,
+    _FOREIGN: "data of another library",
 }
 _LOADED = "an entry of a loaded file"
 
 #: What has no methods of a tensor, by its place in a number of kinds.
 _KINDS: dict[type[Value], int] = {
+    Unknown: _UNKNOWN,
     Tensor: _LOOK,
     Either: _LOOK,
+    Obj: _LOOK,
     Const: _LOOK,
     Array: 4,
     Scalar: 8,
@@ -55,6 +64,10 @@ _KINDS: dict[type[Value], int] = {
     Dict: 128,
     Func: 256,
 }
+
+
+#: Families of objects of libraries that are no tensors and no modules.
+_NO_TENSORS = frozenset(("hostobject", "loader", "optimizer", "parser", "plot"))
 
 
 class Watcher(Interpreter):
@@ -79,10 +92,14 @@ class Watcher(Interpreter):
         evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
         value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
         kind = _KINDS.get(value.__class__, _FINE)
-        if kind == _LOOK:
+        if value is NOTHING:
+            kind = _FINE  # no code ever meets it
+        elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
                 kind = _CONSTANT if value is not NONE else _FINE
+            elif value.__class__ is Obj:
+                kind = _FOREIGN if value.family in _NO_TENSORS else _FINE
             elif self.symbolic or value.__class__ is Either or value.packed:  # type: ignore[attr-defined]
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
@@ -100,9 +117,9 @@ class Watcher(Interpreter):
     def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else.
 
-        An unknown value is no doubt. One that is known to be something else is one, and so is an
-        entry of a loaded file until the code uses it as only a tensor can be used. A function that
-        nothing calls is judged by its own code.
+        One that is known to be something else, or of which nothing is known, and so is an entry of
+        a loaded file until the code uses it as only a tensor can be used. A function that nothing
+        calls is judged by its own code.
         """
         found = {}
         for node in expressions:
@@ -123,8 +140,10 @@ def _other(value: Value) -> str:
             return _TEXTS[_ELSEWHERE]
         loaded = value.packed and isinstance(value.site, Loaded)
         return _LOADED if loaded and not value.node.find().sure else ""
-    if value is NONE:
-        return ""  # None has no device that could be asked for
+    if value is NONE or value is NOTHING:
+        return ""  # None has no device that could be asked for, and nobody meets a member of []
+    if isinstance(value, Obj):
+        return _TEXTS[_FOREIGN] if value.family in _NO_TENSORS else ""
     return _TEXTS.get(
         _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""
     )

@@ -276,10 +276,18 @@ def indexes(run: Interpreter, path: str) -> set[str]:
                 continue
             tree = run.project.tree(other)
             for node in syntax.walk(tree) if tree is not None else ():
-                index = index_in(node)
+                index = unconverted(index_in(node))
                 if isinstance(index, (ast.Name, ast.Attribute)):
                     known |= {ast.unparse(index)} - counted(tree)
     return known
+
+
+def unconverted(node: ast.expr | None) -> ast.expr | None:
+    """Return `x` of `int(x)` and `str(x)`: the same number."""
+    match node:
+        case ast.Call(func=ast.Name(id="int" | "str"), args=[inner], keywords=[]):
+            return inner
+    return node
 
 
 def counted(tree: ast.AST | None) -> set[str]:

@@ -116,13 +116,15 @@ class Drawn(Structured):
 class Loaded(Structured):
     """A file is loaded to where `mapped` says; if it was not there, the program had `made` it.
 
-    `saved` is what the program itself has put into the file.
+    `saved` is what the program itself has put into the file, `receivers` the modules that copy
+    what was loaded.
     """
 
     mapped: Arg | None = None
     saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
     made: Obj | None = None
+    receivers: list[Obj] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -164,6 +164,7 @@ def class_method(
             made = instantiate(run, klass, [], {}, spot, scope)
             if isinstance(made, Obj):
                 made.stateful = True
+                nn.spread_out(run, made, kwargs, spot)
             return made
         if args and isinstance(args[0][0], Obj) and name in ("__init__", "forward"):
             if name == "__init__":

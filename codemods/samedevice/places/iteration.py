@@ -44,7 +44,7 @@ def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
         case Tensor():
             if value.packed or not value.node.find().sure:
                 return unknown_batch(run, value, spot, scope)
-            return Tensor(value.node, scalar=value.row)
+            return Tensor(value.node, scalar=value.row).made_of(value)
         case Obj():
             found = _of_instance(run, value, spot, scope)
             if found is not None:
@@ -148,6 +148,7 @@ def fresh(run: Interpreter, value: Value, spot: Spot, scope: Scope, depth: int =
         run.graph.batch(value.node, node)
         made = Tensor(node, site=run.record(Drawn(spot, node, scope, pinned=value.pinned)))
         made.packed, made.collated = value.packed, value.collated
+        made.doubt = value.doubt
         return made
     if isinstance(value, Obj) and value.family == "" and value.attrs:
         copied = Obj(value.family, value.name, value.cls, value.fact)

@@ -221,11 +221,16 @@ class InReach:
         modules = [self.module_of(one) for one in scopes]
         return all(
             module is not None
-            and module.wholes()[-1].is_whole()
-            and not any(whole.moves for whole in module.wholes())
+            and self.is_unmoved(module)
             and self.solution.place(module.node) is not Place.CENTRAL
             for module in modules
         )
+
+    @staticmethod
+    def is_unmoved(module: Obj) -> bool:
+        """Tell whether the program builds a module and moves it nowhere as a whole."""
+        wholes = module.wholes()
+        return wholes[-1].is_whole() and not any(whole.moves for whole in wholes)
 
     def is_central(self, value: Value) -> bool:
         """Tell whether a value names the central device, or where an input is."""

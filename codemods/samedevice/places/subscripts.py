@@ -17,7 +17,6 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Dict,
-    Doubt,
     Rank,
     Scalar,
     Seq,
@@ -99,7 +98,7 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Sco
         case Tensor() if owner.packed:
             return part(run, owner, key.value if isinstance(key, Const) else None)
         case Tensor():
-            return _of_same(owner)
+            return Tensor(owner.node).made_of(owner)
         case Seq(items=items):
             if items is not None and isinstance(key, Const) and isinstance(key.value, int):
                 if -len(items) <= key.value < len(items):
@@ -258,18 +257,12 @@ def index_tensor(
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
     if owner.packed:
         return part(run, owner, key.value if isinstance(key, Const) else None)
-    made = _of_same(owner)
+    made = Tensor(owner.node).made_of(owner)
     if owner.row:
         made.row = isinstance(index, ast.Slice)
         number = isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
         made.scalar = number and not made.row
     return made
-
-
-def _of_same(owner: Tensor) -> Tensor:
-    """Return a part of a tensor; of what may be an array, it may be an array as well."""
-    made = Tensor(owner.node)
-    return made.doubted(Doubt.OTHER) if owner.doubt is Doubt.OTHER else made
 
 
 def undressed(node: ast.expr) -> ast.expr | None:

@@ -260,6 +260,12 @@ class Tensor(Value):
         made.doubt = doubt
         return made
 
+    def made_of(self, *origins: Tensor) -> Tensor:
+        """Return the same tensor; where all that it is made of may be arrays, it may be one."""
+        if all(origin.doubt is Doubt.OTHER for origin in origins):
+            return self.doubted(Doubt.OTHER)
+        return self
+
 
 def parameter_of(owner: Obj) -> Tensor:
     """Return a parameter of a module that has a place."""

@@ -27,8 +27,8 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Loaded
-from samedevice.places.graph import Spot
-from samedevice.places.sites import SiteGroup
+from samedevice.places.graph import Place, Spot
+from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.values import Device, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
@@ -54,7 +54,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not model and not any(s.moved or solution.on_device(s.node) for s in group.sites):
             continue
         name = device_names(solution).central_for(group)
-        if solution.project.style == "xla" or built:
+        if solution.project.style == "xla" or built or _goes_to_host(solution, group):
             name = _ON_HOST  # a module that is being built is there
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
@@ -69,6 +69,23 @@ def find(solution: Solution) -> Iterator[Finding]:
             "be a device that this machine does not have",
             repair, unfixed=NO_NAME,
         )  # fmt: skip
+
+
+def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether all that is loaded goes into modules that stay on the CPU as a whole.
+
+    Parts of them may be moved, one by one: then something puts the module's place on the device,
+    though nothing moves it.
+    """
+    modules = [module for site in group.sites for module in site.receivers]
+    if not modules or solution.has_default_device:
+        return False
+    for module in modules:
+        needed = solution.place(module.node) is Place.CENTRAL and not solution.given(module.node)
+        if needed or not solution.reach.is_unmoved(module):
+            return False
+    others = [site for site in group.sites if not site.into_module]
+    return not any(site.moved or solution.on_device(site.node) for site in others)
 
 
 def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Spot) -> list[Finding]:

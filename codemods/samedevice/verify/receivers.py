@@ -1,20 +1,32 @@
-"""What an edit moves has to be a tensor or a module, for each value that can arrive there."""
+"""What an edit moves, or asks for its device, has to be a tensor or a module, whatever arrives."""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice import syntax
 from samedevice.finding import Edit, Finding
+from samedevice.places.certainty import UNSEEN
 from samedevice.project import Project
 
 _MOVES = frozenset({"to", "cpu", "cuda"})
 _MOVE = re.compile(r"\.(?:to|cpu|cuda)\(")
+#: A name that is asked for its device, in code that may be a piece of an expression.
+_ASKED = re.compile(r"(?<![\w.\])])([^\W\d]\w*)\.device\b")
+#: Methods that neither arrays nor modules have, and functions of torch that take other things, too.
+_OF_TENSORS = frozenset(
+    ("contiguous", "detach", "expand", "expand_as", "index_select", "is_cuda", "masked_fill",
+     "new_zeros", "permute", "requires_grad", "unsqueeze")
+)  # fmt: skip
+_TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
+_STATEMENTS = ("before", "after", "replace_statement")
 
 _Lines = dict[int, list[ast.expr | ast.For | ast.AsyncFor]]
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Certainty(Protocol):
@@ -45,7 +57,7 @@ def uncertain(
 
     Only what is moved in files of a program is asked about.
     """
-    moved: dict[ast.AST, list[Finding]] = {}
+    moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
     lines: dict[str, _Lines] = {}
     for finding in findings:
         for edit in _moving(finding):
@@ -54,17 +66,27 @@ def uncertain(
             if edit.path not in lines:
                 lines[edit.path] = _by_line(project.tree(edit.path))
             for node in _receivers(project, edit, lines[edit.path]):
-                moved.setdefault(node, []).append(finding)
+                moved.setdefault(node, []).append((finding, ""))
+            for name in _named(edit):
+                for node in _as_it_stands(project.tree(edit.path), name, edit.span.line):
+                    moved.setdefault(node, []).append((finding, edit.path))
     if moved:
         for node, other in certainty(moved).items():
-            for finding in moved[node]:
-                yield finding, f"`{_short(node)}` may be {other}, which cannot be moved"
+            for finding, path in moved[node]:
+                if path and other == UNSEEN and _is_used(project.tree(path), node):
+                    continue
+                why = "has no device" if path else "cannot be moved"
+                yield finding, f"`{_short(node)}` may be {other}, which {why}"
 
 
 def _moving(finding: Finding) -> list[Edit]:
-    """Return the edits of a finding's fix that move something."""
+    """Return the edits of a finding's fix that move something, or follow it."""
     edits = finding.fix.edits if finding.fix is not None else ()
-    return [edit for edit in edits if _MOVE.search("".join(value for _, value in edit.args))]
+    return [edit for edit in edits if _MOVE.search(_code(edit)) or _ASKED.search(_code(edit))]
+
+
+def _code(edit: Edit) -> str:
+    return " ".join(value for _, value in edit.args)
 
 
 def _by_line(tree: ast.Module | None) -> _Lines:
@@ -78,6 +100,8 @@ def _by_line(tree: ast.Module | None) -> _Lines:
 
 def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]:
     """Yield the expressions that an edit moves, as far as their kind is not plain from the code."""
+    if not _MOVE.search(_code(edit)):
+        return
     source = project.sources[edit.path]
     for node in lines.get(edit.span.line, ()):
         if source.span(node) != edit.span:
@@ -103,6 +127,94 @@ def _moved_names(edit: Edit) -> set[str]:
         and node.func.attr in _MOVES
         and isinstance(node.func.value, ast.Name)
     }
+
+
+def _named(edit: Edit) -> set[str]:
+    """Return the names that an edit asks for their device, or moves in statements of its own."""
+    asked = set(_ASKED.findall(_code(edit)))
+    return asked | _moved_names(edit) if edit.verb in _STATEMENTS else asked
+
+
+def _as_it_stands(tree: ast.Module | None, name: str, line: int) -> list[ast.AST]:
+    """Return the uses of a name that see the value which it has in a line.
+
+    Those of the line's statement, else those since it was bound and until it is bound again: what
+    a statement binds, its own expressions do not see. None where the code itself asks the name for
+    a device.
+    """
+    if tree is None:
+        return []
+    around = _function_around(tree, line)
+    nodes = syntax.walk(around if around is not None else tree)
+    if any(_is_asked(node, name) for node in nodes):
+        return []
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    stored = [node.lineno for node in uses if not isinstance(node.ctx, ast.Load)]
+    loads = [node for node in uses if isinstance(node.ctx, ast.Load)]
+    here = _statement_at(nodes, line)
+    if here is not None:
+        inside = [n for n in loads if here.lineno <= n.lineno <= (here.end_lineno or here.lineno)]
+        if inside:
+            return [*inside]
+    since = max((at for at in stored if at < line), default=0)
+    until = min((at for at in stored if at >= line), default=sys.maxsize)
+    return [node for node in loads if since < node.lineno <= until]
+
+
+def _is_used(tree: ast.Module | None, node: ast.AST) -> bool:
+    """Tell whether the function around a name uses it as only a tensor can be used."""
+    if tree is None or not isinstance(node, ast.Name):
+        return False
+    around = _function_around(tree, node.lineno)
+    return any(_needs_tensor(part, node.id) for part in syntax.walk(around or tree))
+
+
+def _needs_tensor(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=known), attr=attr) if known == name:
+            return attr in _OF_TENSORS
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=known)), keywords=given) if (
+            known == name
+        ):
+            return any(keyword.arg == "dim" for keyword in given)
+        case ast.Call(func=func, args=args) if any(
+            isinstance(arg, ast.Name) and arg.id == name for arg in args
+        ):
+            owner, _, last = syntax.dotted(func).rpartition(".")
+            known_torch = owner.split(".")[0] in ("torch", "F") and not last.endswith("Tensor")
+            return known_torch and last not in _TAKES_OTHERS
+    return False
+
+
+def _function_around(tree: ast.Module, line: int) -> _Function | None:
+    """Return the innermost function that a line is in the body of."""
+    found = [
+        node
+        for node in syntax.walk(tree)
+        if isinstance(node, _Function) and node.body[0].lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _statement_at(nodes: Iterable[ast.AST], line: int) -> ast.stmt | None:
+    """Return the innermost statement without a body that a line is in."""
+    return next(
+        (
+            node
+            for node in nodes
+            if isinstance(node, ast.stmt)
+            and node.lineno <= line <= (node.end_lineno or node.lineno)
+            and not hasattr(node, "body")
+        ),
+        None,
+    )
+
+
+def _is_asked(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=known), attr="device"):
+            return known == name
+    return False
 
 
 def _first_uses(loop: ast.For | ast.AsyncFor, names: set[str]) -> Iterator[ast.AST]:

@@ -18,6 +18,7 @@ from samedevice.places.values import (
     Device,
     Dict,
     Iter,
+    Option,
     Rank,
     Seq,
     Tensor,
@@ -61,9 +62,14 @@ def _converted(run: Interpreter, name: str, call: Call) -> Value:
         return SCALAR
     if name == "str" and isinstance(first, Device):
         return Device(first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank)
-    if name in ("int", "str") and isinstance(first, Rank):
+    if name in ("int", "str") and isinstance(first, Rank) or name == "int" and _is_number(first):
         return first
     return SCALAR
+
+
+def _is_number(value: Value) -> bool:
+    """Tell whether a value is what a user chooses as a number."""
+    return isinstance(value, Option) and type(value.value) is int
 
 
 @under(_BUILTINS, "open", "input", "type", "callable", "hasattr", "any", "all", "chr")

@@ -18,7 +18,7 @@ from samedevice.places import (
     moving,
 )
 from samedevice.places.dispatch import under
-from samedevice.places.events import ModuleMoved
+from samedevice.places.events import Loaded, ModuleMoved
 from samedevice.places.graph import Cause, Place, Spot
 from samedevice.places.models import Call, nn
 from samedevice.places.objects import Func, Obj, Scope
@@ -148,7 +148,7 @@ def _state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 
 @under(_METHODS, "load_state_dict")
 def _load_state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
-    put_into_module(call.args)
+    put_into_module(call.args, owner)
     return NONE
 
 
@@ -201,11 +201,13 @@ def _parts(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
 
 
-def put_into_module(args: list[Arg]) -> None:
+def put_into_module(args: list[Arg], owner: Obj | None = None) -> None:
     """Note that a module or an optimizer copies what was loaded, wherever that is."""
     given = args[0][0] if args else NONE
     if isinstance(given, Tensor) and given.site is not None:
         given.site.into_module = True
+        if isinstance(given.site, Loaded) and owner is not None:
+            given.site.receivers.append(owner)
 
 
 def move_module(

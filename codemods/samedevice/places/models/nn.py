@@ -49,10 +49,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     made = Obj("module", name, fact=fact, node=run.graph.node(call.spot))
     made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
     made.stateful = fact.state
-    spread = call.kwargs.get("device_map")
-    if spread is not None and spread[0] is not NONE and made.node is not None:
-        made.moves.append(call.spot)  # its library puts its layers where there is room
-        run.graph.pin(made.node, Place.UNKNOWN, call.spot)
+    spread_out(run, made, call.kwargs, call.spot)
     told = call.kwargs.get("device")
     built = Built(call.spot, made.node, call.scope, name, module=made, device=told)
     made.site = run.record(built)
@@ -69,6 +66,14 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     elif told is not None:
         made.moves.append(call.spot)  # what it does with that device is not known
     return made
+
+
+def spread_out(run: Interpreter, made: Obj, kwargs: dict[str, Arg], spot: Spot) -> None:
+    """A `device_map`: the library puts the layers of a module where there is room."""
+    spread = kwargs.get("device_map")
+    if spread is not None and spread[0] is not NONE and made.node is not None:
+        made.moves.append(spot)
+        run.graph.pin(made.node, Place.UNKNOWN, spot)
 
 
 def made_on_default(run: Interpreter, made: Obj, spot: Spot, scope: Scope) -> None:

@@ -64,6 +64,13 @@ PARTS = frozenset(
 )  # fmt: skip
 #: Methods that may add dimensions to the tensor itself.
 _SHAPING = ("unsqueeze_", "resize_", "as_strided_", "set_")
+#: Methods that arrays have, too.
+_OF_ARRAYS = frozenset(
+    ("all", "any", "argmax", "argmin", "argsort", "clip", "conj", "cumprod", "cumsum", "diagonal",
+     "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape",
+     "resize", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
+     "var", "view")
+)  # fmt: skip
 #: Methods of a tensor that take a function, to be called with its gradient or with itself.
 _TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 
@@ -90,7 +97,17 @@ def tensor_method(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
     callee: Spot, spot: Spot, scope: Scope,
 ) -> Value:  # fmt: skip
-    """Call a method of a tensor."""
+    """Call a method of a tensor; what an array has as well gives an array, if it may be one."""
+    result = _result(run, owner, name, args, kwargs, callee, spot, scope)
+    if name in _OF_ARRAYS and isinstance(result, Tensor):
+        return result.made_of(owner)
+    return result
+
+
+def _result(
+    run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
+    callee: Spot, spot: Spot, scope: Scope,
+) -> Value:  # fmt: skip
     receiver = Spot(spot.path, getattr(callee.node, "value", callee.node))
     fact = torchfacts.tensor_method(name)
     if fact is None:

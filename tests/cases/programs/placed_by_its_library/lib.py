@@ -1,0 +1,5 @@
+from transformers import OPTForCausalLM
+
+
+class OwnForCausalLM(OPTForCausalLM):
+    pass
