@@ -70,6 +70,15 @@ def images(target: Path, count: int) -> None:
         image.save(target / f"{number:03}.jpg")
 
 
+def series(target: Path, count: int) -> None:
+    """A table of ``count`` months and a number that rises and swings with the year."""
+    lines = [
+        f"{1950 + month // 12}-{month % 12 + 1:02},{100 + month + 10 * (month % 12)}"
+        for month in range(count)
+    ]
+    target.write_text("\n".join(["month,value", *lines]) + "\n", encoding="utf-8")
+
+
 def folder(target: Path, count: int) -> None:
     """An empty folder, which git does not keep; the program writes into it."""
     target.mkdir(parents=True, exist_ok=True)
@@ -80,5 +89,6 @@ MAKERS: dict[str, Callable[[Path, int], None]] = {
     "names": names,
     "citations": citations,
     "images": images,
+    "series": series,
     "folder": folder,
 }

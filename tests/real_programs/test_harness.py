@@ -105,8 +105,8 @@ def test_what_became_of_a_conversion_has_one_word() -> None:
     stays = {"on_device": "parameters stepped elsewhere", "agrees": None}
     assert conversions.verdict(converted()) == "converted"
     assert conversions.verdict(converted(changed_lines=0)) == "as it was"
-    assert conversions.verdict(converted(virtual="RuntimeError")) == "breaks"
-    assert conversions.verdict(converted(after="TypeError", equal=None)) == "breaks"
+    assert conversions.verdict(converted(virtual="RuntimeError")) == "breaks on a device"
+    assert conversions.verdict(converted(after="TypeError", equal=None)) == "breaks on the CPU"
     assert conversions.verdict(converted(changed_lines=0, told="incomplete: x", **stays)) == "told"
     assert conversions.verdict(converted(told="1 finding left as found", **stays)) == "told"
     assert conversions.verdict(converted(changed_lines=0, **stays)) == "silent"
@@ -123,5 +123,13 @@ def test_a_page_of_conversions_counts_what_ran(tmp_path: Path) -> None:
     unfit = converted(before="FileNotFoundError")
     conversions.write([converted(), converted(virtual="RuntimeError"), unfit], tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text()
-    assert "| all | 2 | 1 | 1 (50.0%) | 0 (0.0%) | 0 (0.0%) | 0 (0.0%) | 1 (50.0%) |" in page
+    none = " | 0 (0.0%)"
+    assert f"| all | 2 | 1 | 1 (50.0%){3 * none} | 1 (50.0%){none} |" in page
     assert "RuntimeError" in page and "FileNotFoundError" not in page
+    assert "| not looked into | breaks on a device 1 | a/b/x.py |" in page
+
+
+def test_a_cause_names_programs_of_the_catalogue() -> None:
+    names = {program.name for program in load(CONVERTED)}
+    for programs in conversions.causes().values():
+        assert set(programs) <= names

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from types import ModuleType
 
 import gymnasium
 from gymnasium import (  # noqa: F401  (programs read them from here)
@@ -18,6 +20,7 @@ from gymnasium import (  # noqa: F401  (programs read them from here)
     spaces,
     wrappers,
 )
+from gymnasium.envs import classic_control, registration
 
 _RENAMED = {
     "Pendulum-v0": "Pendulum-v1",
@@ -62,3 +65,19 @@ def make(name: str, **kwargs):
     if os.environ.get("REAL_PROGRAMS_GYM") == "old":
         return _OldInterface(environment)
     return environment
+
+
+envs = ModuleType("gym.envs")
+envs.make, envs.registration, envs.classic_control = make, registration, classic_control
+logger = ModuleType("gym.logger")
+logger.set_level, logger.INFO, logger.ERROR = (lambda level: None), 20, 40
+
+for _module in (envs, logger):
+    sys.modules[_module.__name__] = _module
+for _name, _module in {
+    "spaces": spaces,
+    "wrappers": wrappers,
+    "envs.registration": registration,
+    "envs.classic_control": classic_control,
+}.items():
+    sys.modules[f"gym.{_name}"] = _module
