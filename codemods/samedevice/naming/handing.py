@@ -66,22 +66,73 @@ def _edits(
     """Return the edits that add the parameter, and say it in every call; none where one cannot."""
     place = names.solution.span(Spot(path, function))
     edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
+    said = _at_calls(names, function, path, called, local)
+    return [*edits, *said] if said is not None else []
+
+
+def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) -> list[Edit]:
+    """Return the edits that say the device in all calls that leave it out.
+
+    None where a call is not known or cannot name it.
+    """
+    scopes = names.interpreter.all_scopes.get(function, ())
+    func = next((scope.func for scope in scopes if scope.func is not None), None)
+    if func is None or isinstance(func.node, ast.Lambda):
+        return []
+    called = _called(names, func)
+    if not called:
+        return []
+    return _at_calls(names, function, path, called, True, parameter) or []
+
+
+def _at_calls(
+    names: DeviceNames,
+    function: FunctionNode,
+    path: str,
+    called: str,
+    local: bool,
+    parameter: str = "",
+) -> list[Edit] | None:
+    """Return the edits that say the device in every call; None where one cannot.
+
+    What gives a `parameter` that is there already is left as it is.
+    """
+    edits: list[Edit] = []
     for caller in names.interpreter.all_scopes.get(function, ()):
         call = caller.call
         if call is None or not isinstance(call.node, ast.Call):
-            return []
+            return None
         if ast.unparse(call.node.func).rpartition(".")[2] != called:
-            return []  # it is handed on, to be called by another
+            return None  # it is handed on, to be called by another
+        if parameter:
+            given = _gives(call.node, function, parameter, caller.func)
+            if given is None:
+                return None
+            if given:
+                continue
         around = names.interpreter.scope_of(call)
         if around is not None and around.node is function:
             value = (("name", "device"), ("value", "device"))  # it calls itself
             edits.append(Edit(path, names.solution.span(call), "keyword", value))
             continue
-        given = names.name_at(call) if call.path != path or local else None
-        if given is None or given.resolvers or given.imports:
-            return []
-        if given.edits and not local:
-            return []
-        value = (("name", "device"), ("value", given.code))
-        edits += [*given.edits, Edit(call.path, names.solution.span(call), "keyword", value)]
+        name = names.name_at(call) if call.path != path or local else None
+        if name is None or name.resolvers or name.imports:
+            return None
+        if name.edits and not local:
+            return None
+        value = (("name", parameter or "device"), ("value", name.code))
+        edits += [*name.edits, Edit(call.path, names.solution.span(call), "keyword", value)]
     return edits
+
+
+def _gives(call: ast.Call, function: FunctionNode, name: str, func: Func | None) -> bool | None:
+    """Tell whether a call gives a parameter; None where stars may do so."""
+    if any(keyword.arg == name for keyword in call.keywords):
+        return True
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return None
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    ordered = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    own = func is not None and func.cls is not None and func.static != "staticmethod"
+    return name in ordered[own:] and len(call.args) > ordered[own:].index(name)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TAKEN_APART = (".items", ".keys", "[0]", "[1]")
 #: Where a value of the device is.
 ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class InReach:
@@ -314,13 +315,20 @@ def _set_lines(init: ast.AST) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _first_bound(tree: ast.AST) -> dict[str, int]:
-    """Return the line in which a function or file first binds each name, but its parameters."""
+    """Return the line in which a function or file first binds each name, but its parameters.
+
+    Functions inside have names of their own.
+    """
     first: dict[str, int] = {}
     parameters: set[str] = set()
-    for node in syntax.walk(tree):
+    queue = [tree]
+    while queue:
+        node = queue.pop()
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Store):
                 first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
         elif isinstance(node, ast.arg):
             parameters.add(node.arg)
+        elif node is tree or not isinstance(node, _FUNCTIONS):
+            queue += ast.iter_child_nodes(node)
     return {name: line for name, line in first.items() if name not in parameters}

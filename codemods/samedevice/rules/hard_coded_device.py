@@ -24,18 +24,18 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from samedevice import syntax
-from samedevice.finding import DeviceExpression, Finding, Fix, Import
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
 from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import Site, SiteGroup
 from samedevice.places.values import Option
+from samedevice.rules import _default
 from samedevice.rules._build import (
     NO_NAME,
     edit,
@@ -52,12 +52,6 @@ _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
-
-#: Decorators that ask nothing of the signature; others may make a command line or a type of it.
-_PLAIN = frozenset(
-    ("staticmethod", "classmethod", "abstractmethod", "override", "overload", "contextmanager")
-    + ("no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "wraps", "cache")
-)  # fmt: skip
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -215,10 +209,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     spot, unfixed = group.spot, NO_NAME
     repair: Fix | None = None
     if isinstance(solution.programs.parents(spot.path).get(spot.node), ast.arguments):
-        repair, unfixed = (
-            _default(solution, spot),
-            "what it is for those who give none is not known",
-        )
+        repair, unfixed = _default.without(solution, spot, _choice(solution, spot))
     elif solution.is_stored(spot.node):
         call = solution.programs.parents(spot.path).get(spot.node)
         followed = solution.reach.follow(group)
@@ -247,45 +238,6 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
-
-
-def _default(solution: Solution, spot: Spot) -> Fix | None:
-    """Return the fix for a parameter's default: a call that leaves it out makes the function ask.
-
-    A default that asks would do so when the file is imported.
-    """
-    choice = _choice(solution, spot)
-    parents = solution.programs.parents(spot.path)
-    function = parents.get(parents.get(spot.node) or spot.node)
-    if choice is None or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return None
-    if not all(map(_leaves_signature, function.decorator_list)):
-        return None  # what it says is a script's types, or a command line
-    spec = function.args
-    ordered = [*spec.posonlyargs, *spec.args]
-    given = dict(zip(spec.defaults, ordered[len(ordered) - len(spec.defaults) :], strict=True))
-    given.update({d: arg for arg, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d})
-    parameter = given.get(spot.node) if isinstance(spot.node, ast.expr) else None
-    if parameter is None:
-        return None
-    asked = choice.edits[0].get("code").format(solution.code(spot))
-    head = f"if {parameter.arg} is None:\n    {parameter.arg} = {asked}"
-    edits = [
-        edit(solution, spot, "replace", code="None"),
-        edit(solution, Spot(spot.path, function), "head", code=head),
-    ]
-    imports = choice.imports
-    type_ = parameter.annotation
-    if type_ is not None and not re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
-        edits.append(edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]"))
-        imports = (*imports, Import(spot.path, "typing", "Optional"))
-    return Fix(tuple(edits), imports=imports)
-
-
-def _leaves_signature(decorator: ast.expr) -> bool:
-    """Tell whether a decorator asks nothing of the parameters of its function."""
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return syntax.dotted(named).rpartition(".")[2] in _PLAIN
 
 
 def _is_counted(solution: Solution, spot: Spot) -> bool:

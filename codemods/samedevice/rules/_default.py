@@ -1,0 +1,111 @@
+"""A parameter's default that names a device: what those get who leave it out."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from samedevice import syntax
+from samedevice.finding import DeviceExpression, Edit, Fix, Import
+from samedevice.naming import device_names, handing
+from samedevice.places import Solution
+from samedevice.places.graph import Spot
+from samedevice.rules._build import edit, fix
+
+#: Decorators that ask nothing of the signature; others may make a command line or a type of it.
+_PLAIN = frozenset(
+    ("staticmethod", "classmethod", "abstractmethod", "override", "overload", "contextmanager")
+    + ("no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "wraps", "cache")
+)  # fmt: skip
+_UNKNOWN = "what it is for those who give none is not known"
+_ELSEWHERE = "the program chooses its device elsewhere, and not every call can say it"
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def without(solution: Solution, spot: Spot, choice: Fix | None) -> tuple[Fix | None, str]:
+    """Return the fix for the default at a place, or why there is none.
+
+    Who leaves it out gets the device of a tensor that is handed in, or every call says the
+    program's. Where there is none the function asks by `choice`, when it is called: a default that
+    asks would do so when the file is imported.
+    """
+    parents = solution.programs.parents(spot.path)
+    function = parents.get(parents.get(spot.node) or spot.node)
+    if choice is None or not isinstance(function, _Function):
+        return None, _UNKNOWN
+    if not all(map(_leaves_signature, function.decorator_list)):
+        return None, _UNKNOWN  # what it says is a script's types, or a command line
+    parameter = _of(function.args, spot.node)
+    if parameter is None:
+        return None, _UNKNOWN
+    none, names = _none(solution, spot, parameter), device_names(solution)
+    policy = solution.policy
+    chosen = policy.has_device(spot.path) or policy.managed(spot.path)
+    if _only_a_device(function, parameter.arg):
+        followed = _followed(solution, function)
+        if followed:
+            return fix(none, *_asking(solution, spot, function, parameter.arg, followed)), ""
+        there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
+        if chosen or there is not None:
+            said = handing.said(names, function, spot.path, parameter.arg)
+            if said:
+                return fix(none, edit(solution, spot, "replace", code="None"), *said), ""
+    if chosen:
+        return None, _ELSEWHERE
+    asked = choice.edits[0].get("code").format(solution.code(spot))
+    edits = _asking(solution, spot, function, parameter.arg, asked)
+    return Fix((*edits, *none.edits), imports=(*choice.imports, *none.imports)), ""
+
+
+def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:
+    """Return the parameter that a default belongs to."""
+    ordered = [*spec.posonlyargs, *spec.args]
+    given = list(zip(spec.defaults, ordered[len(ordered) - len(spec.defaults) :], strict=True))
+    given += [(d, a) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+    return next((parameter for each, parameter in given if each is default), None)
+
+
+def _asking(
+    solution: Solution, spot: Spot, function: _Function, name: str, code: str
+) -> list[Edit]:
+    """Return the edits that make a function ask for what it is not given."""
+    head = f"if {name} is None:\n    {name} = {code}"
+    return [
+        edit(solution, spot, "replace", code="None"),
+        edit(solution, Spot(spot.path, function), "head", code=head),
+    ]
+
+
+def _none(solution: Solution, spot: Spot, parameter: ast.arg) -> DeviceExpression:
+    """Return what a parameter's type needs to say that it may be None."""
+    type_ = parameter.annotation
+    if type_ is None or re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
+        return DeviceExpression("")
+    change = edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]")
+    return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
+
+
+def _followed(solution: Solution, function: _Function) -> str:
+    """Return the device of a tensor that every caller hands in from the device, or ""."""
+    scopes = solution.interpreter.all_scopes.get(function, ())
+    if not scopes or any(scope.call is None for scope in scopes):
+        return ""
+    name = next(solution.reach.followed(scopes[0], everywhere=True), "")
+    return f"{name}.device" if name else ""
+
+
+def _only_a_device(function: ast.AST, name: str) -> bool:
+    """Tell whether a parameter is only handed on or kept: nothing reads it as a text."""
+    parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    return all(
+        isinstance(parents[node], (ast.Call, ast.keyword, ast.Assign))
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name
+    )
+
+
+def _leaves_signature(decorator: ast.expr) -> bool:
+    """Tell whether a decorator asks nothing of the parameters of its function."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return syntax.dotted(named).rpartition(".")[2] in _PLAIN
