@@ -70,6 +70,15 @@ def _edits(
     return [*edits, *said] if said is not None else []
 
 
+def followed(names: DeviceNames, function: FunctionNode) -> str:
+    """Return the device of a tensor that every caller hands in from the device, or ""."""
+    scopes = names.interpreter.all_scopes.get(function, ())
+    if not scopes or any(scope.call is None for scope in scopes):
+        return ""
+    name = next(names.reach.followed(scopes[0], everywhere=True), "")
+    return f"{name}.device" if name else ""
+
+
 def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) -> list[Edit]:
     """Return the edits that say the device in all calls that leave it out.
 

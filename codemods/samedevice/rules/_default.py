@@ -43,7 +43,7 @@ def without(solution: Solution, spot: Spot, choice: Fix | None) -> tuple[Fix | N
     policy = solution.policy
     chosen = policy.has_device(spot.path) or policy.managed(spot.path)
     if _only_a_device(function, parameter.arg):
-        followed = _followed(solution, function)
+        followed = handing.followed(names, function)
         if followed:
             return fix(none, *_asking(solution, spot, function, parameter.arg, followed)), ""
         there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
@@ -84,15 +84,6 @@ def _none(solution: Solution, spot: Spot, parameter: ast.arg) -> DeviceExpressio
         return DeviceExpression("")
     change = edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
-
-
-def _followed(solution: Solution, function: _Function) -> str:
-    """Return the device of a tensor that every caller hands in from the device, or ""."""
-    scopes = solution.interpreter.all_scopes.get(function, ())
-    if not scopes or any(scope.call is None for scope in scopes):
-        return ""
-    name = next(solution.reach.followed(scopes[0], everywhere=True), "")
-    return f"{name}.device" if name else ""
 
 
 def _only_a_device(function: ast.AST, name: str) -> bool:
