@@ -252,3 +252,24 @@ def test_expressions_and_statements_together() -> None:
     assert changed(text, *edits) == (
         "net = net.to(d)\nnet = P(net, device=d)\nk = 1\nfor x in f(y).z: x = x.to(d); g(x, w=1)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("if d:\n    a\nb\n", "if d:\n    a\n    b\n"),
+        ("b\nif d:\n    a\n", "if d:\n    b\n    a\n"),
+        ("if d:\n    a\nb\nif d:\n    c\n", "if d:\n    a\n    b\n    c\n"),
+        ("if d:\n    a\n\nb\n", "if d:\n    a\n\nif d:\n    b\n"),
+        ("if d:\n    a\nelse:\n    c\nb\n", "if d:\n    a\nelse:\n    c\nif d:\n    b\n"),
+        ("if e:\n    a\nb\n", "if e:\n    a\nif d:\n    b\n"),
+        ("if d: a\nb\n", "if d: a\nif d:\n    b\n"),
+        ("if d:\n    a\n    # end\nb\n", "if d:\n    a\n    # end\nif d:\n    b\n"),
+        ("if d:\n    raise a\nb\n", "if d:\n    raise a\nif d:\n    b\n"),
+        ("b\nif d:  # why\n    a\n", "if d:\n    b\nif d:  # why\n    a\n"),
+        ("b\n# why\nif d:\n    a\n", "if d:\n    b\n# why\nif d:\n    a\n"),
+    ],
+)
+def test_guard_beside_one(text: str, after: str) -> None:
+    """What is guarded goes into the block beside it that asks the same."""
+    assert one(text, "b", "replace_statement", code="if d:\n    b") == after

@@ -6,6 +6,7 @@ statement that goes away stay: they pass to the statement that follows.
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from .expressions import Refused, code_of
 Small = cst.BaseSmallStatement
 Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
+_LEAVING = (cst.Return, cst.Raise, cst.Break, cst.Continue)
 _BLANK = cst.EmptyLine(indent=False)
 
 
@@ -83,7 +85,7 @@ def rebuild(
             if isinstance(item, cst.EmptyLine):
                 carry.append(item)
                 continue
-            if out and not carry and id(item) in guards and id(out[-1]) in guards:
+            if out and not carry and {id(item), id(out[-1])} & guards:
                 both = _as_one(out[-1], item)
                 if both is not None:
                     out[-1] = both
@@ -108,12 +110,17 @@ def _as_one(above: Statement, below: Statement) -> cst.If | None:
         return None
     if above.orelse is not None or below.orelse is not None or below.leading_lines:
         return None
-    if not above.test.deep_equals(below.test):
+    if ast.dump(ast.parse(code_of(above.test))) != ast.dump(ast.parse(code_of(below.test))):
         return None
-    bodies = above.body, below.body
-    if not all(isinstance(body, cst.IndentedBlock) for body in bodies):
+    first, second = above.body, below.body
+    if not isinstance(first, cst.IndentedBlock) or not isinstance(second, cst.IndentedBlock):
         return None
-    body = above.body.with_changes(body=[*bodies[0].body, *bodies[1].body])
+    if first.footer or second.header.comment is not None:
+        return None  # which would stand elsewhere, or go
+    last = first.body[-1]
+    if isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], _LEAVING):
+        return None
+    body = first.with_changes(body=[*first.body, *second.body], footer=second.footer)
     return above.with_changes(body=body)
 
 
