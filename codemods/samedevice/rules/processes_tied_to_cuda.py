@@ -175,7 +175,9 @@ class _Tied:
         for call in self.solution.groups(ProcessCall):
             change: Callable[[Group[ProcessCall]], Iterator[Finding]] | None
             change = getattr(self, "_" + call.first.name, None)
-            if change is not None and not self.guarded(call.spot):
+            if change is None or all(site.under_device_test for site in call.sites):
+                continue
+            if not self.guarded(call.spot):
                 yield from change(call)
 
     def unseen(self, path: str) -> bool:
