@@ -14,6 +14,8 @@ from .spelled import PATH, edit
 
 CUDA = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
 NET = "net = Net()\n"
+TYPING = "from typing import Optional\n"
+OPTIONAL = "Optional\nimport torch\n"
 MOVED = "net = Net().to(device)\n"
 
 
@@ -194,3 +196,32 @@ def test_two_fixes_share_a_resolver() -> None:
     result = rewrite(source.from_text(text, PATH), fixes)
     assert len(result.applied) == 2
     assert result.text == (f"import torch\n\n{CUDA}\na = Net().to(device)\nb = Gen().to(device)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("import os\n\nimport torch\n", f"import os\n{TYPING}\nimport torch\n"),
+        (
+            "import sys\nfrom os import path\nimport torch\n\nfrom a import b\n",
+            f"import sys\nfrom os import path\n{TYPING}import torch\n\nfrom a import b\n",
+        ),
+        ("from zlib import a\n\nimport torch\n", f"{TYPING}from zlib import a\n\nimport torch\n"),
+        ("from typing import Any\nimport torch\n", f"from typing import Any, {OPTIONAL}"),
+        ("import torch\n", f"import torch\n{TYPING}"),
+    ],
+)
+def test_standard_library_among_its_kind(text: str, after: str) -> None:
+    body = "\n\ndef f(device: str = None):\n    return device\n"
+    optional = edit(text + body, "str", "replace", code="Optional[{}]")
+    taken = Fix((optional,), imports=(Import(PATH, "typing", "Optional"),))
+    result = rewrite(source.from_text(text + body, PATH), [taken])
+    assert result.text == after + body.replace("str", "Optional[str]")
+
+
+def test_resolver_below_the_first_import_of_torch() -> None:
+    text = (
+        "import sys\nwith open(sys.argv[0]) as f:\n    code = f.read()\nimport os\nimport torch\n"
+    )
+    after = f"{text}\n{CUDA}\n{MOVED}"
+    assert resolve(f"{text}\n{NET}").text == after

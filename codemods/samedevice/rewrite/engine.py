@@ -181,6 +181,8 @@ class Tree:
                 refused[edit] = _reason(error)
         for below, new in plan.above.items():
             on_statement[below].before[:0] = new
+        for above, new in plan.below.items():
+            on_statement[above].after[:0] = new
         if plan.after is not None:
             on_statement[plan.after].after[:0] = plan.statements
         editor = _Editor(self, on_expression, on_statement, plan)

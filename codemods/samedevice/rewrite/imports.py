@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ class Plan:
     after: cst.CSTNode | None = None  # a top-level statement; None: at the start of the module
     statements: list[Statement] = field(default_factory=list)
     above: dict[cst.CSTNode, list[Statement]] = field(default_factory=dict)
+    below: dict[cst.CSTNode, list[Statement]] = field(default_factory=dict)
     gap_above: cst.CSTNode | None = None  # a statement that gets a blank line above it
 
 
@@ -82,18 +84,40 @@ class _Planning:
             if self._bound[name] == (item.module, item.name):
                 return
             raise _taken(name)
-        if item.name is None:
-            first = _first_from(self._region, item.module)
-            if first is None:
-                self._lines[f"import {item.module}"] = None
-            else:
-                self._plan.above.setdefault(first, parse(f"import {item.module}"))
+        beside = None
+        if item.name is not None:
+            beside = _mergeable(self._region, item.module, self._limit - len(item.name) - 2)
+        if beside is not None and item.name is not None:
+            if item.name not in self._plan.merged.setdefault(beside, []):
+                self._plan.merged[beside].append(item.name)
             return
-        beside = _mergeable(self._region, item.module, self._limit - len(item.name) - 2)
-        if beside is None:
-            self._lines[f"from {item.module} import {item.name}"] = None
-        elif item.name not in self._plan.merged.setdefault(beside, []):
-            self._plan.merged[beside].append(item.name)
+        if item.module.partition(".")[0] in sys.stdlib_module_names and self._among(item):
+            return
+        first = _first_from(self._region, item.module) if item.name is None else None
+        if first is None:
+            self._lines[_line(item)] = None
+        else:
+            self._plan.above.setdefault(first, parse(_line(item)))
+
+    def _among(self, item: Import) -> bool:
+        """Plan an import of the standard library among its kind, sorted as far as those are."""
+        known = [
+            node
+            for statement in self._region
+            if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
+            for node in _imports_in(statement)
+            if _is_standard(node)
+        ]
+        if not known:
+            return False
+        key = item.name is not None, item.module
+        smaller = [node for node in known if _sorts_as(node) <= key]
+        places = self._plan.below if smaller else self._plan.above
+        there = places.setdefault(smaller[-1] if smaller else known[0], [])
+        lines = {code_of(statement).strip() for statement in there}
+        if _line(item) not in lines:
+            there += parse(_line(item))
+        return True
 
     def resolve(self, wanted: Resolver) -> None:
         """Plan what brings the device under its name: an import, or a definition."""
@@ -133,6 +157,27 @@ class _Planning:
         return result
 
 
+def _line(item: Import) -> str:
+    if item.name is None:
+        return f"import {item.module}"
+    return f"from {item.module} import {item.name}"
+
+
+def _modules(node: cst.Import | cst.ImportFrom) -> list[str]:
+    if isinstance(node, cst.ImportFrom):
+        return [_module_of(node)]
+    return [_dotted(alias.name) for alias in node.names]
+
+
+def _is_standard(node: cst.Import | cst.ImportFrom) -> bool:
+    roots = {module.partition(".")[0] for module in _modules(node)}
+    return roots <= sys.stdlib_module_names - {"__future__"}
+
+
+def _sorts_as(node: cst.Import | cst.ImportFrom) -> tuple[bool, str]:
+    return isinstance(node, cst.ImportFrom), _modules(node)[0]
+
+
 def _taken(name: str) -> Refused:
     return Refused(f"the name {name!r} is taken in this file")
 
@@ -142,10 +187,13 @@ def _region(
 ) -> Iterator[cst.CSTNode]:
     """Yield the top-level statements among which a module's imports stand.
 
-    Those below a change of `sys.path` are among them, as they may need it.
+    Those below a change of `sys.path` are among them, as they may need it, and so is the first one
+    of torch, whatever stands above it.
     """
     above = [each for each in body if line_of(each) < needed_at]
     last = max((at for at, each in enumerate(above) if _changes_path(each)), default=-1)
+    torch = (at for at, each in enumerate(above) if _takes_from_torch(each))
+    last = max(last, next(torch, -1))
     for at, statement in enumerate(above):
         if isinstance(statement, cst.SimpleStatementLine):
             yield statement
@@ -155,6 +203,14 @@ def _region(
             return
         elif _changes_path(statement):
             yield statement
+
+
+def _takes_from_torch(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and any(
+        module.partition(".")[0] == "torch"
+        for node in _imports_in(statement)
+        for module in _modules(node)
+    )
 
 
 def _changes_path(statement: cst.CSTNode) -> bool:
@@ -234,11 +290,7 @@ def _first_from(region: Sequence[cst.CSTNode], module: str) -> cst.CSTNode | Non
     for statement in region:
         if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             for node in _imports_in(statement):
-                if isinstance(node, cst.ImportFrom):
-                    names = [_module_of(node)]
-                else:
-                    names = [_dotted(alias.name) for alias in node.names]
-                if any(name.split(".")[0] == module for name in names):
+                if any(name.split(".")[0] == module for name in _modules(node)):
                     return node
     return None
 
