@@ -1439,6 +1439,23 @@ def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments
     assert found({"main.py": text}) == marked({"main.py": text})
 
 
+def test_a_call_behind_those_that_are_followed_is_for_the_device_that_it_is_given() -> None:
+    """What one call returns is not where another one put it, also inside an instance."""
+    text = HEAD + dedent("""\
+        from typing import NamedTuple
+        class Sample(NamedTuple):
+            some: torch.Tensor
+        def sample(rows, device):
+            size = 3
+        """)
+    text += "    size = size + 1\n" * 20
+    text += "    return Sample(torch.as_tensor(rows, device=device))\n"
+    text += "sample([0.5], device)\n" * 20
+    text += "host, there = sample([0.5], torch.device('cpu')), sample([0.5], device)\n"
+    text += "print(host.some.numpy())\nprint(there.some.numpy())\n"
+    assert found({"main.py": text}) == {("main.py", text.count("\n"), "not-moved-to-cpu")}
+
+
 def test_a_call_behind_those_that_are_followed_is_for_the_class_that_it_is_given() -> None:
     text = HEAD + dedent("""\
         class There:

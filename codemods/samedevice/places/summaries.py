@@ -61,7 +61,10 @@ class Record:
 
 
 def shape(value: Value, depth: int = 3) -> object:
-    """Return what of a value decides which way an evaluation goes: not where its tensors are."""
+    """Return what of a value decides which way an evaluation goes.
+
+    Where a tensor is decides nothing, where a device is does.
+    """
     match value:
         case Tensor():
             return "tensor", value.scalar, value.packed, value.doubt, value.node.find().sure
@@ -86,7 +89,8 @@ def shape(value: Value, depth: int = 3) -> object:
         case Ext(name=name):
             return "name", name  # a type, say, or a function
         case Device():
-            return "device", value.text
+            root = value.node.find()
+            return "device", value.text, root.pin, root.name
     return type(value)
 
 
@@ -99,8 +103,11 @@ def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -
             made.node.sure = value.node.find().sure
             return made
         case Device():
+            root, free = value.node.find(), run.graph.node(spot)
+            free.pin, free.pin_spot = root.pin, root.pin_spot
+            free.name, free.cause = root.name, root.cause
             return Device(
-                run.graph.node(spot),
+                free,
                 value.spot,
                 text=value.text,
                 resolved=value.resolved,
