@@ -311,7 +311,11 @@ class DeviceNames:
                     return DeviceExpression(f"{name}.device")
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
-        return self.central_for(group)
+        central = self.central_for(group)
+        if central is not None and (central.resolvers or central.imports):
+            if any(known.split("[")[0] not in moved for known, _ in site.tensors):
+                return None  # who hands other tensors in decides where such a function computes
+        return central
 
     def _moved_with(self, spot: Spot) -> set[str]:
         """Return the names in what is moved at a place, and by the operation that this is part of.

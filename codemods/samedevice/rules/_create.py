@@ -67,12 +67,18 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
         )
-        if (
-            solution.place_of(group) is Place.FOLLOWS
-            and device_names(solution).device_for(group) is None
-        ):
+        if solution.place_of(group) is Place.FOLLOWS and not _can_follow(solution, group):
             continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
+
+
+def _can_follow(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether code can name a device for what has to be where some caller's value is.
+
+    The program's own device is another one, perhaps.
+    """
+    name = device_names(solution).device_for(group)
+    return name is not None and not (name.resolvers or name.imports)
 
 
 def _serves_both(solution: Solution, group: SiteGroup) -> bool:
