@@ -8,7 +8,7 @@ from functools import cached_property
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Import
-from samedevice.naming import definitions, handing, processes
+from samedevice.naming import definitions, handing, processes, words
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
@@ -343,7 +343,8 @@ class DeviceNames:
     def kind_of(self, name: DeviceExpression, torch: str, spot: Spot) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
 
-        That is a string without torch's name to convert it, or a parameter that may be None.
+        That is a string without torch's name to convert it, or a parameter that may be None. A
+        string that has no index for certain is its own type.
         """
         if any(edit.verb == "parameter" for edit in name.edits):
             return ""  # callers outside of the project leave it out
@@ -358,6 +359,8 @@ class DeviceNames:
             node = parents.get(node)
         if not name.text:
             return f"{name.code}.type"
+        if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
+            return name.code
         return f"{torch}.device({name.code}).type" if torch else ""
 
 

@@ -23,6 +23,7 @@ Fix safety: safe. On a CPU-only machine mixed precision was off and stays off.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ from samedevice.torchfacts import accelerator_names
 
 RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
+_AVAILABLE = re.compile(r"(\w+\.)?cuda\.is_available\(\)")
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
 _NAMES = frozenset(("autocast", "GradScaler"))
 
@@ -59,6 +61,8 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
         return None
     form = _Form.of(solution, group, call)
     if not form.tied or _before(solution, _AUTOCAST):
+        return None
+    if form.enabled is not None and _asks(solution.programs.tree(spot.path), form.enabled):
         return None
     return finding(
         solution, RULE, spot,
@@ -96,6 +100,31 @@ class _Form:
         else:
             tied = for_cuda or kind is None and not call.args
         return cls(old, scaler, kind, enabled, tied)
+
+
+def _asks(tree: ast.Module, enabled: ast.expr) -> bool:
+    """Tell whether what turns mixed precision on asks for CUDA already, itself or by a variable."""
+    parts = [enabled]
+    if isinstance(enabled, ast.BoolOp) and isinstance(enabled.op, ast.And):
+        parts = enabled.values
+    if any(_AVAILABLE.fullmatch(ast.unparse(part)) for part in parts):
+        return True
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    given: dict[str, list[ast.expr]] = {}
+    if not names:
+        return False
+    nodes = syntax.walk(tree)
+    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    bound += [n.arg for n in nodes if isinstance(n, ast.arg)]
+    for statement in syntax.statements(tree):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names:
+                given.setdefault(name, []).append(value)
+    return any(
+        len(values) == bound.count(name) == 1 and _asks(tree, values[0])
+        for name, values in given.items()
+        if not isinstance(values[0], ast.Name)
+    )
 
 
 def _names(solution: Solution) -> frozenset[str]:
