@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice.places import classes, contents, devices, functions, instances, libraries
@@ -75,7 +76,7 @@ def _positional(run: Interpreter, node: ast.Call, callee: Value, scope: Scope) -
         spot = Spot(scope.path, arg.value)
         zipped = isinstance(callee, Ext) and callee.name == "builtins.zip"
         if zipped and len(node.args) == 1 and isinstance(value, Seq):
-            columns = _columns(run.iterate(value, spot, scope))
+            columns = _columns(run, run.iterate(value, spot, scope))
             if columns is not None:
                 return columns
         if isinstance(value, Seq) and value.items is not None:
@@ -314,15 +315,22 @@ def _method_of_text(
     return SCALAR
 
 
-def _columns(row: Value) -> Seq | None:
+def _columns(run: Interpreter, row: Value) -> Seq | None:
     """Return what `zip(*rows)` yields for any number of rows like this one."""
-    if isinstance(row, Seq):
-        members = row.items
-    elif isinstance(row, Obj) and not row.family:
-        members = list(row.attrs.values())  # a named tuple
-    else:
-        return None
+    members = _members(run, row)
     return Seq("list", [Seq("tuple", None, m) for m in members]) if members else None
+
+
+def _members(run: Interpreter, row: Value) -> list[Value]:
+    """Return the members of a row; of one that may be either of several, each joined."""
+    if isinstance(row, Seq):
+        return row.items or []
+    if isinstance(row, Obj) and not row.family:
+        return list(row.attrs.values())  # a named tuple
+    rows = [_members(run, option) for option in row.options] if isinstance(row, Either) else []
+    if len({len(each) for each in rows}) != 1:
+        return []
+    return [reduce(run.join, column) for column in zip(*rows, strict=True)]
 
 
 def _room(callee: Value, node: ast.Call) -> int:

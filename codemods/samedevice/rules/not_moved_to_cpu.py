@@ -102,12 +102,25 @@ def _collected(
                 continue
             case ast.Call(func=ast.Name(id="len")):
                 continue
-            case ast.Assign(value=ast.List(elts=[])):
+            case (ast.Assign() | ast.Tuple()) as at if _begins_empty(at, parents.get(at)):
                 continue
             case ast.Subscript() as part if part in on_host:
                 continue
         return False
     return True
+
+
+def _begins_empty(node: ast.AST, around: ast.AST | None) -> bool:
+    """Tell whether a name is given an empty list: `a = []`, or in `a, b = [], []`."""
+    match node:
+        case ast.Assign(value=ast.List(elts=[])):
+            return True
+        case ast.Tuple():
+            match around:
+                case ast.Assign(targets=[target], value=ast.Tuple(elts=values)):
+                    empty = (isinstance(value, ast.List) and not value.elts for value in values)
+                    return target is node and all(empty)
+    return False
 
 
 def _written(solution: Solution, spot: Spot) -> bool:

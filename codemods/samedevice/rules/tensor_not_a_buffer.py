@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.events import PlainTensor
+from samedevice.places.events import Creation, PlainTensor
 from samedevice.places.graph import Spot
 from samedevice.places.objects import Obj
 from samedevice.places.sites import Group
@@ -69,8 +69,7 @@ def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Ass
     statement = chain[0] if chain else group.spot.node
     pairs = syntax.attributes_set(statement)
     names = {site.name for site in group.sites}
-    owner = group.first.owner
-    if not pairs or not chain and any(len(_stores(owner, name)) != 1 for name in names):
+    if not pairs or not chain and not all(_set_once(solution, group, name) for name in names):
         return None
     lines = [_assigned(solution, group.spot.path, *pair, names) for pair in pairs]
     place = Spot(group.spot.path, statement)
@@ -86,6 +85,28 @@ def _assigned(
     if target.attr not in names:
         return f"{owner}.{target.attr} = {code}"
     return f'{owner}.register_buffer("{target.attr}", {code}, persistent=False)'
+
+
+def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
+    """Tell whether an attribute is set once by `__init__`, and by other methods to new tensors.
+
+    What they store there is a buffer then, too, and is created where the module is.
+    """
+    stores = _stores(group.first.owner, name)
+    func = group.first.scope.func
+    if len(stores) == 1 or func is None or getattr(func.node, "name", "") != "__init__":
+        return len(stores) == 1
+    here = set(syntax.walk(func.node))
+    statements = [
+        solution.statement_of(Spot(group.spot.path, store)) for store in stores if store not in here
+    ]
+    made = [each.value for each in statements if isinstance(each, ast.Assign)]
+    return len(made) == len(stores) - 1 and all(
+        isinstance(value, ast.Constant)
+        and value.value is None
+        or bool(solution.groups_at(Creation, value))
+        for value in made
+    )
 
 
 def _in_a_row(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]:
