@@ -399,7 +399,7 @@ def judged(
             if kept is not None:
                 found.append(kept)
     missing = solution.incomplete(found)
-    yield from (_incomplete(each, missing) for each in found) if missing else found
+    yield from map(_incomplete, found, missing)
 
 
 def select(config: Config) -> dict[str, Rule]:
@@ -427,7 +427,7 @@ def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
 
     It ran on the CPU, and with some of it on the device it would run nowhere else.
     """
-    if finding.fix is None:
+    if finding.fix is None or not missing:
         return finding
     places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
     entry = missing[0].rpartition(":")[0]

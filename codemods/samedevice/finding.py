@@ -6,6 +6,7 @@ editors as they are.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,6 +46,9 @@ class Origin:
     span: Span
     text: str
 
+
+#: A device's name in the code of an edit: neither that of a value (`x.device`) nor a keyword.
+_NAMED = re.compile(r"cuda|(?<![.\w])\w*device\w*\b(?!\s*=[^=])|torch\.device")
 
 Verb = Literal[
     # on an expression
@@ -141,6 +145,21 @@ class Fix:
     erasure: str = ""
     types: tuple[tuple[str, str], ...] = ()
     last: bool = False
+
+    def named_in(self) -> set[str]:
+        """Return the files in which the fix names the device, and does not only follow a value.
+
+        What follows a value (`device=x.device`, a buffer) suits those who stay on the CPU as well.
+        """
+        return {
+            *(each.path for each in self.resolvers),
+            *(each.path for each in self.imports),
+            *(
+                edit.path
+                for edit in self.edits
+                if any(_NAMED.search(text) for key, text in edit.args if key in ("code", "value"))
+            ),
+        }
 
 
 @dataclass(frozen=True)

@@ -166,37 +166,35 @@ class Policy:
 
     def active(self) -> set[frozenset[str]]:
         """The programs that put something on a device somewhere, or that are left as they are."""
-        return self._left_alone() | {self.programs.of(path) for path in self._active_files()}
+        return {self.programs.of(path) for path in self._left_alone() | self._active_files()}
 
-    def _left_alone(self) -> set[frozenset[str]]:
-        """The programs of several processes, those that fork, and those that unknown libraries
-        feed.
+    def _left_alone(self) -> set[str]:
+        """The files that start processes, and those that hand a module to an unknown library.
 
-        Whether a program can leave the CPU is not known where an unknown library feeds its module.
+        Whether a script can leave the CPU is not known where such a library feeds its module.
         """
-        found = self._of_processes()
-        found |= self._in_libraries()
         if self._rest is not None and self._rest.active:
-            found |= self.programs.all()
-        return found
+            return set(self.programs.files())
+        return self._of_processes() | self._in_libraries()
 
-    def _of_processes(self) -> set[frozenset[str]]:
-        """The programs of several processes, and those that fork."""
+    def _of_processes(self) -> set[str]:
+        """The files that make a script one of several processes, and those that fork."""
         files = self.programs.files()
-        found = {self.programs.of(path) for path in files if self.programs.is_distributed(path)}
-        return found | self._forking_programs()
+        found = {path for path in files if self.programs.is_distributed(path)}
+        return found | self._forking()
 
-    def _in_libraries(self) -> set[frozenset[str]]:
-        """The programs that hand a module to a library of which nothing is known."""
-        groups = self.solution.all_groups(GivenAway)
-        return {self.programs.of(group.spot.path) for group in groups}
+    def _in_libraries(self) -> set[str]:
+        """The files that hand a module to a library of which nothing is known."""
+        return {group.spot.path for group in self.solution.all_groups(GivenAway)}
 
     def kept_back(self) -> set[str]:
         """The files for the CPU that only such a library keeps from being converted."""
-        given = self._in_libraries() - self._of_processes()
+        given = self._in_libraries()
         if not given or self._rest is not None and self._rest.active:
             return set()
-        return self._without_device(self.programs.all() - given)
+        settled = self._of_processes()
+        free = [reached for reached in self._without_device() if not reached & settled]
+        return set().union(*(reached for reached in free if reached & given))
 
     def _active_files(self, *, chosen: bool = False) -> set[str]:
         """The files whose own code puts something on a device, or in which that was `chosen`."""
@@ -208,7 +206,7 @@ class Policy:
                 if root is None or site.callers_unknown or root in named:
                     continue
                 if root.pin in (Place.CENTRAL, Place.FIXED):
-                    spot = root.pin_spot if chosen else None
+                    spot = root.pin_spot if chosen or _is_of_value(site.device) else None
                     found.add(spot.path if spot is not None else site.spot.path)
         for told in self.solution.all_groups(DefaultSet):
             if not all(site.callers_unknown for site in told.sites):
@@ -216,21 +214,44 @@ class Policy:
         return found
 
     def _for_the_cpu(self) -> set[str]:
-        """The files of which no script that runs them uses a device, by what it reaches."""
-        return self._without_device(self._left_alone())
+        """The files of which no script that runs them uses a device, by what it reaches.
 
-    def _without_device(self, settled: set[frozenset[str]]) -> set[str]:
-        """The same, of all but some programs."""
+        A script that is left alone keeps others back where they share code that builds modules:
+        what they would have on the device, it would have there, too.
+        """
+        settled = self._left_alone()
+        waiting = list(self._without_device())
+        alone = {path for reached in waiting if reached & settled for path in reached}
+        waiting = [reached for reached in waiting if not reached & settled]
+        building = self._building() if alone else set()
+        while any(reached & alone & building for reached in waiting):
+            for reached in waiting:
+                if reached & alone & building:
+                    alone |= reached
+            waiting = [reached for reached in waiting if not reached & alone & building]
         active = self._active_files()
-        using: set[str] = set()
-        free: set[str] = set()
-        for program in self.programs.all() - settled:
+        for program in self.programs.all():
+            for _, reached in self.programs.runs(program):
+                alone |= reached if reached & active else frozenset()
+        return set().union(*waiting) - alone
+
+    def _building(self) -> set[str]:
+        """The files whose own code builds modules, or computes what goes to the device."""
+        found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
+        for group in self.solution.all_groups(Built):
+            if any(not site.constructing and not site.callers_unknown for site in group.sites):
+                found.add(group.spot.path)
+        return found
+
+    def _without_device(self) -> Iterator[frozenset[str]]:
+        """Yield what each script runs that uses no device, tests aside."""
+        active = self._active_files()
+        for program in self.programs.all():
             for script, reached in self.programs.runs(program):
-                if reached & active:
-                    using |= reached
-                elif not (self.programs.is_test(script) or self._hides_all(reached)):
-                    free |= reached
-        return free - using
+                if not (
+                    reached & active or self.programs.is_test(script) or self._hides_all(reached)
+                ):
+                    yield reached
 
     def _tests_on_cpu(self) -> set[str]:
         """The tests of which nothing that they run puts anything on a device.
@@ -250,8 +271,8 @@ class Policy:
         """Tell whether a program hides every GPU from itself: it is meant for the CPU."""
         return any(self.programs.markers(path).hides_all for path in files)
 
-    def _forking_programs(self) -> set[frozenset[str]]:
-        """The programs whose forked processes compute with modules, which CUDA does not allow."""
+    def _forking(self) -> set[str]:
+        """The files whose forked processes compute with modules, which CUDA does not allow."""
         spots = list(self.interpreter.forks)
         processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
         for klass in processes:
@@ -262,8 +283,11 @@ class Policy:
             for site in group.sites:
                 if site.scope.func is not None and site.scope.func.cls in processes:
                     spots.append(site.spot)
-        forking = {self.programs.of(spot.path) for spot in spots}
-        return {program for program in forking if not any(map(self.programs._spawns, program))}
+        return {
+            spot.path
+            for spot in spots
+            if not any(map(self.programs._spawns, self.programs.of(spot.path)))
+        }
 
     def naming(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
@@ -274,14 +298,9 @@ class Policy:
     def _beside_accelerators(self) -> set[str]:
         """The files that run in scripts which name an accelerator: a CPU is meant there."""
         named = self._active_files() | {group.spot.path for group in self._accelerators()}
-        found: set[str] = set()
-        for program in self.programs.all():
-            if program in self._left_alone() or self._rest is not None and self._rest.naming:
-                found |= program
-            else:
-                for _, files in self.programs.runs(program):
-                    found |= files if files & named else set()
-        return found
+        if self._rest is not None and (self._rest.naming or self._rest.active):
+            return set(self.programs.files())
+        return self._with_what_runs(named | self._left_alone())
 
     def _accelerators(self) -> Iterator[SiteGroup]:
         """The places that name an accelerator."""
@@ -357,17 +376,21 @@ class Policy:
         """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
         known = self._managed.get(path)
         if known is None:
-            known = self.designed(self.programs.of(path)) or self.programs.owner(path) is not None
+            known = self.designed(frozenset((path,))) or self.programs.owner(path) is not None
             self._managed[path] = known
         return known
 
-    def designed(self, program: frozenset[str]) -> bool:
-        """Tell whether it is a program's design which of its devices what is on."""
-        if self._rest is not None and self._rest.designed:
-            return True
+    def designed(self, files: frozenset[str]) -> bool:
+        """Tell whether it is the design of what runs files which of its devices what is on."""
+        return self._rest is not None and self._rest.designed or bool(files & self._designed)
+
+    @cached_property
+    def _designed(self) -> set[str]:
         # So it is that models go to the CPU and back.
-        wanders = any(spot.path in program for spot in self.interpreter.wandering)
-        return wanders or program in self.model_parallel()
+        found = {spot.path for spot in self.interpreter.wandering}
+        for groups in self.model_parallel().values():
+            found.update(group.spot.path for group in groups)
+        return self._with_what_runs(found)
 
     def stays_behind(self, site: Site) -> bool:
         """Tell whether a tensor of a constructor goes into what does not move with the module.
@@ -441,6 +464,12 @@ def _is_chosen(device: object) -> bool:
     if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
         return False
     return any(node is spots[0].node for node in ast.walk(spot.node))
+
+
+def _is_of_value(device: Device | None) -> bool:
+    """Tell whether a device is where a value is (`x.device`): its code chooses none."""
+    node = device.spot.node if device is not None and device.spot is not None else None
+    return isinstance(node, ast.Attribute) and node.attr == "device"
 
 
 def _asks_cuda(call: ast.Call) -> bool:

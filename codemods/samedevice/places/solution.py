@@ -282,14 +282,42 @@ class Solution(Answers):
                 if site is not None and not self.policy.managed(spot.path):
                     yield SiteGroup(spot, [replace(site, node=other)])
 
-    def incomplete(self, findings: Iterable[Finding]) -> tuple[str, ...]:
-        """Return what keeps a program for the CPU from being converted: "main.py:83", ...
+    def incomplete(self, findings: Sequence[Finding]) -> list[tuple[str, ...]]:
+        """Return for each finding what keeps its scripts from being converted: "main.py:83", ...
 
-        That is what is not decided, and what stays on the CPU for want of a repair. Empty for a
-        program that uses a device already.
+        A script for the CPU moves to the device whole or not at all: nothing of it may be
+        undecided, or stay on the CPU for want of a repair. Scripts are tied by the code that they
+        share as far as its fixes name the device. What follows its input suits the CPU as well.
         """
+        missing = self._missing(findings)
+        if not missing:
+            return [()] * len(findings)
+        runs = [
+            (files, {where: None for path in files for where in missing.get(path, ())})
+            for program in self.programs.all()
+            for _, files in self.programs.runs(program)
+        ]
+        named = [
+            self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
+            for found in findings
+        ]
+        ties = {frozenset(paths) for paths in named if paths}
+        size = -1
+        while size != (size := sum(len(lacking) for _, lacking in runs)):
+            for paths in ties:
+                tied = [lacking for files, lacking in runs if files & paths]
+                every = {where: None for lacking in tied for where in lacking}
+                for lacking in tied:
+                    lacking.update(every)
+        return [
+            _lacking([lacking for files, lacking in runs if files & (paths or {found.path})], paths)
+            for found, paths in zip(findings, named, strict=True)
+        ]
+
+    def _missing(self, findings: Iterable[Finding]) -> dict[str, list[str]]:
+        """Return for each file for the CPU what is not decided in it, or has no repair."""
         if not self.policy.for_the_cpu:
-            return ()
+            return {}
         places = [
             (group.spot.path, getattr(group.spot.node, "lineno", 0)) for group in self.undecided()
         ]
@@ -298,11 +326,11 @@ class Solution(Answers):
             for found in findings
             if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
         ]
-        return tuple(
-            self.project.sources[path].where(line)
-            for path, line in places
-            if path in self.policy.for_the_cpu
-        )
+        missing: dict[str, list[str]] = {}
+        for path, line in places:
+            if path in self.policy.for_the_cpu:
+                missing.setdefault(path, []).append(self.project.sources[path].where(line))
+        return missing
 
     def span(self, spot: Spot) -> Span:
         """Return the range of an expression or statement."""
@@ -408,3 +436,10 @@ def infer(
     finally:
         if enabled:
             gc.enable()
+
+
+def _lacking(runs: Sequence[Iterable[str]], named: Collection[str]) -> tuple[str, ...]:
+    """Return what keeps back a fix: of any script where it names the device, else of them all."""
+    if not named and not all(runs):
+        return ()
+    return tuple(dict.fromkeys(where for lacking in runs for where in lacking))

@@ -26,8 +26,9 @@ class Groups:
 
     Findings are connected when the values in the lines that they change depend on each other, when
     they change the same branch about devices, when the same function names the device in both
-    places, and when they are in one notebook. All findings are at their places in the project as
-    it was given.
+    places, and when they are in one notebook. A fix that only follows where a value is ties nothing
+    together: it suits those who stay on the CPU as well. All findings are at their places in the
+    project as it was given.
     """
 
     def __init__(self, project: Project, bonds_of: Callable[[frozenset[str]], Bonds]) -> None:
@@ -44,8 +45,10 @@ class Groups:
         """Return why a finding's fix is withdrawn, None if it is not."""
         if not self._withdrawn:
             return None
-        reasons = (self._withdrawn.get(bond) for bond in self._bonds(finding))
-        return next(filter(None, reasons), None)
+        itself, *others = (self._withdrawn.get(bond) for bond in self._bonds(finding))
+        if itself is None and not _ties(finding) and not all(others):
+            return None  # it serves others, too
+        return next(filter(None, (itself, *others)), None)
 
     def withdraw(
         self, found: Iterable[tuple[Sequence[Finding], str]], applied: Iterable[Finding]
@@ -53,7 +56,7 @@ class Groups:
         """Withdraw fixes, each for its reason, with all that are connected to them."""
         waiting: dict[_Bond, list[set[_Bond]]] = {}
         for finding in applied:
-            bonds = set(self._bonds(finding))
+            bonds = set(self._bonds(finding)) if _ties(finding) else set()
             for bond in bonds:
                 waiting.setdefault(bond, []).append(bonds)
         for guilty, reason in found:
@@ -85,7 +88,7 @@ class Groups:
                 if bond[1] == "value" and bond[2] in self._bonds_of(program).idle
             }
             if idle and moved is None:
-                moved = {bond for each in applied for bond in self._bonds(each)}
+                moved = {bond for each in applied if _ties(each) for bond in self._bonds(each)}
             if moved is not None and not idle.isdisjoint(moved):
                 yield finding
 
@@ -132,6 +135,11 @@ class Groups:
                         found.setdefault(line, []).append(lines)
             self._branches[path] = found
         return self._branches[path]
+
+
+def _ties(finding: Finding) -> bool:
+    """Tell whether a fix puts something on the device: it does not only follow where values are."""
+    return finding.fix is None or bool(finding.fix.named_in())
 
 
 def _places(finding: Finding) -> list[tuple[str, Span]]:
