@@ -268,12 +268,13 @@ def move_tensor(
         owner.site.moved = True
     result = Tensor(device.node, scalar=owner.scalar)
     result.parameter = owner.parameter
-    if device.node.find().pin is Place.HOST:
+    given = kwargs.get("device") or (args[0] if args else None)
+    left_out = given is not None and isinstance(given[0], Const) and given[0] in run.left_out
+    if left_out or device.node.find().pin is Place.HOST:
         # What is kept on the host is kept here, not everywhere the same device is named.
         result = Tensor(run.graph.node(spot), scalar=owner.scalar)
         run.graph.flow(device.node, result.node)
-        given = kwargs.get("device") or (args[0] if args else None)
-        if given is not None and isinstance(given[0], Const) and given[0] in run.left_out:
+        if left_out and given is not None:
             kept = run.record(GivenDevice(spot, result.node, scope, name, device=given))
             run.snapshot(kept, scope)
     if owner.packed:
