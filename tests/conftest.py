@@ -134,6 +134,8 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     # what stands in for a solution is asked and told to let go, as one is
     monkeypatch.setattr(naming, "rest", lambda project: None)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
-    monkeypatch.setattr(Project, "incomplete", lambda project, found: (), raising=False)
+    monkeypatch.setattr(
+        Project, "incomplete", lambda project, found: [()] * len(found), raising=False
+    )
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
