@@ -88,3 +88,20 @@ def test_a_run_shows_what_inference_cannot_see(folder: Path) -> None:
     assert "print((y + hidden.to(device)).shape)" in after["main.py"]
     assert repair.proved(done.outcome, folder, "main.py").passed
     assert (folder / "main.py").read_text() == MAIN
+
+
+@pytest.mark.torch
+def test_what_cannot_be_repaired_is_told_of_the_users_files(folder: Path) -> None:
+    pytest.importorskip("torch")
+    (folder / "main.py").write_text(
+        "import torch\n\nimport helpers\n\n\ndef there():\n    return torch.ones(3).cuda()\n\n\n"
+        "torch.dot(there(), helpers.hidden()[0])\n"
+    )
+    project = migrate.read(["."], Config())
+    done = repair.by_running(project, Config(), folder, "main.py")
+    assert done.stuck == "no operand of it can be moved safely"
+    clash = done.result.clash
+    assert clash is not None and clash.file == str(folder / "main.py")
+    assert {str(Path(one.file).parent) for one in clash.frames} == {str(folder)}
+    assert "torch.dot" in done.result.stderr.text and str(folder) in done.result.stderr.text
+    assert "/samedevice-" not in str(done.result.to_json())
