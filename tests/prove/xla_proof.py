@@ -7,8 +7,8 @@
 (`PJRT_DEVICE=CPU`), or torch_openreg, torch's own example of one. Every project of `fixtures/`
 and, with `--corpus` (checkouts as OWNER+NAME), real programs of `tests/real_programs` are copied,
 fixed for the device, and run twice by that interpreter: without the device, which is the CPU, and
-with it. Outcomes are kept in a record, so that a part can be run again (`--only`), and the page is
-written from the record.
+with it. Outcomes are kept in a record, so that a part can be run again (`--only`), or what `fix`
+writes otherwise than it did for the record (`--new`). The page is written from the record.
 
 Exit codes: 0 every program was run, 2 the interpreter has no such device.
 """
@@ -25,9 +25,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
+from typing import Any
 
 from tests.fixtures import cases as fixtures
 from tests.real_programs import stage
@@ -157,6 +159,7 @@ class Outcome:
     drew: bool = False
     on_host: bool = False  # its own options ask for the CPU
     device: str = "xla"  # the key in `DEVICES`
+    text: str = ""  # a digest of the program as it was fixed
 
     @property
     def left(self) -> bool:
@@ -230,8 +233,12 @@ def examine(
     python: str,
     limit: float,
     device: str,
+    known: Outcome | None,
 ) -> Outcome:
-    """Fix a copy of the folder `before` for the device; run it on the CPU and there."""
+    """Fix a copy of the folder `before` for the device; run it on the CPU and there.
+
+    What is fixed as it was for the `known` outcome needs no other.
+    """
     there = DEVICES[device]
     with TemporaryDirectory() as scratch:
         after = Path(scratch, "after")
@@ -244,9 +251,12 @@ def examine(
         )
         if fixed.status not in (0, 1):
             return Outcome(name, kind, commit, on_cpu=f"fix: {fixed.reason}", device=device)
+        text = digest(after)
+        if known is not None and known.text == text:
+            return known
         cpu = stage.run(program, after, limit, python=python, extra={**FEW, **there.without})
         if not cpu.finished:
-            return Outcome(name, kind, commit, changed, on_cpu=cpu.reason, device=device)
+            return Outcome(name, kind, commit, changed, cpu.reason, device=device, text=text)
         xla = stage.run(program, after, limit, python=python, extra={**FEW, **there.here})
     return Outcome(
         name,
@@ -261,7 +271,17 @@ def examine(
         xla.stepped,
         xla.drew,
         device=device,
+        text=text,
     )
+
+
+def digest(folder: Path) -> str:
+    """Return a digest of the code in a folder."""
+    found = sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".ipynb"):
+            found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -272,18 +292,16 @@ def _copy(source: Path, target: Path) -> None:
             to.write_bytes(path.read_bytes())
 
 
-def run_fixture(
-    program: Program, case: fixtures.Case, python: str, limit: float, device: str
-) -> Outcome:
+def run_fixture(program: Program, case: fixtures.Case, known: Outcome | None, *how: Any) -> Outcome:
     """Take one fixture project through."""
     with TemporaryDirectory() as scratch:
         folder = Path(scratch, "before")
         case.lay_out("before" if "before" in case.versions else "keep", folder)
-        outcome = examine(program, case.name, "fixture", folder, "", python, limit, device)
+        outcome = examine(program, case.name, "fixture", folder, "", *how, known)
         return replace(outcome, on_host=case.on_host)
 
 
-def run_real(program: Program, corpus: Path, python: str, limit: float, device: str) -> Outcome:
+def run_real(program: Program, corpus: Path, known: Outcome | None, *how: Any) -> Outcome:
     """Take one real program through."""
     commit = program.checkout(corpus) / ".corpus-commit"
     with TemporaryDirectory() as scratch:
@@ -293,10 +311,11 @@ def run_real(program: Program, corpus: Path, python: str, limit: float, device: 
             stage.copy_program(program, corpus, folder)
         except FileNotFoundError as error:
             missing = f"no such file: {error.filename}"
-            return Outcome(program.name, "real program", on_cpu=missing, device=device)
+            absent = Outcome(program.name, "real program", on_cpu=missing, device=how[-1])
+            return known or absent
         supply(program, folder)
-        known = commit.read_text().strip() if commit.exists() else ""
-        return examine(program, program.name, "real program", folder, known, python, limit, device)
+        at = commit.read_text().strip() if commit.exists() else ""
+        return examine(program, program.name, "real program", folder, at, *how, known)
 
 
 # -- what is refused --------------------------------------------------------------------------
@@ -379,7 +398,8 @@ def page(
         "the same interpreter without the device (the CPU) and with it. *There*: every loss and",
         f"every parameter that an optimizer stepped was on {on}. *Agree*: as many losses, equal up",
         f"to a relative {TOLERANCE:g}. At most three batches of each pass over a loader and six",
-        "backward passes.",
+        "backward passes. With each outcome a digest of the fixed text is kept: what `fix` writes",
+        "as it did then was not run again.",
         "",
         facts,
         "",
@@ -470,8 +490,9 @@ class Record:
         """Return all that is known, by name."""
         return [Outcome(**self._known[name]) for name in sorted(self._known)]  # type: ignore[arg-type]
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._known
+    def get(self, name: str) -> Outcome | None:
+        """Return what is known of one program."""
+        return Outcome(**self._known[name]) if name in self._known else None  # type: ignore[arg-type]
 
 
 def _versions(python: str, device: Device) -> str:
@@ -492,7 +513,7 @@ def main() -> int:
     parser.add_argument("--python", required=True, help="an interpreter with the device")
     parser.add_argument("--corpus", type=Path, help="checkouts of real programs as OWNER+NAME")
     parser.add_argument("--only", default="", help="part of a program's name")
-    parser.add_argument("--new", action="store_true", help="only what the record lacks")
+    parser.add_argument("--new", action="store_true", help="only what is fixed anew")
     parser.add_argument("--most", type=int, default=1000, help="real programs, the quickest first")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=2)
@@ -507,16 +528,20 @@ def main() -> int:
         return 2
     record = Record(options.record or ROOT / f"docs/proof/{options.device}.json")
     how = options.python, options.limit, options.device
+
+    def known(name: str) -> Outcome | None:
+        return record.get(name) if options.new else None
+
     wanted = [
-        lambda one=one, case=case: run_fixture(one, case, *how)
+        lambda one=one, case=case: run_fixture(one, case, known(case.name), *how)
         for one, case in of_fixtures()
-        if options.only in case.name and not (options.new and case.name in record)
+        if options.only in case.name
     ]
     real = _quickest(options.most) if options.corpus else []
     wanted += [
-        lambda one=one: run_real(one, options.corpus, *how)
+        lambda one=one: run_real(one, options.corpus, known(one.name), *how)
         for one in real
-        if options.only in one.name and not (options.new and one.name in record)
+        if options.only in one.name
     ]
 
     def take(job: object) -> None:

@@ -133,11 +133,15 @@ def test_what_ends_ends_here_too(cache: Path, code: str, said: str) -> None:
     assert said in done.stderr
 
 
-def test_without_a_compiler_the_python_kernels_serve(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("how", "is_warned"), [("1", True), ("auto", False)])
+def test_without_a_compiler_the_python_kernels_serve(
+    tmp_path: Path, how: str, is_warned: bool
+) -> None:
     code = "print(torch.ones(2, device='cuda').sum().item(), virtual.installed()._compiled)"
-    done = run(code, tmp_path, SAMEDEVICE_VIRTUAL_COMPILED="1", CXX="/no/compiler")
+    done = run(code, tmp_path, SAMEDEVICE_VIRTUAL_COMPILED=how, CXX="/no/compiler")
     assert done.stdout == "2.0 None\n"
-    assert "those in Python serve instead" in done.stderr
+    assert ("those in Python serve instead" in done.stderr) is is_warned
+    assert "are built" not in done.stderr
 
 
 @needs_compiler
@@ -147,5 +151,18 @@ def test_a_library_that_others_may_write_is_not_loaded(cache: Path) -> None:
     library.write_bytes(b"not a library")
     library.chmod(0o666)
     code = "print(virtual.installed()._compiled is not None)"
-    done = run(code, cache, SAMEDEVICE_VIRTUAL_COMPILED="1")
+    done = run(code, cache, SAMEDEVICE_VIRTUAL_COMPILED="auto")
     assert done.stdout == "True\n", done.stderr  # it was built again
+    assert done.stderr.endswith("are built, once\n")
+
+
+def test_a_compiler_that_fails_is_asked_once(tmp_path: Path) -> None:
+    compiler = tmp_path / "c++"
+    compiler.write_text('#!/bin/sh\necho asked >> "$0.log"\nexit 1\n', "utf-8")
+    compiler.chmod(0o700)
+    told = [
+        run("", tmp_path, SAMEDEVICE_VIRTUAL_COMPILED="auto", CXX=str(compiler)).stderr
+        for _ in range(2)
+    ]
+    assert told[0].endswith("are built, once\n") and told[1] == ""
+    assert (tmp_path / "c++.log").read_text("utf-8") == "asked\n"

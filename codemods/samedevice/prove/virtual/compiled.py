@@ -14,6 +14,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -34,6 +35,7 @@ BEHIND = "PrivateUse3"
 _SOURCE = Path(__file__).with_name("kernels.cpp")
 _FLAGS = "-std=c++20", "-O2", "-fPIC", "-shared"
 _SECONDS = 600
+_FAILED = ".failed"  # of a file that says so
 _FOR_CPUS = torch.version.cuda is None  # asked before the accelerator says otherwise
 # Kernels of a form of their own that do what the CPU's do, and those that only look at sizes.
 _ALIKE = {"empty.memory_format": -1, "empty_strided": -1, "_softmax": 2, "_log_softmax": 2}
@@ -117,17 +119,22 @@ def _is_served(op: Any, name: str) -> bool:
 def load(device_type: str) -> Compiled | None:
     """Return the library, built if it is not yet; None where it cannot be.
 
-    A warning says so then, unless it was asked for only where possible.
+    A warning says so then, unless it was asked for only where possible. Who did not ask for it by
+    name is told why the first program takes some ten seconds longer; where that fails, it is not
+    tried again.
     """
+    asked = os.environ.get(virtual.COMPILED) != virtual.WHERE_POSSIBLE
     try:
         if device_type != "cuda" or not _FOR_CPUS:
             raise RuntimeError("they are for virtual cuda on a build of torch for CPUs")
         path = _folder() / f"virtual-{torch.__version__}-{_digest()}.so"
         if not _is_ours(path):
-            _build(path)
+            if not asked and path.with_suffix(_FAILED).exists():
+                return None
+            _build(path, told=not asked)
         return Compiled(ctypes.CDLL(str(path)))
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        if os.environ.get(virtual.COMPILED) != virtual.WHERE_POSSIBLE:
+        if asked:
             said = f"samedevice: no kernels in C++, those in Python serve instead: {error}"
             warnings.warn(said, stacklevel=2)
         return None
@@ -157,11 +164,14 @@ def _is_ours(path: Path) -> bool:
     )
 
 
-def _build(path: Path) -> None:
+def _build(path: Path, told: bool) -> None:
     """Compile the library; some ten seconds. Raises RuntimeError if that fails."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     if compiler is None:
         raise RuntimeError("there is no C++ compiler (c++, g++, or $CXX)")
+    if told:
+        note = f"note: kernels in C++ for torch {torch.__version__} are built, once"
+        print(note, file=sys.stderr, flush=True)
     root = Path(torch.__file__).parent
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         made = Path(scratch, "made.so")
@@ -173,6 +183,7 @@ def _build(path: Path) -> None:
         ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
         if done.returncode:
+            path.with_suffix(_FAILED).touch()
             said = [line for line in done.stderr.splitlines() if "error" in line]
             raise RuntimeError(said[0] if said else f"{compiler} ended with {done.returncode}")
         made.chmod(0o700)
