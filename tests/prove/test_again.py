@@ -71,6 +71,14 @@ def test_a_second_run_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "stopped after 3 s" in found.again
 
 
+def test_what_is_not_about_tensors_is_not_run_again(tmp_path: Path) -> None:
+    code = "import torch\nopen('log.txt', 'a').write('once ')\ntorch.ones(2, device='cuda:7')\n"
+    Path(tmp_path, "main.py").write_text(code, "utf-8")
+    told = samedevice_run(tmp_path, given=subprocess.DEVNULL)
+    assert "clash: the program asks for more accelerators" in told.stderr, told.stderr
+    assert "once more" not in told.stderr and "not recorded" not in told.stderr
+
+
 ASKS = """
 import sys, torch
 size = int(sys.stdin.readline())

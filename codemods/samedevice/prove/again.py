@@ -18,6 +18,9 @@ LONGEST = 60.0
 # What a second run may take: so many times the first one, and so many seconds besides.
 _TIMES, _MORE = 10.0, 30.0
 
+# Clashes that are not about where a tensor is: there is no history to tell.
+_WITHOUT_TENSORS = frozenset({"load", "fork", "missing", "ordinal", "memory"})
+
 RECORDED = "recorded in a second run, in a copy of this folder"
 
 
@@ -65,7 +68,7 @@ def explained(
     That takes place in a copy of `folder` and has to end by the same clash; else the result stays
     what it was. `again` says what came of it. `begins` is called before it.
     """
-    if result.clash is None:
+    if result.clash is None or result.clash.kind in _WITHOUT_TENSORS:
         return result
     if result.seconds > LONGEST:
         return _unknown(result, f"the run took {result.seconds:.0f} s")

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from samedevice.notebook import Notebook
 from samedevice.prove import notebook
+from samedevice.prove.again import RECORDED
 from samedevice.prove.clash import Clash, Kind, Party
 from samedevice.prove.record import Record, Transfer
 from samedevice.prove.run import RunResult
@@ -76,7 +77,7 @@ def show_run(result: RunResult, to: Console, transfers: int = 10) -> None:
         to.print(
             f"{result.left_behind} process(es) that it had left behind were ended", style="red"
         )
-    if result.again and result.record is None:
+    if result.again not in ("", RECORDED):
         to.print(Text(f"({result.again})", "dim"))
     if result.record is not None:
         to.print(render_record(result.record, result.on == "virtual", transfers))

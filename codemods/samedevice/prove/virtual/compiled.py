@@ -166,7 +166,8 @@ def _is_ours(path: Path) -> bool:
 
 def _build(path: Path, told: bool) -> None:
     """Compile the library; some ten seconds. Raises RuntimeError if that fails."""
-    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+    names = [os.environ["CXX"]] if os.environ.get("CXX") else ["c++", "g++"]
+    compiler = next(filter(None, map(shutil.which, names)), None)
     if compiler is None:
         raise RuntimeError("there is no C++ compiler (c++, g++, or $CXX)")
     if told:
