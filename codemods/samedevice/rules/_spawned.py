@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from samedevice import syntax
@@ -17,10 +17,17 @@ _RULE = "processes-tied-to-cuda"
 _ERASURE = "cuda-only-api"
 
 
-def none_started(solution: Solution, group: SiteGroup, *, with_workers: bool) -> Iterator[Finding]:
+def none_started(
+    solution: Solution,
+    group: SiteGroup,
+    guarded: Callable[[Spot], bool],
+    *,
+    with_workers: bool,
+) -> Iterator[Finding]:
     """`mp.spawn(..., nprocs=torch.cuda.device_count())`: without CUDA, not one process starts.
 
-    Where other fixes change the workers, starting one is part of that repair.
+    Where other fixes change the workers, starting one is part of that repair. What is counted
+    behind a test for CUDA is at least one.
     """
     call, path = group.spot.node, group.spot.path
     if not isinstance(call, ast.Call):
@@ -29,7 +36,7 @@ def none_started(solution: Solution, group: SiteGroup, *, with_workers: bool) ->
     if given is None and len(call.args) > 2:
         given = call.args[2]
     counted = _count(solution, group, given) if given is not None else None
-    if counted is None:
+    if counted is None or guarded(Spot(path, counted)):
         return
     place = Spot(path, counted)
     repair: Fix | None = None

@@ -168,7 +168,9 @@ class _Branches:
             yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), changes)
         left = {n for part, _ in freed for n in ast.walk(part)}
         for n, name in known.items():
-            if n not in left:
+            parent = self.solution.programs.parents(path).get(n)
+            asks = isinstance(parent, ast.Attribute) and parent.attr == "device"
+            if n not in left and not asks:  # which GPU is the current one
                 yield self._finding(
                     Spot(path, n), _INSIDE, [name], to_device(self.solution, Spot(path, n), name)
                 )

@@ -84,7 +84,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups(ProcessCall):
         program = solution.programs.of(group.spot.path)
         if group.first.name == "spawn" and program not in spread and not tied.guarded(group.spot):
-            found += none_started(solution, group, with_workers=program in workers)
+            spawned = program in workers
+            found += none_started(solution, group, tied.guarded, with_workers=spawned)
     stuck |= {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
     for each in found:
         if each.fix is not None and solution.programs.of(each.path) in stuck:
