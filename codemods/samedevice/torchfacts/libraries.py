@@ -319,6 +319,7 @@ TORCHVISION: list[Entry] = [
     ("view", "torchvision.utils.flow_to_image", {"params": ("flow",), "tensors": ("flow",)}),
     ("load", "torchvision.io.read_* torchvision.io.decode_*", _ON_HOST),
     ("load", "torchvision.io.decode_jpeg", {"device": True, "out": "host"}),
+    ("read", "torchvision.io.read_image torchvision.io.decode_image", _ON_HOST),
     ("load", "torchvision.io.read_video", {"out": "tensors"}),
     ("host", "torchvision.io.write_*", {"out": "none", **_HOST}),
     (
@@ -330,7 +331,7 @@ TORCHVISION: list[Entry] = [
 ]
 
 TORCHAUDIO: list[Entry] = [
-    ("load", "torchaudio.load torchaudio.backend.*.load", {"out": "tensors"}),
+    ("read", "torchaudio.load torchaudio.backend.*.load", {"out": "tensors"}),
     (
         "host",
         "torchaudio.save",

@@ -1,14 +1,14 @@
-"""Image transforms."""
+"""Image transforms, and what is read from files of images and sounds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from samedevice.places.events import Shared
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Place, Spot
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Obj, Scope
-from samedevice.places.values import UNKNOWN, Arg, Tensor, Value
+from samedevice.places.values import SCALAR, UNKNOWN, Arg, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ def host_tensor(run: Interpreter, spot: Spot, scope: Scope, name: str) -> Tensor
     site = run.record(Shared(spot, node, scope, name, fact=_SHARED, args=[], kwargs={}))
     run.snapshot(site, scope)
     return Tensor(node, site=site)
+
+
+@kind("read")
+def read(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Read an image: a tensor on the host; or a sound: one, and its rate."""
+    if fact.out == "host":
+        return host_tensor(run, call.spot, call.scope, name)
+    node = run.graph.node(call.spot)
+    run.graph.pin(node, Place.HOST, call.spot)
+    return Seq("tuple", [Tensor(node), SCALAR])
 
 
 @kind("transform")
