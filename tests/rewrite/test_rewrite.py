@@ -93,6 +93,13 @@ def test_a_parameter_that_is_there_is_refused() -> None:
     assert result.refused[0][1] == "the function has a parameter 'device' already"
 
 
+def test_a_value_is_moved_once_and_to_one_place() -> None:
+    where = [fix(edit(TEXT, "f(a, b)", "method", code=f".to({name})")) for name in ("d", "d", "e")]
+    assert run(TEXT, *where[:2]).text == TEXT.replace("f(a, b)", "f(a, b).to(d)")
+    assert run(TEXT, *where).text == TEXT
+    assert all("two places" in reason for _, reason in run(TEXT, *where).refused)
+
+
 def test_the_second_of_two_that_conflict_is_refused() -> None:
     text = "x = f(a).cuda()\n"
     first = fix(edit(text, "f(a)", "keyword", name="device", value="d"))

@@ -12,12 +12,8 @@ from samedevice.naming import definitions, handing, processes, words
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
-from samedevice.places.events import (
-    Creation,
-    LegacyCreated,
-    Operand,
-    is_bare,
-)
+from samedevice.places.events import Creation, LegacyCreated, Operand, is_bare
+from samedevice.places.functions import parameters
 from samedevice.places.graph import Place, Spot
 from samedevice.places.objects import Ext, Func, Obj, Scope
 from samedevice.places.programs import is_main
@@ -32,8 +28,6 @@ _TENSORS_ONLY = frozenset(
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
     )
 )  # fmt: skip
-
-
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 
 
@@ -71,13 +65,39 @@ class DeviceNames:
     def device_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return how the code at a place names the device it should use.
 
-        Inside modules and helpers with a tensor parameter it follows that; elsewhere it takes the
-        nearest name for the central device, and a resolver where there is none.
+        A device that the function is handed comes first. Inside modules and helpers with a tensor
+        parameter it follows that; elsewhere it takes the nearest name for the central device, and
+        a resolver where there is none.
         """
+        given = self._given(group)
+        if given is not None:
+            return given
         followed = self.reach.follow(group)
         if followed is not None:
             return DeviceExpression(followed)
         return self.central_for(group)
+
+    def _given(self, group: SiteGroup) -> DeviceExpression | None:
+        """Return the parameter of a function that every call gives the central device."""
+        func = group.first.scope.func
+        if (
+            func is None
+            or isinstance(func.node, ast.Lambda)
+            or self.reach.builds(group.first.scope)
+        ):
+            return None
+        known = [
+            {code: value for code, value, _ in site.devices if self.reach.is_central(value)}
+            for site in group.sites
+        ]
+        left_out = optional(group.first.scope)
+        for name in parameters(func.node):
+            values = [devices.get(name) for devices in known]
+            if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
+                return DeviceExpression(
+                    name, text=any(v.text for v in values if isinstance(v, Device))
+                )
+        return None
 
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""

@@ -79,7 +79,7 @@ class Node:
         self.sure = True
         self.agrees = False
         self.joins = False
-        self.read_there = False  # as an array: code expects it on the CPU
+        self.read_there = False  # as an array, or to be moved: code expects it on the CPU
         self.stored: list[Node] = _NONE
         self.spots: list[Spot] = [spot] if spot else _NONE
         self.meets: list[Meet] = _NONE

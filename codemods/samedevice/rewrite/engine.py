@@ -191,6 +191,11 @@ class Tree:
         return _FEED_COMMENT.sub(r"\1", module.code), refused
 
 
+def _moves(edit: Edit) -> bool:
+    """Tell whether an edit adds a move to an expression."""
+    return edit.get("code").startswith((".to(", ".cpu("))
+
+
 def _reason(error: Refused | KeyError) -> str:
     if isinstance(error, KeyError):
         return f"the edit lacks its argument {error.args[0]!r}"
@@ -350,7 +355,12 @@ class _Editor(cst.CSTTransformer):
             return updated
         assert isinstance(updated, cst.BaseExpression)
         node: cst.BaseExpression = updated
-        for edit in sorted(self._expressions[original], key=lambda edit: _ORDER.index(edit.verb)):
+        edits = dict.fromkeys(self._expressions[original])  # what two say alike is said once
+        moves = [edit for edit in edits if edit.verb == "method" and _moves(edit)]
+        for edit in sorted(edits, key=lambda edit: _ORDER.index(edit.verb)):
+            if edit in moves and len(moves) > 1:
+                self.refused[edit] = "two places are asked for one value"
+                continue
             try:
                 node = self._verb(original, node, edit)
             except (Refused, KeyError) as error:

@@ -70,6 +70,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
             continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
+        if all(map(_wraps_moved, objects)):
+            continue
         inside = solution.reach.in_module(group.first.scope)
         if inside and not any(o.used and _own_state(o) for o in objects):
             continue  # a method that builds parts for another one
@@ -114,6 +116,21 @@ def _own_state(module: Obj) -> bool:
         and value not in module.borrows
         for value in module.attrs.values()
     )
+
+
+def _wraps_moved(module: Obj) -> bool:
+    """Tell whether all that a module has are parts that are moved themselves."""
+    fact = module.fact
+    if fact is not None and fact.state and fact.out != "follows0":
+        return False  # that is what `DataParallel` and its kin make
+    if any(isinstance(value, Tensor) and module.holds(value) for value in module.attrs.values()):
+        return False
+    parts = [
+        value
+        for value in module.attrs.values()
+        if isinstance(value, Obj) and value.family == "module" and value.stateful
+    ]
+    return bool(parts) and all(part.moves or _wraps_moved(part) for part in parts)
 
 
 def _forgetful(solution: Solution) -> set[Obj]:

@@ -27,7 +27,9 @@ from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import GivenDevice, Placing
 from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.objects import Obj
 from samedevice.places.sites import perhaps_number
+from samedevice.places.values import Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
@@ -54,6 +56,20 @@ def _handed_on(solution: Solution, spot: Spot) -> bool:
     if not isinstance(call, ast.Call):
         return False
     return not any(solution.groups_at(kind, call) for kind in (GivenDevice, Placing))
+
+
+def _is_part(solution: Solution, spot: Spot) -> bool:
+    """Tell whether an operand is a module, a parameter or a buffer of the module whose code it
+    is in: it moves with that."""
+    scope = solution.scope_at(spot)
+    module = solution.reach.module_of(scope) if scope is not None else None
+    match spot.node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=attr) if module is not None:
+            held = module.attrs.get(attr)
+            if isinstance(held, Tensor):
+                return held.parameter or module.holds(held)
+            return isinstance(held, Obj) and held.family == "module"
+    return False
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -88,6 +104,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                     unfixed = "the caller chose the CPU for this call"
                 elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
+            elif _is_part(solution, spot):
+                unfixed = "it is where its module is, which nothing here moves"
             elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
         yield finding(

@@ -268,6 +268,8 @@ def move_tensor(
         owner.site.moved = True
     result = Tensor(device.node, scalar=owner.scalar)
     result.parameter = owner.parameter
+    if device.node.find().pin is not Place.HOST:
+        owner.node.find().read_there = True
     given = kwargs.get("device") or (args[0] if args else None)
     left_out = given is not None and isinstance(given[0], Const) and given[0] in run.left_out
     if left_out or device.node.find().pin is Place.HOST:
