@@ -176,10 +176,7 @@ def _fix(
     run = stage.fix(after, (), FIX_LIMIT)
     # 1: findings are left, which is no failure of the fix.
     result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
-    said = (run.stdout + run.stderr).splitlines()
-    result.told = next((line.strip() for line in said if "incomplete: " in line), "")[:300]
-    if not result.told:
-        result.told = next((line.strip() for line in said if " left as found" in line), "")[:300]
+    result.told = left_to_do(run.stdout + run.stderr)
     diff = difference_of(before, after)
     result.changed_lines = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff)
     if diffs:
@@ -197,6 +194,16 @@ def _fix(
     stage.fix(after, (), FIX_LIMIT)
     changed = sorted(path for path, data in _contents(after).items() if settled.get(path) != data)
     result.quiet = f"the second fix changed {', '.join(changed)}" if changed else ""
+
+
+def left_to_do(said: str) -> str:
+    """The line of what `fix` said that tells best what it left; empty where none does."""
+    lines = [line.strip() for line in said.splitlines()]
+    for sign in ("incomplete: ", " left as found", " undecided: "):
+        for line in lines:
+            if sign in line:
+                return line[:300]
+    return ""
 
 
 def _parse_errors(before: Path, after: Path) -> str:

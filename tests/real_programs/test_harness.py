@@ -9,7 +9,7 @@ import pytest
 from . import conversions
 from .catalogue import Program, load
 from .compare import difference, tokens
-from .examine import Examination
+from .examine import Examination, left_to_do
 from .inputs import supply
 from .report import write
 from .stage import Run
@@ -111,6 +111,15 @@ def test_what_became_of_a_conversion_has_one_word() -> None:
     assert conversions.verdict(converted(told="1 finding left as found", **stays)) == "told"
     assert conversions.verdict(converted(changed_lines=0, **stays)) == "silent"
     assert conversions.verdict(converted(before="FileNotFoundError")) == ""
+
+
+def test_what_fix_left_is_told_by_its_clearest_line() -> None:
+    undecided = "nothing to change in 1 file; 1 undecided: a.py:3 (`check --undecided` lists them)"
+    assert left_to_do("nothing to change in 1 file") == ""
+    assert left_to_do(f"note: x\n{undecided}\n") == undecided
+    assert left_to_do(f"{undecided}\n1 finding left as found:\n  b: incomplete: y") == (
+        "b: incomplete: y"
+    )
 
 
 def test_the_programs_to_convert_are_no_others_of_the_catalogue() -> None:
