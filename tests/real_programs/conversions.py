@@ -26,7 +26,7 @@ copied with the data in its folder and run as published on the CPU; one that nee
 virtual accelerator. What does not run there is no part of the sample, nor what takes no backward
 pass there, computes something else in each run, or asks for a device somewhere. Then
 `samedevice fix --yes`, without further options, and the program is run again on the CPU and on the
-virtual accelerator.
+virtual accelerator. A program is not counted where a busy machine did not end a run in time.
 
 What every run is given: seed 0, one thread, no network, no file to write but its own copy (all ran
 under bubblewrap), at most four batches of each pass over a DataLoader, the end after 20 backward
@@ -34,6 +34,10 @@ passes (*budget*), 1280 synthetic images in place of torchvision's downloads, in
 place of pretrained ones, gymnasium behind the old interface of gym. No program is patched.
 *Revision* is the commit of samedevice. The aim is 150 programs or more, 98 % of them converted and
 the others told before anything is written.
+
+The programs were met in two samples. What the first one showed was mended, and it is measured again
+here. The second, 99 programs of 46 repositories, says more of programs yet to come: when it was
+first met, at 467a3b5, 93 of it were converted, 3 told, 3 silent, and none broke.
 
 *On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
 parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative
@@ -43,8 +47,8 @@ parameter (leaves without dimensions aside) is there, and the losses are the CPU
 | --- | --- |
 | converted | edited; on the CPU it prints and computes what it did, bit for bit; on the device |
 | as it was | not edited, and on the device |
-| told | it stays on the CPU, runs everywhere as before, and `fix` says what is missing |
-| silent | it stays where it was, and no word |
+| told | it stays on the CPU, runs everywhere as before, and `fix` names it and what is missing |
+| silent | it stays where it was, and no word of it |
 | breaks on a device | edited; right on the CPU, wrong or stopped on the virtual accelerator |
 | breaks on the CPU | edited, and a run on the CPU fails or differs from before |
 """

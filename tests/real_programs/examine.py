@@ -176,7 +176,7 @@ def _fix(
     run = stage.fix(after, (), FIX_LIMIT)
     # 1: findings are left, which is no failure of the fix.
     result.fixed = "" if run.status in (0, 1) else run.reason or "no reason given"
-    result.told = left_to_do(run.stdout + run.stderr)
+    result.told = left_to_do(run.stdout + run.stderr, program.path)
     diff = difference_of(before, after)
     result.changed_lines = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff)
     if diffs:
@@ -196,8 +196,13 @@ def _fix(
     result.quiet = f"the second fix changed {', '.join(changed)}" if changed else ""
 
 
-def left_to_do(said: str) -> str:
-    """The line of what `fix` said that tells best what it left; empty where none does."""
+def left_to_do(said: str, path: str) -> str:
+    """The line of what `fix` said that tells best what it left; empty where none does.
+
+    What is said of other programs of the folder alone tells nothing of the one at ``path``.
+    """
+    if path not in said:
+        return ""
     lines = [line.strip() for line in said.splitlines()]
     for sign in ("incomplete: ", " left as found", " undecided: "):
         for line in lines:

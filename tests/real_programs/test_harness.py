@@ -115,10 +115,12 @@ def test_what_became_of_a_conversion_has_one_word() -> None:
 
 def test_what_fix_left_is_told_by_its_clearest_line() -> None:
     undecided = "nothing to change in 1 file; 1 undecided: a.py:3 (`check --undecided` lists them)"
-    assert left_to_do("nothing to change in 1 file") == ""
-    assert left_to_do(f"note: x\n{undecided}\n") == undecided
-    assert left_to_do(f"{undecided}\n1 finding left as found:\n  b: incomplete: y") == (
-        "b: incomplete: y"
+    incomplete = "  a.py: incomplete: y"
+    assert left_to_do("nothing to change in 1 file", "a.py") == ""
+    assert left_to_do(f"note: x\n{undecided}\n", "a.py") == undecided
+    assert left_to_do(f"note: x\n{undecided}\n", "b.py") == ""
+    assert left_to_do(f"{undecided}\n1 finding left as found:\n{incomplete}", "a.py") == (
+        incomplete.strip()
     )
 
 
