@@ -129,6 +129,7 @@ _LIMITS = {
     "for generator but found 'openreg'": "its random numbers fall back to the CPU's",
     "tensor does not have a device": "raised within the backward pass; not looked into",
     "PythonDispatcher: registered at": "openreg lacks the kernels of recurrent cells",
+    "time limit": "more compiling than the time limit has room for",
 }
 #: Why one program does not, where the words do not tell: by device and name.
 _KNOWN = {
@@ -138,7 +139,6 @@ _KNOWN = {
         "openreg",
         "wiseodd/generative-models/GAN/mode_regularized_gan/mode_reg_gan_pytorch.py",
     ): "`1 - x` of openreg's fallback is on the CPU",
-    "time limit": "more compiling than the time limit has room for",
 }
 
 
