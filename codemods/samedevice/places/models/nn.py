@@ -133,7 +133,8 @@ def call_module(
         operands.extend(contents.tensors_in(value, where))
     if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
         result: Value = args[0][0] if args else UNKNOWN
-        for child in [v for v in callee.attrs.values() if isinstance(v, Obj)]:
+        # A copy that is averaged has itself as `module`.
+        for child in [v for v in callee.attrs.values() if isinstance(v, Obj) and v is not callee]:
             result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
                                 scope)  # fmt: skip
         return result
