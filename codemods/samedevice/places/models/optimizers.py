@@ -6,11 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents
-from samedevice.places.events import Optimizes
+from samedevice.places.events import GivenDevice, Optimizes
 from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
 from samedevice.places.objects import Func, Obj
-from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Dict, Iter, Seq, Tensor, Value
+from samedevice.places.values import (
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Dict,
+    Iter,
+    Seq,
+    Tensor,
+    Value,
+)
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -45,6 +56,22 @@ def averaged(run: Interpreter, call: Call) -> Value:
         if device is not None and device[0] is not NONE:
             module_methods.move_module(run, made, "to", [device], {}, call.spot, call.scope)
     return made
+
+
+@model("torch.optim.swa_utils.update_bn")
+def updated_norms(run: Interpreter, call: Call) -> Value:
+    """Call a model with all batches of a loader, which it takes to the device it is told."""
+    given = call.args[1] if len(call.args) > 1 else call.kwargs.get("model")
+    told = len(call.args) > 2 or "device" in call.kwargs
+    if given is not None and isinstance(given[0], Obj) and given[0].node is not None and not told:
+        node, left_out = run.graph.node(call.spot), Const(None, call.spot)
+        node.sure = True
+        run.graph.meet(given[0].node, given[1], node, call.spot, call.spot, run.function())
+        run.left_out[left_out] = call.spot, "device"
+        run.record(
+            GivenDevice(call.spot, node, call.scope, "update_bn", device=(left_out, call.spot))
+        )
+    return NONE
 
 
 @methods("optimizer", inherited=True)
