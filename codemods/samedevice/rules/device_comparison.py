@@ -20,7 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import DeviceExpression, Finding
+from samedevice.finding import DeviceExpression, Edit, Finding
 from samedevice.places import Solution
 from samedevice.places.events import Comparison
 from samedevice.places.graph import Spot
@@ -47,15 +47,21 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if len(sides) == 2 and any(map(_is_computed, sides)):
             continue
-        edits = [
-            edit(solution, Spot(group.spot.path, side), "method", code=".type") for side in sides
-        ]
+        edits = [_typed(solution, Spot(group.spot.path, side), side) for side in sides]
         yield finding(
             solution, "device-comparison", group.spot,
             f"`{short(solution.code(group.spot))}` compares a torch.device with "
             + ("another one's index" if len(sides) == 2 else "a string: it is never equal"),
             fix(DeviceExpression(""), *edits),
         )  # fmt: skip
+
+
+def _typed(solution: Solution, spot: Spot, side: ast.expr) -> Edit:
+    """Return the edit from a device to its type, which `torch.device("cpu")` says itself."""
+    match side:
+        case ast.Call(args=[ast.Constant(value=str(kind)) as text], keywords=[]) if kind in KINDS:
+            return edit(solution, spot, "replace", code=solution.code(Spot(spot.path, text)))
+    return edit(solution, spot, "method", code=".type")
 
 
 def _is_device(value: Value) -> bool:
