@@ -128,9 +128,11 @@ def _wraps_moved(module: Obj) -> bool:
     parts = [
         value
         for value in module.attrs.values()
-        if isinstance(value, Obj) and value.family == "module" and value.stateful
+        if isinstance(value, Obj) and value.family == "module"
     ]
-    return bool(parts) and all(part.moves or _wraps_moved(part) for part in parts)
+    return any(part.moves for part in parts) and all(
+        part.moves or not part.stateful or _wraps_moved(part) for part in parts
+    )
 
 
 def _forgetful(solution: Solution) -> set[Obj]:

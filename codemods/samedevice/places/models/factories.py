@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _ROWS = frozenset(
     f"torch.{name}" for name in ("arange", "range", "linspace", "logspace", "randperm")
 )
+#: What takes its size first.
+_SIZED = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "full", "rand", "randn"))
 
 
 def created(
@@ -38,11 +40,8 @@ def created(
     kwargs: dict[str, Arg], spot: Spot, scope: Scope,
 ) -> Tensor:  # fmt: skip
     """Return a new tensor, on the device that the call names or else on the host."""
-    scalar = bool(
-        args
-        and name.endswith("tensor")
-        and isinstance(args[0][0], Const)
-        and not isinstance(args[0][0].value, str)
+    scalar = bool(args) and (
+        _is_number(args[0][0]) if name.endswith("tensor") else _is_sized_to_one(name, args[0][1])
     )
     given = kwargs.get("device")
     if given is None and fact.device and "device" in fact.params:
@@ -80,6 +79,17 @@ def created(
     result.row = name in _ROWS
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
+
+
+def _is_number(value: Value) -> bool:
+    """Tell whether `torch.tensor` is given a number."""
+    return isinstance(value, Const) and not isinstance(value.value, str)
+
+
+def _is_sized_to_one(name: str, size: Spot) -> bool:
+    """Tell whether a factory is asked for a tensor without dimensions: `torch.zeros(())`."""
+    node = size.node
+    return name in _SIZED and isinstance(node, (ast.Tuple, ast.List)) and not node.elts
 
 
 def _has_its_place(name: str) -> bool:
