@@ -63,7 +63,7 @@ def test_behind_the_lines_that_install_and_add_paths() -> None:
     first, second, third, last = _fixed()
     assert "device" not in first + second
     assert third.splitlines()[:2] == ["import torch", "import json"]
-    assert 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")' in third
+    assert "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')" in third
     assert "net.to(device)" in last
 
 

@@ -109,7 +109,7 @@ def test_marks_for_the_profiler(tmp_path: Path) -> None:
     )
     assert ran(tmp_path, code).returncode != 0
     after = fixed(tmp_path, code)
-    assert 'if device.type == "cuda" else contextlib.nullcontext()' in after
+    assert "if device.type == 'cuda' else contextlib.nullcontext()" in after
     done = ran(tmp_path, after)
     assert (done.returncode, done.stdout) == (0, "torch.Size([2, 1])\n"), done.stderr
 
