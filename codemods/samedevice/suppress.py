@@ -177,8 +177,8 @@ def meant(comment: Comment, known: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def comments_of(text: str) -> Iterator[Comment]:
     """Yield the comments of ours in a text, and those that look as if they were meant to be."""
-    if not re.search("same[-_ ]?device", text, re.IGNORECASE):
-        return
+    if not (_COMMENT.search(text) or _BEHIND.search(text)):
+        return  # a file that only speaks of "the same device" need not be taken apart
     waiting: list[Comment] = []  # those that speak for the next line of code
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
