@@ -26,7 +26,7 @@ copied with the data in its folder and run as published on the CPU; one that nee
 virtual accelerator. What does not run there is no part of the sample, nor what takes no backward
 pass there, computes something else in each run, or asks for a device somewhere. Then
 `samedevice fix --yes`, without further options, and the program is run again on the CPU and on the
-virtual accelerator. A program is not counted where a busy machine did not end a run in time.
+virtual accelerator.
 
 What every run is given: seed 0, one thread, no network, no file to write but its own copy (all ran
 under bubblewrap), at most four batches of each pass over a DataLoader, the end after 20 backward
