@@ -169,13 +169,16 @@ class Policy:
         return {self.programs.of(path) for path in self._left_alone() | self._active_files()}
 
     def _left_alone(self) -> set[str]:
-        """The files that start processes, and those that hand a module to an unknown library.
+        """The files that start processes, and those that hand a module to an unknown library, or
+        import one that decides about devices.
 
         Whether a script can leave the CPU is not known where such a library feeds its module.
         """
         if self._rest is not None and self._rest.active:
             return set(self.programs.files())
-        return self._of_processes() | self._in_libraries()
+        files = self.programs.files()
+        owned = {path for path in files if self.programs.owner(path) is not None}
+        return self._of_processes() | self._in_libraries() | owned
 
     def _of_processes(self) -> set[str]:
         """The files that make a script one of several processes, and those that fork."""

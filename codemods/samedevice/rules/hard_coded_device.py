@@ -34,7 +34,6 @@ from samedevice.places import Solution
 from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
 from samedevice.places.graph import Place, Spot
 from samedevice.places.sites import Site, SiteGroup
-from samedevice.places.values import Option
 from samedevice.rules import _default
 from samedevice.rules._build import (
     NO_NAME,
@@ -163,6 +162,11 @@ def _number(group: SiteGroup) -> str:
     return group.first.name
 
 
+def _index(group: SiteGroup) -> str:
+    """Return the number that a device's name ends with, "" without one."""
+    return group.first.name.partition(":")[2]
+
+
 def _accelerator(solution: Solution, group: SiteGroup) -> bool:
     return solution.given(group.first.node) is Place.CENTRAL
 
@@ -179,15 +183,15 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _choice(solution: Solution, spot: Spot, *, index: bool = False) -> Fix | None:
-    """Return the fix that asks for the accelerator where it is written out, perhaps by `index`."""
+def _choice(solution: Solution, spot: Spot) -> Fix | None:
+    """Return the fix that asks for the accelerator where it is written out; its index is kept."""
     torch, imports = device_names(solution).imports.torch(spot.path)
     vendor, code, quote = "cuda", "{}", '"'
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
-        first = spot.node.value.partition(":")[2] in ("", "0")  # the one that every machine has
         quote = "'" if solution.code(spot).endswith("'") else '"'
-        code = "{}" if index and first else f"{quote}{vendor}{quote}"
+        if spot.node.value.startswith("cpu"):
+            code = f"{quote}{vendor}{quote}"
     if not torch or vendor not in _AVAILABLE:
         return None
     called = isinstance(spot.node, ast.Call) and ast.unparse(spot.node.func).endswith("device")
@@ -220,8 +224,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
                 DeviceExpression(followed), edit(solution, place, "replace", code=followed)
             )
         else:
-            option = isinstance(group.first, Literal) and isinstance(group.first.value, Option)
-            repair = _choice(solution, spot, index=option)
+            repair = _choice(solution, spot)
     else:
         parents = solution.programs.parents(spot.path)
         parent = parents.get(spot.node)
@@ -230,6 +233,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
+        elif name is not None and name.resolvers and _index(group) > "0":
+            repair = _choice(solution, group.spot)  # the resolver is another GPU
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(

@@ -81,6 +81,8 @@ def parser_method(owner: Obj, name: str, call: Call) -> Value:
             value = default[0] if default is not None else NONE
             if isinstance(value, Const):
                 value = Option(value.value, value.spot)
+            elif isinstance(value, Flag):  # the user may say otherwise
+                value = Flag(value.positive, asks=value.asks, choice=True)
         owner.attrs[destination] = value
         return NONE
     if name in ("parse_args", "parse_known_args"):
