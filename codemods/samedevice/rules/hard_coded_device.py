@@ -162,11 +162,6 @@ def _number(group: SiteGroup) -> str:
     return group.first.name
 
 
-def _index(group: SiteGroup) -> str:
-    """Return the number that a device's name ends with, "" without one."""
-    return group.first.name.partition(":")[2]
-
-
 def _accelerator(solution: Solution, group: SiteGroup) -> bool:
     return solution.given(group.first.node) is Place.CENTRAL
 
@@ -184,13 +179,17 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
 
 
 def _choice(solution: Solution, spot: Spot) -> Fix | None:
-    """Return the fix that asks for the accelerator where it is written out; its index is kept."""
+    """Return the fix that asks for the accelerator where it is written out.
+
+    The number 0 is kept: `torch.cuda.set_device` needs one. A program's only GPU may be the first
+    one of another machine whatever its number is here.
+    """
     torch, imports = device_names(solution).imports.torch(spot.path)
     vendor, code, quote = "cuda", "{}", '"'
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
         quote = "'" if solution.code(spot).endswith("'") else '"'
-        if spot.node.value.startswith("cpu"):
+        if spot.node.value.startswith("cpu") or spot.node.value.partition(":")[2] > "0":
             code = f"{quote}{vendor}{quote}"
     if not torch or vendor not in _AVAILABLE:
         return None
@@ -233,8 +232,6 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
-        elif name is not None and name.resolvers and _index(group) > "0":
-            repair = _choice(solution, group.spot)  # the resolver is another GPU
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(
