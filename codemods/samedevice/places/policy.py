@@ -433,8 +433,23 @@ class Policy:
         return known | {
             group.spot.path
             for group in self.solution.all_groups(Placing)
-            if any(_is_chosen(site.device) for site in group.sites)
+            if any(self._is_chosen(site.device) for site in group.sites)
         }
+
+    def _is_chosen(self, device: object) -> bool:
+        """Tell whether a device is what somebody chose for this run: no process's, no value's.
+
+        That is where it is asked for, or an option whose default is written out.
+        """
+        if not isinstance(device, Device) or not device.resolved or device.rank is not None:
+            return False
+        spot, spots = device.spot, device.node.spots
+        if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
+            return False
+        chosen = spots[0].node
+        if chosen in self.interpreter.stored_literals:
+            return device.node.find().pin is Place.CENTRAL
+        return any(node is chosen for node in ast.walk(spot.node))
 
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""
@@ -457,16 +472,6 @@ class Policy:
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
         return self.is_offered(path) and code in choices.indexes(self.interpreter, path)
-
-
-def _is_chosen(device: object) -> bool:
-    """Tell whether a device is what somebody chose for this run: no process's, no value's."""
-    if not isinstance(device, Device) or not device.resolved or device.rank is not None:
-        return False
-    spot, spots = device.spot, device.node.spots
-    if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
-        return False
-    return any(node is spots[0].node for node in ast.walk(spot.node))
 
 
 def _is_of_value(device: Device | None) -> bool:
