@@ -14,7 +14,7 @@ from .cache import Cache
 from .config import Config, ConfigError
 from .finding import Finding
 from .places import Solution
-from .places.focus import Rest
+from .places.focus import ProgramSummary
 from .project import PART, Imported, Project
 from .rules import Rule
 from .source import Source, SourceError
@@ -39,7 +39,7 @@ class Seen:
 
     sources: dict[str, Source]
     findings: list[Finding]
-    rest: Rest | None
+    rest: ProgramSummary | None
 
 
 class Memory:
@@ -111,7 +111,7 @@ class Memory:
         project: Project,
         program: frozenset[str],
         found: list[Finding],
-        rest: Rest | None = None,
+        rest: ProgramSummary | None = None,
     ) -> None:
         """Remember what was found in a program."""
         assert self._whole is not None

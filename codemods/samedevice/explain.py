@@ -28,7 +28,7 @@ from .places.events import (
     Loaded,
     PlainTensor,
 )
-from .places.graph import Node, Place, Spot
+from .places.graph import Location, Place, PlaceVar
 from .places.solution import Solution
 from .project import Project
 from .prove import topics, tracebacks
@@ -287,7 +287,7 @@ def _at_origins(findings: list[Finding], meetings: Iterable[Meeting]) -> Iterato
 
 def _read_by_the_host(
     solution: Solution, path: str, first: int, last: int
-) -> Iterator[tuple[Spot, Node]]:
+) -> Iterator[tuple[Location, PlaceVar]]:
     for group in solution.groups(HostRead):
         node = group.first.node
         if node is not None and group.spot.path == path:
@@ -295,7 +295,7 @@ def _read_by_the_host(
                 yield group.spot, node
 
 
-def _meeting(solution: Solution, spot: Spot, node: Node) -> Meeting:
+def _meeting(solution: Solution, spot: Location, node: PlaceVar) -> Meeting:
     place = solution.place(node)
     certain = place is Place.UNKNOWN or solution.certain(node)
     made = () if certain and place is not Place.HOST else _made(solution, node)
@@ -303,7 +303,7 @@ def _meeting(solution: Solution, spot: Spot, node: Node) -> Meeting:
     return Meeting(solution.code(spot), place, decided, certain)
 
 
-def _made(solution: Solution, node: Node) -> tuple[Origin, ...]:
+def _made(solution: Solution, node: PlaceVar) -> tuple[Origin, ...]:
     """Return where a value that stays on the CPU was made, if that is one place."""
     roots = {node.find(), *(source.find() for source in node.find().flows_from)}
     spots = {

@@ -19,7 +19,7 @@ from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, 
 from .config import Config
 from .finding import Finding
 from .lines import Lines
-from .places.focus import Focus, Unit
+from .places.focus import PartialAnalysis, Target
 from .project import Project
 from .source import Source
 
@@ -67,14 +67,14 @@ def _judged(
         return seen.findings
     if seen.rest is None:
         return None
-    units: set[Unit] = set()
+    units: set[Target] = set()
     for path, change in changes.items():
         for name in change.names:
             units |= {(path, name)} | seen.rest.callers.get((path, name), frozenset())
     work = seen.rest.work
     if 2 * sum(work.get(unit, 0) for unit in units) > sum(work.values()):
         return None
-    solution = places.infer(project, program, step, Focus(frozenset(units), seen.rest))
+    solution = places.infer(project, program, step, PartialAnalysis(frozenset(units), seen.rest))
     found = [one for one in judged(solution, select(config), config) if _touched(one, changes)]
     solution.release()
     tables = {path: change.lines for path, change in changes.items()}

@@ -21,7 +21,7 @@ from . import migrate, places
 from .config import Config
 from .finding import Edit, Finding, Fix
 from .places.events import Creation
-from .places.graph import Spot
+from .places.graph import Location
 from .places.solution import Solution
 from .project import Project
 from .prove import workspace
@@ -144,7 +144,7 @@ def _creation(
         group
         for group in solution.groups(Creation)
         if group.spot.path == path and getattr(group.spot.node, "lineno", 0) == step.line
-        and not group.first.constructing
+        and not group.first.in_constructor
     ]  # fmt: skip
     if len(groups) != 1:
         return None
@@ -192,7 +192,7 @@ def _others(clash: Clash) -> str:
     return " and ".join(devices) or "the CPU's memory"
 
 
-def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Spot | None:
+def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Location | None:
     """Return the operand as it stands in the line of the clash, if it stands there once."""
     tree = solution.project.tree(path)
     last = clash.end_line or clash.line
@@ -204,7 +204,7 @@ def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Spot 
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         and "".join(solution.code_of(path, node).split()) == "".join(text.split())
     ]
-    return Spot(path, found[0]) if len(found) == 1 else None
+    return Location(path, found[0]) if len(found) == 1 else None
 
 
 def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:

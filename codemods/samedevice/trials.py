@@ -16,7 +16,7 @@ from .config import Config
 from .finding import Finding
 from .places import Solution
 from .places.bonds import Bonds, bonds
-from .places.focus import Rest
+from .places.focus import ProgramSummary
 from .project import Project
 from .verify.beside import Told, told
 
@@ -72,7 +72,7 @@ class Trials(Memory):
         project: Project,
         program: frozenset[str],
         found: list[Finding],
-        rest: Rest | None = None,
+        rest: ProgramSummary | None = None,
     ) -> None:
         """Remember what was found in a program."""
         self._found[self._text(project, program)] = found

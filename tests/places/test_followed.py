@@ -9,7 +9,7 @@ import pytest
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.naming import device_names
 from samedevice.places import infer
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.project import Project
 from samedevice.rules import _create
 from samedevice.source import from_text
@@ -42,7 +42,7 @@ def test_who_hands_tensors_in_decides_where_a_function_computes() -> None:
         if isinstance(node, ast.Name) and node.id == "half" and isinstance(node.ctx, ast.Load)
     ]
     uses.sort(key=lambda node: node.lineno)
-    handed, alone = (names.name_at(Spot("a.py", node)) for node in uses)
+    handed, alone = (names.name_at(Location("a.py", node)) for node in uses)
     assert handed is None
     assert alone is not None
     assert alone.resolvers

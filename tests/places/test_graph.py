@@ -7,16 +7,16 @@ from time import process_time
 
 import pytest
 
-from samedevice.places.graph import Clash, Graph, Node, Place, Spot
+from samedevice.places.graph import Clash, Graph, Location, Place, PlaceVar
 
 HOST, CENTRAL, FIXED, FOLLOWS = Place.HOST, Place.CENTRAL, Place.FIXED, Place.FOLLOWS
 
 
-def spot(name: str = "x") -> Spot:
-    return Spot("a.py", ast.Name(name))
+def spot(name: str = "x") -> Location:
+    return Location("a.py", ast.Name(name))
 
 
-def pinned(graph: Graph, place: Place | None, name: str = "") -> Node:
+def pinned(graph: Graph, place: Place | None, name: str = "") -> PlaceVar:
     """Return a node that is certainly at `place`, or one whose place is open."""
     node = graph.node()
     if place is not None:
@@ -24,7 +24,7 @@ def pinned(graph: Graph, place: Place | None, name: str = "") -> Node:
     return node
 
 
-def meet(graph: Graph, left: Node, right: Node) -> tuple[Spot, Spot, Spot]:
+def meet(graph: Graph, left: PlaceVar, right: PlaceVar) -> tuple[Location, Location, Location]:
     spots = spot("left"), spot("right"), spot("operation")
     graph.meet(left, spots[0], right, spots[1], spots[2])
     return spots
@@ -35,8 +35,8 @@ def clashed(graph: Graph) -> list[Clash]:
     return graph.clashes
 
 
-def color(node: Node) -> Place | None:
-    return node.find().color
+def color(node: PlaceVar) -> Place | None:
+    return node.find().place
 
 
 # -- pins and merging --------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def test_what_nothing_says_stays_open() -> None:
     meet(graph, left, right)
     graph.flow(left, graph.node())
     assert not clashed(graph)
-    assert all(node.color is None for node in graph.nodes)
+    assert all(node.place is None for node in graph.nodes)
 
 
 def test_the_first_pin_stands() -> None:
@@ -116,7 +116,7 @@ def test_what_is_free_goes_where_it_meets_the_device(place: Place, turned: bool)
     _, _, operation = meet(graph, *pair)
     assert not clashed(graph)
     assert color(free) is place
-    assert free.find().because is operation
+    assert free.find().reason is operation
 
 
 @pytest.mark.parametrize("place", [HOST, FIXED])
@@ -167,7 +167,7 @@ def test_the_device_comes_before_what_follows_an_input() -> None:
 def test_what_only_may_be_a_tensor_demands_nothing() -> None:
     graph = Graph()
     guess, free = pinned(graph, FOLLOWS), graph.node()
-    guess.sure = False
+    guess.is_tensor = False
     meet(graph, guess, free)
     graph.solve()
     assert color(free) is None
@@ -319,7 +319,7 @@ def test_what_is_filled_from_two_places_stays_where_it_is() -> None:
 def test_what_the_host_reads_stays_there() -> None:
     graph = Graph()
     data, free = graph.node(), graph.node()
-    data.wants_host = spot("numpy")
+    data.host_required_at = spot("numpy")
     meet(graph, data, free)
     graph.solve()
     assert color(data) is HOST

@@ -97,7 +97,7 @@ def placed(*places: Place | None) -> Place | None:
             graph.pin(source, place, None)
     joined = graph.joined(*sources)
     graph.solve()
-    return joined.color
+    return joined.place
 
 
 def test_a_joined_value_is_on_the_device_only_when_all_of_its_paths_are() -> None:

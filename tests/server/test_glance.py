@@ -12,7 +12,7 @@ from samedevice import check, glance, lines, places, source
 from samedevice.check import Memory
 from samedevice.config import Config
 from samedevice.finding import Finding
-from samedevice.places.focus import Focus, Unit
+from samedevice.places.focus import PartialAnalysis, Target
 from samedevice.project import Project
 
 from .mutations import mutated
@@ -53,12 +53,12 @@ class Looked:
         self.sources = {path: source.from_text(text, path) for path, text in texts.items()}
         self.memory = Memory()
         self.config = Config()
-        self.units: list[frozenset[Unit]] = []
+        self.units: list[frozenset[Target]] = []
         infer = places.infer
 
         def watched(*args, **options):  # type: ignore[no-untyped-def]
             focus = args[3] if len(args) > 3 else None
-            if isinstance(focus, Focus):
+            if isinstance(focus, PartialAnalysis):
                 self.units.append(focus.units)
             return infer(*args, **options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from samedevice.naming.devices import DeviceNames
 from samedevice.naming.resolvers import Resolvers
 from samedevice.places import Solution
-from samedevice.places.focus import Rest
+from samedevice.places.focus import ProgramSummary
 
 __all__ = ["DeviceNames", "device_names", "rest"]
 
@@ -15,17 +15,17 @@ def device_names(solution: Solution) -> DeviceNames:
     return solution.view(DeviceNames)
 
 
-def rest(solution: Solution) -> Rest:
+def rest(solution: Solution) -> ProgramSummary:
     """Return what an inference of some of this program has to know of all of it."""
     resolvers = solution.view(Resolvers)
     program = frozenset(solution.programs.files())
     interpreter = solution.interpreter
-    return Rest(
+    return ProgramSummary(
         interpreter.callers(),
         interpreter.work,
         program in solution.policy.active(),
         program in solution.policy.naming(),
-        solution.policy.designed(program),
+        solution.policy.placement_is_deliberate(program),
         interpreter.default_device,
         interpreter.class_devices,
         solution.policy.offering(),

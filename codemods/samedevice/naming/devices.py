@@ -14,12 +14,19 @@ from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
 from samedevice.places.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.places.functions import parameters
-from samedevice.places.graph import Place, Spot
-from samedevice.places.objects import Ext, Func, Obj, Scope
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import External, Func, Instance, Scope
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
 from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Device, FunctionNode, Rank, Tensor, Value, always_tensor
+from samedevice.places.values import (
+    Device,
+    FunctionNode,
+    ProcessIndex,
+    Tensor,
+    Value,
+    always_tensor,
+)
 
 #: Methods that tensors have, and neither arrays nor modules.
 _TENSORS_ONLY = frozenset(
@@ -126,12 +133,12 @@ class DeviceNames:
             return self._of_parameters(group) if module.stateful else None
         return self._from_elsewhere(group)
 
-    def _nearest(self, site: Site, module: Obj | None) -> DeviceExpression | None:
+    def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
         for code, value, is_global in sorted(site.devices, key=_farness):
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
-            if site.constructing and module is not None and code.count(".") > 1:
+            if site.in_constructor and module is not None and code.count(".") > 1:
                 continue  # a part may be there already, and the module that is built is not
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
@@ -202,13 +209,13 @@ class DeviceNames:
         first = self._named_before[func.node]
         if first is None:
             return DeviceExpression(code)
-        place = self.solution.span(Spot(func.scope.path, first))
+        place = self.solution.span(Location(func.scope.path, first))
         definition = (("code", f"device = {code}"),)
         return DeviceExpression(
             "device", edits=(Edit(func.scope.path, place, "before", definition),)
         )
 
-    def _beside(self, group: SiteGroup, module: Obj) -> str:
+    def _beside(self, group: SiteGroup, module: Instance) -> str:
         """Return the attribute of a module that is the other operand of an operation, or ""."""
         end = self.solution.chain_end(group.spot)
         around = self.programs.parents(end.path).get(end.node)
@@ -277,10 +284,10 @@ class DeviceNames:
         for code, value, _ in site.devices:
             if isinstance(value, Device) and value.rank is not None and not value.partial:
                 return DeviceExpression(code, text=value.text)
-        ranks = {code: v for code, v, _ in site.devices if isinstance(v, Rank)}
+        ranks = {code: v for code, v, _ in site.devices if isinstance(v, ProcessIndex)}
         for scope in self.interpreter.all_scopes.get(site.scope.node, ()):
             for code, value in scope.names.items():  # in another evaluation
-                if isinstance(value, Rank) and value.device is not None:
+                if isinstance(value, ProcessIndex) and value.device is not None:
                     ranks[code] = value
         for code, rank in sorted(ranks.items(), key=lambda pair: not pair[0].startswith("self.")):
             found = processes.definition(self, code, rank, site)
@@ -312,7 +319,7 @@ class DeviceNames:
         imports = (Import(spot.path, "torch"),) if device.planned.imports_torch else ()
         return DeviceExpression(code, edits=(change,), imports=imports)
 
-    def name_at(self, spot: Spot, *, itself: bool = False) -> DeviceExpression | None:
+    def name_at(self, spot: Location, *, itself: bool = False) -> DeviceExpression | None:
         """Return how an operand names the device it has to go to.
 
         `itself`: it is the module whose code this is, which cannot follow its own parameters.
@@ -337,7 +344,7 @@ class DeviceNames:
                 return None  # who hands other tensors in decides where such a function computes
         return central
 
-    def _moved_with(self, spot: Spot) -> set[str]:
+    def _moved_with(self, spot: Location) -> set[str]:
         """Return the names in what is moved at a place, and by the operation that this is part of.
 
         Two that may be apart do not follow each other: they would change places.
@@ -360,7 +367,7 @@ class DeviceNames:
                     return defined
         return self.resolvers.resolver(path)
 
-    def kind_of(self, name: DeviceExpression, torch: str, spot: Spot) -> str:
+    def kind_of(self, name: DeviceExpression, torch: str, spot: Location) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
 
         That is a string without torch's name to convert it, or a parameter that may be None. A
@@ -407,7 +414,7 @@ def _is_made(node: ast.AST, scope: Scope) -> bool:
     """Tell whether an operand is what a library's function makes (`torch.randn(n).cuda()`)."""
     while isinstance(node, (ast.Call, ast.Attribute)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return isinstance(node, ast.Name) and isinstance(scope.lookup(node.id), Ext)
+    return isinstance(node, ast.Name) and isinstance(scope.lookup(node.id), External)
 
 
 def _bare_names(node: ast.AST) -> set[str]:
@@ -428,7 +435,7 @@ def _bare_names(node: ast.AST) -> set[str]:
     return found
 
 
-def _has_parameters(module: Obj, without: Collection[str] = (), depth: int = 6) -> bool:
+def _has_parameters(module: Instance, without: Collection[str] = (), depth: int = 6) -> bool:
     """Tell whether a module, or a part of it, has parameters, and not only buffers.
 
     `without` some of its attributes, which may not be there yet.
@@ -438,7 +445,7 @@ def _has_parameters(module: Obj, without: Collection[str] = (), depth: int = 6) 
     return any(
         isinstance(value, Tensor)
         and (value.leaf or value.parameter)
-        or isinstance(value, Obj)
+        or isinstance(value, Instance)
         and value.family == "module"
         and value.stateful
         and _has_parameters(value, depth=depth - 1)
@@ -447,7 +454,7 @@ def _has_parameters(module: Obj, without: Collection[str] = (), depth: int = 6) 
     )
 
 
-def _first_buffer(module: Obj) -> str:
+def _first_buffer(module: Instance) -> str:
     """Return the name of the first buffer of a module, or ""."""
     for name, value in module.attrs.items():
         if isinstance(value, Tensor) and name.isidentifier() and module.holds(value):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.objects import Func
 from samedevice.places.sites import SiteGroup
 from samedevice.places.values import FunctionNode
@@ -64,7 +64,7 @@ def _edits(
     names: DeviceNames, function: FunctionNode, path: str, called: str, local: bool
 ) -> list[Edit]:
     """Return the edits that add the parameter, and say it in every call; none where one cannot."""
-    place = names.solution.span(Spot(path, function))
+    place = names.solution.span(Location(path, function))
     edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
     said = _at_calls(names, function, path, called, local)
     return [*edits, *said] if said is not None else []

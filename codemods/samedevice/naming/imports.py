@@ -8,7 +8,7 @@ from samedevice import syntax
 from samedevice.finding import Import
 from samedevice.importable import Importable
 from samedevice.places import Solution
-from samedevice.places.objects import Ext
+from samedevice.places.objects import External
 
 
 class Imports:
@@ -30,7 +30,7 @@ class Imports:
             names = self._libraries[path] = [
                 (bound, value.name)
                 for bound, value in (scope.names if scope is not None else {}).items()
-                if isinstance(value, Ext)
+                if isinstance(value, External)
             ]
         for bound, known in names:
             if known == name:

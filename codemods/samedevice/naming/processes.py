@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.finding import Edit, Verb
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.objects import Scope
 from samedevice.places.sites import Site
-from samedevice.places.values import Rank
+from samedevice.places.values import ProcessIndex
 
 if TYPE_CHECKING:
     from samedevice.naming.devices import DeviceNames
@@ -23,7 +23,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def definition(
-    names: DeviceNames, code: str, rank: Rank, site: Site
+    names: DeviceNames, code: str, rank: ProcessIndex, site: Site
 ) -> tuple[str, tuple[Edit, ...]] | None:
     """Return a name for the device of this process, and the edits that define it.
 
@@ -55,7 +55,7 @@ def definition(
         kind = f"{torch}.accelerator.current_accelerator()"
         where = f'f"{{{kind}}}:{{{index}}}" if {torch}.accelerator.is_available() else "cpu"'
     text = f"{target} = {torch}.device({where})"
-    return name, (Edit(path, solution.span(Spot(path, statement)), verb, (("code", text),)),)
+    return name, (Edit(path, solution.span(Location(path, statement)), verb, (("code", text),)),)
 
 
 def _may_be_none(solution: Solution, path: str, name: str) -> bool:
@@ -91,7 +91,7 @@ def _handed(known: DeviceNames, code: str, site: Site) -> tuple[Edit, ...]:
             return ()
         if ast.unparse(call.func).rpartition(".")[2] != func.node.name:
             return ()
-        place = solution.span(Spot(scope.call.path, given))
+        place = solution.span(Location(scope.call.path, given))
         edits += [*name.edits, Edit(scope.call.path, place, "replace", (("code", name.code),))]
     return tuple(dict.fromkeys(edits))
 

@@ -69,20 +69,21 @@ class Resolvers:
         name = self.imports.free_name(path, "device")
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name),))
-        needy = {
+        needs_device = {
             other
             for other in self.needing().get(program, ())
             if not (self._is_notebook(other) or self.solution.policy.has_device(other))
         } | {path}
-        if len(needy) == 1 or self.programs.hides_gpus(program):
+        if len(needs_device) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name),))
-        for folder in (_common_folder(needy), *sorted(self._packages(needy))):
+        for folder in (_common_folder(needs_device), *sorted(self._packages(needs_device))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
             module = self.imports.module_name(path, module_path)
             if module is None or module_path in self.project.sources:
                 continue
             if any(
-                self.imports.module_name(other, module_path) is not None for other in needy - {path}
+                self.imports.module_name(other, module_path) is not None
+                for other in needs_device - {path}
             ):
                 return DeviceExpression(name, (Resolver(path, name, module, module_path),))
         return DeviceExpression(name, (Resolver(path, name),))
@@ -191,11 +192,13 @@ class Resolvers:
         if self._needy is None:
             self._needy = {}
             if self._rest is not None:
-                self._needy = {program: set(self._rest.needy) for program in self.programs.all()}
+                self._needy = {
+                    program: set(self._rest.needs_device) for program in self.programs.all()
+                }
             for kind in (Creation, Built, Drawn, Loaded, GeneratorMade):
                 for group in self.solution.groups(kind):
                     site = group.first
-                    if site.constructing or not any(
+                    if site.in_constructor or not any(
                         self.solution.on_device(s.node) or isinstance(s, Produced) and s.into_module
                         for s in group.sites
                     ):

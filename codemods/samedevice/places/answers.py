@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices
-from samedevice.places.graph import Cause, Node, Place, Spot
-from samedevice.places.objects import Klass, Scope
+from samedevice.places.graph import Cause, Location, Place, PlaceVar
+from samedevice.places.objects import Class, Scope
 from samedevice.places.reach import ON_DEVICE
 from samedevice.places.values import Const
 
@@ -23,22 +23,22 @@ class Answers:
         self.interpreter = interpreter
         self.graph = interpreter.graph
 
-    def clashing(self, node: Node | None) -> bool:
+    def clashing(self, node: PlaceVar | None) -> bool:
         """Tell whether a value is on the host but enters an operation on the device."""
         return node is not None and node.find() in self.graph.clashing
 
-    def call_without(self, given: Const) -> tuple[Spot, str] | None:
+    def call_without(self, given: Const) -> tuple[Location, str] | None:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)
 
-    def left_to_cpu(self) -> Iterator[tuple[Spot, str]]:
+    def left_to_cpu(self) -> Iterator[tuple[Location, str]]:
         """Yield the calls that leave a device to its default, which is the CPU, and the parameter.
 
         Only of programs that use no other device: there the CPU stands for the device.
         """
         for given, call in self.interpreter.left_out.items():
             used = self.interpreter.consumed.get(given.spot.node) if given.spot else None
-            if used is not None and used.node.find().color is Place.CENTRAL:
+            if used is not None and used.node.find().place is Place.CENTRAL:
                 if str(given.value).startswith("cpu"):
                     yield call
 
@@ -70,34 +70,34 @@ class Answers:
         """Whether the program tells torch where new tensors are."""
         return self.interpreter.default_device
 
-    def is_set_later(self, klass: Klass, attr: str) -> bool:
+    def is_set_later(self, klass: Class, attr: str) -> bool:
         """Tell whether an attribute of a class is set to a library's class by another method."""
         return (klass.node, attr) in self.interpreter.set_later
 
-    def scope_at(self, spot: Spot) -> Scope | None:
+    def scope_at(self, spot: Location) -> Scope | None:
         """Return the names that an expression sees."""
         return self.interpreter.scope_of(spot)
 
-    def place(self, node: Node | None) -> Place:
+    def place(self, node: PlaceVar | None) -> Place:
         """Return where a value lives."""
         if node is None:
             return Place.UNKNOWN
-        return node.find().color or Place.UNKNOWN
+        return node.find().place or Place.UNKNOWN
 
-    def on_device(self, node: Node | None) -> bool:
+    def on_device(self, node: PlaceVar | None) -> bool:
         """Tell whether a value is, or has to be, on the central device or where its input is."""
         return self.place(node) in ON_DEVICE
 
-    def given(self, node: Node | None) -> Place | None:
+    def given(self, node: PlaceVar | None) -> Place | None:
         """Return where something puts a value, None where only its use says where it has to be."""
         root = node.find() if node is not None else None
         return root.pin if root is not None and root.cause is not Cause.SEED else None
 
-    def is_tensor(self, node: Node | None) -> bool:
+    def is_tensor(self, node: PlaceVar | None) -> bool:
         """Tell whether a value is known to be a tensor, and not only used like one."""
-        return node is not None and node.find().sure
+        return node is not None and node.find().is_tensor
 
-    def module_move(self, node: Node) -> tuple[Spot, Cause] | None:
+    def module_move(self, node: PlaceVar) -> tuple[Location, Cause] | None:
         """Return the move by which a module is on the CPU: one to the CPU, or one that comes later.
 
         None for what is no module, or is on the CPU for another reason.
@@ -107,17 +107,17 @@ class Answers:
             return None
         return root.pin_spot, root.cause
 
-    def host_device(self, node: Node) -> Spot | None:
+    def host_device(self, node: PlaceVar) -> Location | None:
         """Return where the only device is written by which a value is on the CPU."""
         root = node.find()
-        if root.wants_host is not None or len(root.flows_from) != 1:
+        if root.host_required_at is not None or len(root.flows_from) != 1:
             return None
         return root.flows_from[0].find().pin_spot
 
-    def entries(self, node: Node) -> list[Spot]:
+    def entries(self, node: PlaceVar) -> list[Location]:
         """Return the expressions by which a value enters operations with what is on the device."""
         root = node.find()
-        found: dict[ast.AST, Spot] = {}
+        found: dict[ast.AST, Location] = {}
         for meet in root.meets:
             left = meet.left.find() is root
             if self.on_device(meet.right if left else meet.left):
@@ -127,13 +127,13 @@ class Answers:
                     found[spot.node] = spot
         return list(found.values())
 
-    def certain(self, node: Node) -> bool:
+    def certain(self, node: PlaceVar) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""
         root = node.find()
         if self.given(root) is not None:
             return True
         return any(
-            source.find().pin is not None and source.find().color is root.color
+            source.find().pin is not None and source.find().place is root.place
             for source in root.flows_from
         )
 
@@ -147,7 +147,7 @@ class Answers:
             count -= isinstance(value, Const) and value.value is None
         return count
 
-    def entry(self, node: Node, spot: Spot, function: ast.AST | None) -> Spot:
+    def entry(self, node: PlaceVar, spot: Location, function: ast.AST | None) -> Location:
         """Return the outermost argument through which a value enters an operation."""
         root = node.find()
         seen: set[ast.AST] = set()

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 from samedevice.places import choices, conditions, devices, operators
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Comparison, Creation, Drawn, ProcessCall
-from samedevice.places.graph import Node, Spot
-from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.graph import Location, PlaceVar
+from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
     SCALAR,
     UNKNOWN,
+    CliOption,
     Const,
     Device,
+    DeviceTest,
     Dict,
     Doubt,
-    Flag,
-    Option,
-    Rank,
+    ProcessIndex,
     Seq,
     Tensor,
     Value,
@@ -40,21 +40,21 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
             return devices.indexed(run, node, right, scope)
         if isinstance(node.op, ast.Mod):
             return SCALAR
-    if isinstance(left, Rank) and isinstance(node.op, ast.Mod):
-        spot = Spot(scope.path, node.right)
+    if isinstance(left, ProcessIndex) and isinstance(node.op, ast.Mod):
+        spot = Location(scope.path, node.right)
         counted = run.record(ProcessCall(spot, None, scope, "count", args=[], kwargs={}))
         run.snapshot(counted, scope)
         return left  # among the devices of its machine
-    own = operators.binary(run, node.op, left, right, Spot(scope.path, node), scope)
+    own = operators.binary(run, node.op, left, right, Location(scope.path, node), scope)
     if own is not None:
         return own
     value = binary(run, 
-        left, Spot(scope.path, node.left), right, Spot(scope.path, node.right),
-        Spot(scope.path, node), False,
+        left, Location(scope.path, node.left), right, Location(scope.path, node.right),
+        Location(scope.path, node), False,
     )  # fmt: skip
     if isinstance(node.op, ast.MatMult) and isinstance(value, Tensor):
         if made_here((left, right), scope):
-            heavy(run, value.node, Spot(scope.path, node), scope)
+            compute_intensive(run, value.node, Location(scope.path, node), scope)
     return value
 
 
@@ -66,18 +66,23 @@ def made_here(values: Iterable[Value], scope: Scope) -> bool:
     )
 
 
-def heavy(run: Interpreter, node: Node, spot: Spot, scope: Scope) -> None:
+def compute_intensive(run: Interpreter, node: PlaceVar, spot: Location, scope: Scope) -> None:
     """Note an operation that is worth an accelerator."""
-    if run.hosted:
+    if run.in_worker:
         run.host_work.add(spot.node)
-    elif not run.symbolic and not run.constructing:
+    elif not run.symbolic and not run.in_constructor:
         run.seeds.append((node, spot, scope, run.unit[0]))
 
 
 def binary(
-    run: Interpreter, left: Value, left_spot: Spot, right: Value, right_spot: Spot, spot: Spot,
+    run: Interpreter,
+    left: Value,
+    left_spot: Location,
+    right: Value,
+    right_spot: Location,
+    spot: Location,
     in_place: bool,
-) -> Value:  # fmt: skip
+) -> Value:
     """Return the result of an elementwise operation of two values."""
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         both = run.operate([(left, left_spot), (right, right_spot)], spot, True, in_place)
@@ -85,11 +90,11 @@ def binary(
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         found, other = (left, right) if isinstance(left, Tensor) else (right, left)
         assert isinstance(found, Tensor)
-        if other is ARRAY and not found.node.find().sure:
+        if other is ARRAY and not found.node.find().is_tensor:
             return ARRAY
         made = Tensor(found.node, scalar=found.scalar)
-        made.doubt, made.packed = found.doubt, found.packed
-        if found.packed and not found.node.find().sure:
+        made.doubt, made.opaque = found.doubt, found.opaque
+        if found.opaque and not found.node.find().is_tensor:
             made.site = found.site  # a number of a loaded file, perhaps
         return made
     if left is ARRAY or right is ARRAY:
@@ -117,7 +122,7 @@ def binary(
 
 
 def operate(
-    run: Interpreter, operands: list[tuple[Tensor, Spot]], spot: Spot, elementwise: bool,
+    run: Interpreter, operands: list[tuple[Tensor, Location]], spot: Location, elementwise: bool,
     in_place: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return the result of an operation whose operands must agree.
@@ -150,16 +155,16 @@ def operate(
         run.graph.meet(first.node, first_spot, other.node, other_spot, spot, run.function())
     if elementwise and all(t.scalar for t, _ in operands):
         meeting = operands
-    if any(t.node.find().sure for t, _ in operands):
+    if any(t.node.find().is_tensor for t, _ in operands):
         for tensor, _ in operands:
             site = tensor.site
             if isinstance(site, Drawn) and not site.perhaps:
-                tensor.node.find().sure = True  # no list or text of a batch is computed with
+                tensor.node.find().is_tensor = True  # no list or text of a batch is computed with
     nodes = {id(t.node.find()): t.node for t, _ in meeting}
     if len(nodes) == 1:
         return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))
     node = run.graph.node(spot)
-    node.sure = any(t.node.find().sure for t, _ in meeting)
+    node.is_tensor = any(t.node.find().is_tensor for t, _ in meeting)
     for source in nodes.values():
         run.graph.flow(source, node)
     return Tensor(node, scalar=all(t.scalar for t, _ in operands))
@@ -180,8 +185,8 @@ def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     for right, part in zip(values, node.comparators, strict=True):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             result = binary(run, 
-                left, Spot(scope.path, node.left), right, Spot(scope.path, part),
-                Spot(scope.path, node), False,
+                left, Location(scope.path, node.left), right, Location(scope.path, part),
+                Location(scope.path, node), False,
             )  # fmt: skip
         elif left is ARRAY or right is ARRAY:
             result = ARRAY
@@ -193,17 +198,17 @@ def _compare_two(
 ) -> Value | None:
     """Return what a comparison of two values says, None where they just meet."""
     op = node.ops[0]
-    own = operators.compared(run, op, left, right, Spot(scope.path, node), scope)
+    own = operators.compared(run, op, left, right, Location(scope.path, node), scope)
     if own is not None:
         return own
-    if isinstance(left, Option) or isinstance(right, Option):
+    if isinstance(left, CliOption) or isinstance(right, CliOption):
         return compare_option(run, node, left, right, scope)
     if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq)):
-        if isinstance(left, Flag) and right.value in (0, 1):  # `args.cuda == 1`
+        if isinstance(left, DeviceTest) and right.value in (0, 1):  # `args.cuda == 1`
             same = bool(right.value) == isinstance(op, ast.Eq)
-            return Flag(left.positive == same, asks=left.asks, choice=left.choice)
+            return DeviceTest(left.positive == same, asks=left.asks, choice=left.choice)
     if conditions.is_count(node.left) and conditions.COUNTED.fullmatch(ast.unparse(node)):
-        return Flag()
+        return DeviceTest()
     if isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
         return _identity(left, right, isinstance(op, ast.Is))
     if isinstance(left, Const) and isinstance(right, Const):
@@ -219,8 +224,10 @@ def _identity(left: Value, right: Value, positive: bool) -> Value:
     if isinstance(right, Const) and right.value is None:
         if isinstance(left, Const):
             return Const((left.value is None) == positive)
-        if isinstance(left, (Tensor, Obj, Seq, Device, Dict, Func)):
-            if not isinstance(left, Tensor) or (left.node.find().sure and left.doubt is Doubt.NONE):
+        if isinstance(left, (Tensor, Instance, Seq, Device, Dict, Func)):
+            if not isinstance(left, Tensor) or (
+                left.node.find().is_tensor and left.doubt is Doubt.NONE
+            ):
                 return Const(not positive)
     return SCALAR
 
@@ -229,22 +236,22 @@ def compare_option(
     run: Interpreter, node: ast.Compare, left: Value, right: Value, scope: Scope
 ) -> Value:
     """Return what a test of a command-line option says: about the device, perhaps."""
-    other = right if isinstance(left, Option) else left
+    other = right if isinstance(left, CliOption) else left
     means = index_means(node)
-    if means is not None and isinstance(left, Option):
+    if means is not None and isinstance(left, CliOption):
         asked = choices.unconverted(node.left) or node.left
         if choices.is_index(run, ast.unparse(asked), left, scope.path):
-            return Flag(means, asks=False, choice=True)
+            return DeviceTest(means, asks=False, choice=True)
     if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and (
         isinstance(other, Const) and isinstance(other.value, str)
     ):
         equal = isinstance(node.ops[0], ast.Eq)
         if other.value == "cpu":
-            return Flag(not equal)
+            return DeviceTest(not equal)
         if DEVICE.fullmatch(other.value):
-            return Flag(equal)
+            return DeviceTest(equal)
         if other.value.lower() in ("gpu", "cuda", "cpu"):  # no device has such a name
-            return Flag(equal == (other.value.lower() != "cpu"), asks=False, choice=True)
+            return DeviceTest(equal == (other.value.lower() != "cpu"), asks=False, choice=True)
     return SCALAR
 
 
@@ -257,13 +264,13 @@ def compare_device(
         (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
         None,
     )
-    run.record(Comparison(Spot(scope.path, node), None, scope, left=left, right=right))
+    run.record(Comparison(Location(scope.path, node), None, scope, left=left, right=right))
     equal = isinstance(node.ops[0], (ast.Eq, ast.Is, ast.In))
     if text is not None and len(values) == 1:
         if text.startswith("cpu"):
-            return Flag(not equal)
+            return DeviceTest(not equal)
         if DEVICE.fullmatch(text):
-            return Flag(equal)
+            return DeviceTest(equal)
     return SCALAR
 
 

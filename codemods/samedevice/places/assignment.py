@@ -29,10 +29,19 @@ from samedevice.places.events import (
     PlainTensor,
     Structured,
 )
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.lattice import counted
 from samedevice.places.models import datasets, optimizers, serialization
-from samedevice.places.objects import Either, Ext, Func, Klass, Names, Namespace, Obj, Scope
+from samedevice.places.objects import (
+    Class,
+    Environment,
+    External,
+    Func,
+    Instance,
+    Namespace,
+    Scope,
+    Union,
+)
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
@@ -95,7 +104,7 @@ def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
     old = expressions.name(run, ast.Name(name, ast.Load()), scope)
     if counted(old, value):
         return SCALAR
-    if not isinstance(old, Obj) or old.family != "module" or old.node is None:
+    if not isinstance(old, Instance) or old.family != "module" or old.node is None:
         return value
     value.site.into_module = True
     run.graph.same(value.node, old.node)  # it was saved where the model is
@@ -111,10 +120,10 @@ def note_binding(
     if isinstance(value, Tensor):
         site = value.site
         if isinstance(site, Drawn) and site.bound is None:
-            site.bound = Bound(name, Spot(scope.path, statement), scope.node)
+            site.bound = Bound(name, Location(scope.path, statement), scope.node)
             run.snapshot(site, scope)
-    elif isinstance(value, (Seq, Dict, Obj)):
-        if isinstance(value, Obj):
+    elif isinstance(value, (Seq, Dict, Instance)):
+        if isinstance(value, Instance):
             if value.family or value.cls is None or value.cls.lookup("to") is None:
                 return
             members = list(value.attrs.values())
@@ -123,7 +132,7 @@ def note_binding(
         for member in members:
             site = member.site if isinstance(member, Tensor) else None
             if isinstance(site, Drawn) and site.held is None:
-                site.held = Bound(name, Spot(scope.path, statement), scope.node)
+                site.held = Bound(name, Location(scope.path, statement), scope.node)
                 site.container, site.named = value, site.bound is not None
                 run.snapshot(site, scope)
 
@@ -133,7 +142,7 @@ def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope
     count = len(targets)
     if not count:
         return []
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         parts = [unpack(run, option, targets, scope) for option in value.options]
         return [iteration.any_of(run, column) for column in zip(*parts, strict=True)]
     starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
@@ -146,17 +155,17 @@ def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope
             middle = items[starred : len(items) - tail]
             end = items[len(items) - tail :] if tail else []
             return [*items[:starred], Seq("list", list(middle)), *end]
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         rows = [unpack(run, option, targets, scope) for option in value.options]
         return [reduce(run.join, column) for column in zip(*rows, strict=True)]
-    whole = classes.members(value) if isinstance(value, Obj) else None
+    whole = classes.members(value) if isinstance(value, Instance) else None
     if whole is not None:
         return unpack(run, whole, targets, scope)
-    if isinstance(value, Tensor) and value.packed:
+    if isinstance(value, Tensor) and value.opaque:
         return [subscripts.part(run, value, i) for i in range(count)]
     if isinstance(value, Tensor):
         return [value] * count
-    element = run.iterate(value, Spot(scope.path, targets[0]), scope)
+    element = run.iterate(value, Location(scope.path, targets[0]), scope)
     return [element] * count
 
 
@@ -164,11 +173,11 @@ def set_attribute(
     run: Interpreter, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
 ) -> None:
     """Store a value in an attribute: a module registers modules and parameters."""
-    if isinstance(owner, Obj):
+    if isinstance(owner, Instance):
         _set_on_instance(run, owner, attr, value, scope, statement)
     elif isinstance(owner, Func):
         run.trail.put(run.function_attributes.setdefault(owner.node, {}), attr, value)
-    elif isinstance(owner, Klass):
+    elif isinstance(owner, Class):
         run.trail.put(owner.names, attr, value)
         run.class_devices = run.class_devices or isinstance(value, Device)
     elif isinstance(owner, Namespace):
@@ -177,21 +186,21 @@ def set_attribute(
     elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
         run.graph.flow(value.node, owner.node)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
-        spot = Spot(scope.path, statement)
-        given = Spot(scope.path, getattr(statement, "value", statement))
+        spot = Location(scope.path, statement)
+        given = Location(scope.path, getattr(statement, "value", statement))
         run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
         optimizers.trained(owner)
 
 
 def _set_on_instance(
-    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, statement: ast.stmt
 ) -> None:
     """Store a value in an attribute of an instance, as its class says."""
     if owner.node is not None and owner.family == "module":
         value = module_attribute(run, owner, attr, value, scope, statement)
     setter = owner.cls.lookup(attr) if owner.cls is not None else None
-    spot = Spot(scope.path, statement)
+    spot = Location(scope.path, statement)
     if isinstance(setter, Func) and setter.static == "setter":
         set_it = Func(setter.node, setter.scope, owner, setter.cls)
         functions.call_func(run, set_it, [(value, spot)], {}, spot)
@@ -204,7 +213,7 @@ def _set_on_instance(
         return
     _note_holder(run, owner, attr, value, scope, spot)
     old = owner.attrs.get(attr)
-    if type(value) is Ext or type(old) is Ext:
+    if type(value) is External or type(old) is External:
         if owner.cls is not None and scope.func is not None:
             if getattr(scope.func.node, "name", "") != "__init__":
                 run.set_later.add((owner.cls.node, attr))
@@ -213,15 +222,15 @@ def _set_on_instance(
 
 
 def _note_holder(
-    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, spot: Spot
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, spot: Location
 ) -> None:
     """Note what it means for a value that this instance holds it from now on."""
-    if isinstance(value, Obj) and value.family == "module" and owner.family != "module":
+    if isinstance(value, Instance) and value.family == "module" and owner.family != "module":
         run.snapshot(run.record(Kept(spot, value.node, scope, attr, module=value)), scope)
     if owner.family == "dataset":
         for tensor, where in contents.tensors_in(value, spot):
             datasets.keep_on_host(tensor, where)
-    elif owner.family != "module" and run.constructing and isinstance(value, Tensor):
+    elif owner.family != "module" and run.in_constructor and isinstance(value, Tensor):
         run.held.append(value.node)  # a module that holds this instance moves without it
     if owner.family == "namespace":
         choices.overruled(owner, attr, value)
@@ -235,12 +244,12 @@ def after_store(old: Value, new: Value) -> Value:
 
 
 def module_attribute(
-    run: Interpreter, owner: Obj, attr: str, value: Value, scope: Scope, statement: ast.stmt
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, statement: ast.stmt
 ) -> Value:
     """Register what is stored in a module, and note tensors that are not registered."""
     assert owner.node is not None
-    spot = Spot(scope.path, statement)
-    if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+    spot = Location(scope.path, statement)
+    if isinstance(value, Instance) and value.family == "module" and value.node is not None:
         join_in(run, owner, value)
     elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
         run.graph.batch(value.node, owner.node)
@@ -252,47 +261,47 @@ def module_attribute(
         return plain_tensor(run, owner, attr, value, scope, spot)
     elif isinstance(value, (Seq, Dict)):
         members = list(value.members())
-        if any(isinstance(m, Obj) and m.family == "module" for m in members) or (
-            not members and run.constructing
+        if any(isinstance(m, Instance) and m.family == "module" for m in members) or (
+            not members and run.in_constructor
         ):
             run.record(PlainContainer(spot, owner.node, scope, attr, owner=owner, value=value))
         run.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
-    elif isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
+    elif isinstance(value, Instance) and value.family == "distribution" and value.node is not None:
         run.held.append(value.node)
     return value
 
 
-def join_in(run: Interpreter, owner: Obj, child: Obj) -> None:
+def join_in(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Register a part; a new part of a module that has moved already has to move by itself."""
-    if not owner.moves or run.constructing or child.moves:
+    if not owner.moves or run.in_constructor or child.moves:
         register(run, owner, child)
 
 
 def plain_tensor(
-    run: Interpreter, owner: Obj, attr: str, value: Tensor, scope: Scope, spot: Spot
+    run: Interpreter, owner: Instance, attr: str, value: Tensor, scope: Scope, spot: Location
 ) -> Tensor:
     """A tensor stored in a module without registering it: it does not move with the module."""
     if owner.cls is not None and (
-        _moves_along(owner.cls, attr) or run.constructing and _is_buffer(owner.cls, attr)
+        _moves_along(owner.cls, attr) or run.in_constructor and _is_buffer(owner.cls, attr)
     ):
         assert owner.node is not None
         run.graph.batch(value.node, owner.node)
         return Tensor(owner.node, scalar=value.scalar)
     root = value.node.find()
-    if not run.constructing or root.pin is Place.FOLLOWS or not root.sure:
+    if not run.in_constructor or root.pin is Place.FOLLOWS or not root.is_tensor:
         return value
     if value.leaf and value.site is not None:
         run.held.append(value.node)
         return value  # the optimizer holds this tensor: it has to be created on its device
     node = run.graph.node(spot)
-    node.sure = value.node.find().sure
+    node.is_tensor = value.node.find().is_tensor
     site = run.record(PlainTensor(spot, node, scope, attr, owner=owner, value=value))
     site.trained = value.leaf
     run.graph.batch(value.node, node)
     return Tensor(node, scalar=value.scalar, site=site)
 
 
-def register(run: Interpreter, owner: Obj, child: Obj) -> None:
+def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Make `child` a part of the module `owner`: they move together."""
     if child is owner or owner.node is None or child.node is None:
         return
@@ -315,11 +324,11 @@ def register(run: Interpreter, owner: Obj, child: Obj) -> None:
     owner.parts.append(child)
 
 
-def lent(run: Interpreter, owner: Obj, child: Obj) -> bool:
+def lent(run: Interpreter, owner: Instance, child: Instance) -> bool:
     """Tell whether a part was built by a caller of the function that builds the whole."""
-    if owner.site is None or child.site is None or child.site.constructing or owner.moves:
+    if owner.site is None or child.site is None or child.site.in_constructor or owner.moves:
         return False
-    if owner.site.constructing:
+    if owner.site.in_constructor:
         return False  # it is a part itself, of what its builder gets
     builder, lender = owner.site.scope, child.site.scope
     if builder.func is None or builder is lender:
@@ -341,7 +350,7 @@ def set_item(
     """Store into a container or a tensor (which copies across devices)."""
     owner = run.eval(owner_node, scope)
     key = run.eval(index, scope)
-    if isinstance(owner, Obj) and owner.cls is not None:
+    if isinstance(owner, Instance) and owner.cls is not None:
         if owner.cls.lookup("__setitem__") is None:
             owner = classes.contents(owner) or owner
     if isinstance(owner, Dict):
@@ -356,21 +365,21 @@ def set_item(
         _set_in_sequence(run, owner, key, value)
     elif isinstance(owner, Tensor):
         if isinstance(key, Const) and isinstance(key.value, str):
-            if isinstance(value, Tensor) and owner.packed and isinstance(owner.site, Structured):
+            if isinstance(value, Tensor) and owner.opaque and isinstance(owner.site, Structured):
                 run.trail.put(owner.site.parts, key.value, value)
             return  # it is a mapping, of which nothing else is known
-        subscripts.index_tensor(run, owner, owner_node, key, index, Spot(scope.path, stmt))
+        subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
         if isinstance(value, Tensor):
             if _by_tensor(key) and not value.scalar and surely_tensor(value):
                 # What a tensor indexes takes values from its own device only; slices copy.
-                given = Spot(scope.path, getattr(stmt, "value", stmt))
-                spot = Spot(scope.path, owner_node)
+                given = Location(scope.path, getattr(stmt, "value", stmt))
+                spot = Location(scope.path, owner_node)
                 run.graph.meet(
-                    owner.node, spot, value.node, given, Spot(scope.path, stmt), run.function()
+                    owner.node, spot, value.node, given, Location(scope.path, stmt), run.function()
                 )
             else:
                 run.graph.store(value.node, owner.node)
-            if owner.packed and isinstance(owner.site, Structured) and not isinstance(key, Const):
+            if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
                 owner.site.others = value  # `for key in batch: batch[key] = ...`
     elif owner is ARRAY and not (
         isinstance(owner_node, ast.Name)
@@ -378,9 +387,9 @@ def set_item(
         and owner_node.id
         in functions.parameters(scope.func.node)  # another caller's may be a tensor
     ):
-        spot = Spot(scope.path, getattr(stmt, "value", stmt))
+        spot = Location(scope.path, getattr(stmt, "value", stmt))
         libraries.demand_host(run, value, spot, scope, "numpy")
-    elif isinstance(owner, Obj):
+    elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
 
 
@@ -396,9 +405,9 @@ def _set_in_sequence(run: Interpreter, owner: Seq, key: Value, value: Value) -> 
 
 
 def _set_in_instance(
-    run: Interpreter, owner: Obj, key: Value, value: Value, scope: Scope, index: ast.expr
+    run: Interpreter, owner: Instance, key: Value, value: Value, scope: Scope, index: ast.expr
 ) -> None:
-    if owner.family == "module" and isinstance(value, Obj):
+    if owner.family == "module" and isinstance(value, Instance):
         if value.family == "module":
             join_in(run, owner, value)
             if isinstance(key, Const):
@@ -407,7 +416,7 @@ def _set_in_instance(
         calls.method(run, owner, "__setitem__", scope, index, key, value)
 
 
-def join_names(run: Interpreter, left: Names, right: Names) -> Names:
+def join_names(run: Interpreter, left: Environment, right: Environment) -> Environment:
     """Join the names at the end of two paths."""
     joined = left.copy()
     for name, value in right.items():
@@ -417,7 +426,7 @@ def join_names(run: Interpreter, left: Names, right: Names) -> Names:
     return joined
 
 
-def _moves_along(klass: Klass, attr: str) -> bool:
+def _moves_along(klass: Class, attr: str) -> bool:
     """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
     own = klass.lookup("_apply")
     return isinstance(own, Func) and any(
@@ -426,7 +435,7 @@ def _moves_along(klass: Klass, attr: str) -> bool:
     )
 
 
-def _is_buffer(klass: Klass, attr: str) -> bool:
+def _is_buffer(klass: Class, attr: str) -> bool:
     """Tell whether a module's class registers an attribute: a tensor stored there stays one."""
     return any(
         ast.unparse(node.args[0]) == repr(attr)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.places import classes, functions, iteration, libraries, operators, subscripts
 from samedevice.places.dispatch import evaluates
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import images, tensor_methods
-from samedevice.places.objects import Either, Ext, Func, Klass, Method, Namespace, Obj, Scope, Super
+from samedevice.places.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Namespace,
+    Scope,
+    Super,
+    Union,
+)
 from samedevice.places.values import (
     ARRAY,
     NOTHING,
@@ -18,9 +28,9 @@ from samedevice.places.values import (
     UNKNOWN,
     Const,
     Device,
+    DeviceTest,
     Dict,
     Doubt,
-    Flag,
     Iter,
     Seq,
     Tensor,
@@ -54,20 +64,20 @@ def _attribute_expression(run: Interpreter, node: ast.Attribute, scope: Scope) -
             attr="type",
         ):
             callee = run.eval(func, scope)
-            if isinstance(callee, Ext) and callee.name == "torch.device":
+            if isinstance(callee, External) and callee.name == "torch.device":
                 return Const(text.partition(":")[0])  # only its name is asked for
     owner = run.eval(node.value, scope)
-    return attribute(run, owner, node.attr, Spot(scope.path, node), scope)
+    return attribute(run, owner, node.attr, Location(scope.path, node), scope)
 
 
-def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scope) -> Value:
+def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: Scope) -> Value:
     """Return `owner.attr`."""
     match owner:
         case Tensor():
             return tensor_attribute(run, owner, attr, spot)
-        case Ext(name=name):
-            return Ext(f"{name}.{attr}")
-        case Either(options=options):
+        case External(name=name):
+            return External(f"{name}.{attr}")
+        case Union(options=options):
             return _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
         case Namespace(scope=names, path=path):
             found = names.names.get(attr)
@@ -75,9 +85,9 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Spot, scope: Scop
                 return found
             inner = run.project.resolve(path, attr, 1)
             return Namespace(inner, run.file(inner)) if inner is not None else UNKNOWN
-        case Obj():
+        case Instance():
             return object_attribute(run, owner, attr, spot, scope)
-        case Klass():
+        case Class():
             return _of_class(run, owner, attr, spot)
         case Super():
             return _of_super(run, owner, attr, spot)
@@ -100,16 +110,16 @@ def _of_any(run: Interpreter, found: list[Value]) -> Value:
     """Return what an attribute is of which several values are possible."""
     options: list[Value] = []
     for option in found:
-        options.extend(option.options if isinstance(option, Either) else (option,))
+        options.extend(option.options if isinstance(option, Union) else (option,))
     if not any(isinstance(v, (Tensor, Device, Seq, Dict)) for v in options):
-        return Either(options)
+        return Union(options)
     joined: Value | None = None
     for option in options:
         joined = run.join(joined, option)
     return joined if joined is not None else UNKNOWN
 
 
-def _of_class(run: Interpreter, owner: Klass, attr: str, spot: Spot) -> Value:
+def _of_class(run: Interpreter, owner: Class, attr: str, spot: Location) -> Value:
     """Return an attribute of a class itself."""
     found = owner.lookup(attr)
     if found is None and owner.meta is not None:
@@ -123,34 +133,34 @@ def _of_class(run: Interpreter, owner: Klass, attr: str, spot: Spot) -> Value:
     return found
 
 
-def _of_super(run: Interpreter, owner: Super, attr: str, spot: Spot) -> Value:
+def _of_super(run: Interpreter, owner: Super, attr: str, spot: Location) -> Value:
     """Return `super().attr`."""
     for base in _behind(owner.cls, owner.obj):
         found = base.names.get(attr)
         if isinstance(found, Func):
-            if isinstance(owner.obj, Klass):
+            if isinstance(owner.obj, Class):
                 return Func(found.node, found.scope, owner.obj, found.cls, found.static)
             return bound(run, found, owner.obj, base, spot)
     return Method(owner, attr, spot)
 
 
-def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> Value:
+def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location) -> Value:
     """Return an attribute of a tensor."""
     root = owner.node.find()
     kind = torchfacts.tensor_attribute(attr)
     if attr == "device":
         return Device(owner.node, spot, resolved=True)
     if attr == "is_cuda":
-        root.sure = True
-        asked = Flag(True)
+        root.is_tensor = True
+        asked = DeviceTest(True)
         asked.of_value = True
         return asked
     if attr == "batch_sizes":
         return Tensor(run.graph.node(spot))  # of a packed sequence: always on the host
-    if attr in ("values", "indices") and root.sure:
+    if attr in ("values", "indices") and root.is_tensor:
         return Tensor(owner.node)  # of `max`, `topk` or `sort`
     of_module = attr in tensor_methods.PARTS or torchfacts.module_method(attr) is not None
-    if torchfacts.tensor_method(attr) is not None or of_module and not root.sure:
+    if torchfacts.tensor_method(attr) is not None or of_module and not root.is_tensor:
         return Method(owner, attr, spot)
     if kind == "self":
         same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
@@ -160,20 +170,22 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Spot) -> 
         return same.made_of(owner) if attr in _OF_ARRAYS else same
     if kind is not None:
         return SCALAR
-    if owner.packed:
+    if owner.opaque:
         return subscripts.part(run, owner, attr)
     return run.derived(owner, spot)  # no tensor has it, so this may be anything
 
 
-def derived(run: Interpreter, owner: Tensor, spot: Spot) -> Tensor:
+def derived(run: Interpreter, owner: Tensor, spot: Location) -> Tensor:
     """Return the result of using something that may be no tensor: it is in the same place."""
     node = run.graph.node(spot)
-    node.sure = False
+    node.is_tensor = False
     run.graph.flow(owner.node, node)
     return Tensor(node)
 
 
-def object_attribute(run: Interpreter, owner: Obj, attr: str, spot: Spot, scope: Scope) -> Value:
+def object_attribute(
+    run: Interpreter, owner: Instance, attr: str, spot: Location, scope: Scope
+) -> Value:
     """Return an attribute of an instance."""
     found = owner.attrs.get(attr)
     if found is not None:
@@ -202,13 +214,13 @@ def object_attribute(run: Interpreter, owner: Obj, attr: str, spot: Spot, scope:
 
 
 def _of_own_class(
-    run: Interpreter, owner: Obj, klass: Klass, attr: str, spot: Spot, scope: Scope
+    run: Interpreter, owner: Instance, klass: Class, attr: str, spot: Location, scope: Scope
 ) -> Value | None:
     """Return what an instance's class says of an attribute, or None."""
     value = klass.lookup(attr)
     if isinstance(value, Func):
         return bound(run, value, owner, klass, spot)
-    if isinstance(value, Obj) and value.family == "field":
+    if isinstance(value, Instance) and value.family == "field":
         return value.kwargs.get("default", UNKNOWN)
     if value is not None:
         got = operators.called(run, value, "__get__", [owner, klass], spot, scope)
@@ -220,10 +232,10 @@ def _of_own_class(
     return None
 
 
-def _of_module(owner: Obj, attr: str, spot: Spot) -> Value | None:
+def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     """Return an attribute that a library's module has, or every module, or None."""
     if attr == "_modules":
-        parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Obj)}
+        parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Instance)}
         return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
     if owner.cls is not None:
         return None
@@ -239,12 +251,12 @@ def _of_module(owner: Obj, attr: str, spot: Spot) -> Value | None:
     return None
 
 
-def bound(run: Interpreter, member: Func, owner: Value, klass: Klass, spot: Spot) -> Value:
+def bound(run: Interpreter, member: Func, owner: Value, klass: Class, spot: Location) -> Value:
     """Return what a function of a class is, as an attribute of an instance."""
     if member.static == "staticmethod":
         return member
     if member.static == "classmethod":
-        kind = owner.cls if isinstance(owner, Obj) and owner.cls is not None else klass
+        kind = owner.cls if isinstance(owner, Instance) and owner.cls is not None else klass
         return Func(member.node, member.scope, kind, member.cls)
     if member.static == "setter" and member.getter is not None:
         member = member.getter
@@ -254,8 +266,8 @@ def bound(run: Interpreter, member: Func, owner: Value, klass: Klass, spot: Spot
     return found
 
 
-def _behind(klass: Klass, owner: Value) -> list[Klass]:
+def _behind(klass: Class, owner: Value) -> list[Class]:
     """Return where `super()` looks, in a method of a class that is called for an owner."""
-    own = owner.cls if isinstance(owner, Obj) else owner
-    order = own.mro() if isinstance(own, Klass) else []
+    own = owner.cls if isinstance(owner, Instance) else owner
+    order = own.mro() if isinstance(own, Class) else []
     return order[order.index(klass) + 1 :] if klass in order else klass.mro()[1:]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from samedevice.places.graph import Cause, Node, Spot
+from samedevice.places.graph import Cause, Location, PlaceVar
 from samedevice.places.solution import Solution
 
 
@@ -40,17 +40,17 @@ def bonds(solution: Solution) -> Bonds:
     roots = [node for node in graph.nodes if node.find() is node]
     index = {root: number for number, root in enumerate(roots)}
     groups = _Groups(len(roots))
-    spots: list[tuple[int, Spot]] = []
+    spots: list[tuple[int, Location]] = []
     for meet in graph.meetings:
         left, right = index[meet.left.find()], index[meet.right.find()]
         groups.unite(left, right)
         spots += (left, meet.left_spot), (right, meet.right_spot)
     for number, root in enumerate(roots):
-        for other in (*root.flows_to, *root.batch_from, *root.stored):
+        for other in (*root.flows_to, *root.drawn_from, *root.stored):
             groups.unite(number, index[other.find()])
         spots += ((number, spot) for spot in root.spots)
     for site in solution.interpreter.sites:
-        if isinstance(site.node, Node):
+        if isinstance(site.node, PlaceVar):
             spots.append((index[site.node.find()], site.spot))
     found: dict[str, dict[int, set[int]]] = {}
     for number, spot in spots:

@@ -21,9 +21,9 @@ from samedevice.places import (
 from samedevice.places.dispatch import executes
 from samedevice.places.environment import Exits, State
 from samedevice.places.events import BranchTaken
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Klass, Scope
-from samedevice.places.values import Const, Device, Flag, Value
+from samedevice.places.graph import Location
+from samedevice.places.objects import Class, Scope
+from samedevice.places.values import Const, Device, DeviceTest, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -52,12 +52,16 @@ def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> N
 def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     test = run.eval(node.test, scope)
     known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
-    if known is None and not isinstance(test, Flag) and choices.chosen_unknown(run, node, scope):
+    if (
+        known is None
+        and not isinstance(test, DeviceTest)
+        and choices.chosen_unknown(run, node, scope)
+    ):
         run.guarded += 1
         run.block(node.body, scope)
         run.guarded -= 1
         return False
-    if isinstance(test, Flag):
+    if isinstance(test, DeviceTest):
         return device_branch(run, node, test, scope)
     if known is not None:
         if _by_default(node.test, scope):
@@ -114,14 +118,14 @@ def _arm(
     return run.block(body, scope)
 
 
-def device_branch(run: Interpreter, node: ast.If, test: Flag, scope: Scope) -> bool:
+def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope) -> bool:
     """Evaluate only the branch that is taken where the accelerator is used."""
     if test.choice:
-        run.offers.append(Spot(scope.path, node))
+        run.offers.append(Location(scope.path, node))
     taken = node.body if test.positive else node.orelse
     run.record(
         BranchTaken(
-            Spot(scope.path, node),
+            Location(scope.path, node),
             None,
             scope,
             positive=test.positive,
@@ -161,7 +165,7 @@ def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) 
 @executes(ast.Match)
 def _match_statement(run: Interpreter, node: ast.Match, scope: Scope) -> bool:
     subject = run.eval(node.subject, scope)
-    spot = Spot(scope.path, node.subject)
+    spot = Location(scope.path, node.subject)
     bodies: list[Callable[[], bool]] = [
         lambda c=case: _case(run, c, subject, spot, scope)  # type: ignore[misc]
         for case in node.cases
@@ -172,7 +176,9 @@ def _match_statement(run: Interpreter, node: ast.Match, scope: Scope) -> bool:
     return paths(run, scope, bodies)
 
 
-def _case(run: Interpreter, case: ast.match_case, subject: Value, spot: Spot, scope: Scope) -> bool:
+def _case(
+    run: Interpreter, case: ast.match_case, subject: Value, spot: Location, scope: Scope
+) -> bool:
     bind_pattern(run, case.pattern, subject, spot, scope)
     if case.guard is not None:
         run.eval(case.guard, scope)
@@ -181,7 +187,7 @@ def _case(run: Interpreter, case: ast.match_case, subject: Value, spot: Spot, sc
 
 
 def bind_pattern(
-    run: Interpreter, pattern: ast.pattern, value: Value, spot: Spot, scope: Scope
+    run: Interpreter, pattern: ast.pattern, value: Value, spot: Location, scope: Scope
 ) -> None:
     """Bind the names of a pattern to the parts of the value that it matches."""
     match pattern:
@@ -206,7 +212,7 @@ def bind_pattern(
                 assignment.bind(run, rest, value, scope)
         case ast.MatchClass(cls=named, patterns=patterns, kwd_attrs=attrs):
             klass = run.eval(named, scope)
-            fields = instances.fields_of(klass) if isinstance(klass, Klass) else []
+            fields = instances.fields_of(klass) if isinstance(klass, Class) else []
             inners = [*patterns, *pattern.kwd_patterns]
             for attr, inner in zip([*fields[: len(patterns)], *attrs], inners, strict=False):
                 part = attributes.attribute(run, value, attr, spot, scope)

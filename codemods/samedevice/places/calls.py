@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 from samedevice.places import classes, contents, devices, functions, instances, libraries
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Handed, ModuleMade, OldName
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.models import builtin_types, builtins, module_methods, nn, tensor_methods
-from samedevice.places.objects import Either, Ext, Func, Klass, Method, Obj, Partial, Scope, Super
+from samedevice.places.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Partial,
+    Scope,
+    Super,
+    Union,
+)
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -45,21 +55,21 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     kwargs = _keywords(run, node, scope)
     before = len(run.sites)
     if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
-        layer = unknown_layer(run, node.func, args, Spot(scope.path, node), scope)
+        layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
         if layer is not None:
             return layer
         return tensor_methods.moved_unknown(
-            run, node.func, args, kwargs, Spot(scope.path, node), scope
+            run, node.func, args, kwargs, Location(scope.path, node), scope
         )
-    result = apply(run, callee, args, kwargs, Spot(scope.path, node), scope)
-    if isinstance(callee, (Func, Either, Partial)):
-        for made in contents.modules_in(result) if isinstance(result, (Obj, Either)) else ():
+    result = apply(run, callee, args, kwargs, Location(scope.path, node), scope)
+    if isinstance(callee, (Func, Union, Partial)):
+        for made in contents.modules_in(result) if isinstance(result, (Instance, Union)) else ():
             if made.site is None or made.site.order < before or made.node is None:
                 continue  # it was handed in
-            if not made.moves and not made.site.constructing and not _computed(made.node):
+            if not made.moves and not made.site.in_constructor and not _computed(made.node):
                 # What a function builds and returns is moved by its caller.
                 if isinstance(made.site, ModuleMade):
-                    made.site.returned = Spot(scope.path, node)
+                    made.site.returned = Location(scope.path, node)
                 run.snapshot(made.site, scope)
                 made.site.scope = scope
     return result
@@ -71,10 +81,10 @@ def _positional(run: Interpreter, node: ast.Call, callee: Value, scope: Scope) -
     for arg in node.args:
         value = run.eval(arg, scope)
         if not isinstance(arg, ast.Starred):
-            args.append((value, Spot(scope.path, arg)))
+            args.append((value, Location(scope.path, arg)))
             continue
-        spot = Spot(scope.path, arg.value)
-        zipped = isinstance(callee, Ext) and callee.name == "builtins.zip"
+        spot = Location(scope.path, arg.value)
+        zipped = isinstance(callee, External) and callee.name == "builtins.zip"
         if zipped and len(node.args) == 1 and isinstance(value, Seq):
             columns = _columns(run, run.iterate(value, spot, scope))
             if columns is not None:
@@ -92,7 +102,7 @@ def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
     kwargs: dict[str, Arg] = {}
     for keyword in node.keywords:
         value = run.eval(keyword.value, scope)
-        spot = Spot(scope.path, keyword.value)
+        spot = Location(scope.path, keyword.value)
         if keyword.arg is not None:
             kwargs[keyword.arg] = (value, spot)
         elif isinstance(value, Dict):
@@ -105,11 +115,11 @@ def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
 
 
 def unknown_layer(
-    run: Interpreter, func: ast.Attribute, args: list[Arg], spot: Spot, scope: Scope
+    run: Interpreter, func: ast.Attribute, args: list[Arg], spot: Location, scope: Scope
 ) -> Value | None:
     """Return what `self.layer(x)` gives, a layer that a module got from code not known here."""
     owner = scope.names.get(func.value.id) if isinstance(func.value, ast.Name) else None
-    if not isinstance(owner, Obj) or owner.family != "module" or owner.node is None:
+    if not isinstance(owner, Instance) or owner.family != "module" or owner.node is None:
         return None
     if owner.attrs.get(func.attr) is not UNKNOWN:
         return None
@@ -117,10 +127,10 @@ def unknown_layer(
     if not operands:
         return None
     for value, _ in operands:
-        value.node.find().sure = True
+        value.node.find().is_tensor = True
     owner.stateful = True
     layer = Tensor(owner.node)
-    return run.operate([(layer, Spot(spot.path, func)), *operands], spot, False)
+    return run.operate([(layer, Location(spot.path, func)), *operands], spot, False)
 
 
 def apply(
@@ -128,20 +138,20 @@ def apply(
     callee: Value,
     args: list[Arg],
     kwargs: dict[str, Arg],
-    spot: Spot,
+    spot: Location,
     scope: Scope,
 ) -> Value:
     """Return the result of calling a value."""
     match callee:
         case Func():
             return functions.call_func(run, callee, args, kwargs, spot)
-        case Klass():
+        case Class():
             return instances.instantiate(run, callee, args, kwargs, spot, scope)
-        case Obj():
+        case Instance():
             return call_object(run, callee, args, kwargs, spot, scope)
         case Method():
             return call_method(run, callee, args, kwargs, spot, scope)
-        case Either(options=options):
+        case Union(options=options):
             joined: Value | None = None
             for option in options:
                 joined = run.join(joined, apply(run, option, args, kwargs, spot, scope))
@@ -149,7 +159,7 @@ def apply(
         case Partial():
             given = {**callee.kwargs, **kwargs}
             return apply(run, callee.callee, [*callee.args, *args], given, spot, scope)
-        case Ext(name=name):
+        case External(name=name):
             head, _, rest = name.partition(".")
             if head == "builtins":
                 return builtins.builtin(run, rest, args, kwargs, spot, scope)
@@ -159,13 +169,13 @@ def apply(
     called = getattr(spot.node, "func", None)
     if callee is UNKNOWN and isinstance(called, ast.Name):
         for value, _ in (*args, *kwargs.values()):
-            if isinstance(value, Tensor) and value.node.find().sure:
-                run.record(Handed(Spot(spot.path, called), value.node, scope))
+            if isinstance(value, Tensor) and value.node.find().is_tensor:
+                run.record(Handed(Location(spot.path, called), value.node, scope))
     return callee if callee is NOTHING else UNKNOWN
 
 
 def call_parameter(
-    run: Interpreter, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Location
 ) -> Value:
     """Call something that a caller passed: most likely a module or a loss."""
     callee.doubt = Doubt.OTHER  # a tensor is not called
@@ -173,7 +183,7 @@ def call_parameter(
         if isinstance(value, Tensor):
             run.graph.meet(
                 callee.node,
-                Spot(spot.path, spot.node),
+                Location(spot.path, spot.node),
                 value.node,
                 where,
                 spot,
@@ -183,7 +193,12 @@ def call_parameter(
 
 
 def call_object(
-    run: Interpreter, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call an instance: a module's `forward`, or `__call__`."""
     if callee.family == "module":
@@ -209,13 +224,13 @@ def call_object(
 
 
 def method(
-    run: Interpreter, owner: Obj, name: str, scope: Scope, where: ast.AST, *args: Value
+    run: Interpreter, owner: Instance, name: str, scope: Scope, where: ast.AST, *args: Value
 ) -> Value:
     """Call a method of an instance with these values."""
     found = owner.cls.lookup(name) if owner.cls is not None else None
     if not isinstance(found, Func):
         return UNKNOWN
-    spot = Spot(scope.path, where)
+    spot = Location(scope.path, where)
     return functions.call_func(
         run, Func(found.node, found.scope, owner, found.cls), [(a, spot) for a in args], {}, spot
     )
@@ -226,7 +241,7 @@ def call_method(
     callee: Method,
     args: list[Arg],
     kwargs: dict[str, Arg],
-    spot: Spot,
+    spot: Location,
     scope: Scope,
 ) -> Value:
     """Call a method of a tensor, a module, a container or a library's object."""
@@ -236,9 +251,9 @@ def call_method(
             return tensor_methods.tensor_method(
                 run, receiver, name, args, kwargs, callee.spot, spot, scope
             )
-        case Obj(family="module") | Obj(family="owned"):
+        case Instance(family="module") | Instance(family="owned"):
             return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
-        case Obj():
+        case Instance():
             own = classes.tuple_method(run, receiver, name, kwargs)
             if own is not None:
                 return own
@@ -249,7 +264,7 @@ def call_method(
             return libraries.library_method(run, receiver, name, args, kwargs, spot, scope)
         case Super(obj=obj):
             return _method_of_super(run, obj, name, args, kwargs, spot, scope)
-        case Klass():
+        case Class():
             return instances.class_method(run, receiver, name, args, kwargs, spot, scope)
         case Seq():
             return builtin_types.sequence_method(run, receiver, name, args, spot, scope)
@@ -265,23 +280,28 @@ def call_method(
 
 
 def _method_of_super(
-    run: Interpreter, obj: Value, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    obj: Value,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call a method that an instance has from a library, or from Python itself."""
-    if isinstance(obj, Obj) and obj.family == "module":
+    if isinstance(obj, Instance) and obj.family == "module":
         if name == "__init__":
             nn.module_arguments(run, obj, args, kwargs)
             return NONE
         if name == "forward":
             return nn.call_module(run, obj, args, kwargs, spot, scope)
         return module_methods.module_method(run, obj, name, args, kwargs, spot, scope)
-    if name == "__new__" and args and isinstance(args[0][0], Klass):
+    if name == "__new__" and args and isinstance(args[0][0], Class):
         made = instances.new_object(run, args[0][0], spot, scope)
         if made.cls is not None and made.cls.lookup("__init__") is None:
             classes.fill(run, made, args[1:], kwargs, spot, scope)
         return made
-    if not isinstance(obj, Obj):
+    if not isinstance(obj, Instance):
         return NONE
     held = classes.contents(obj)
     if held is not None:
@@ -295,7 +315,7 @@ def _method_of_super(
 
 
 def _method_of_iterator(
-    run: Interpreter, owner: Iter, name: str, args: list[Arg], spot: Spot, scope: Scope
+    run: Interpreter, owner: Iter, name: str, args: list[Arg], spot: Location, scope: Scope
 ) -> Value:
     if name == "next" and not args:
         run.record(OldName(spot, None, scope, "next"))
@@ -305,7 +325,7 @@ def _method_of_iterator(
 
 
 def _method_of_text(
-    run: Interpreter, text: str, name: str, args: list[Arg], spot: Spot, scope: Scope
+    run: Interpreter, text: str, name: str, args: list[Arg], spot: Location, scope: Scope
 ) -> Value:
     if name in ("split", "rsplit", "splitlines"):
         return Seq("list", None, SCALAR)
@@ -325,9 +345,9 @@ def _members(run: Interpreter, row: Value) -> list[Value]:
     """Return the members of a row; of one that may be either of several, each joined."""
     if isinstance(row, Seq):
         return row.items or []
-    if isinstance(row, Obj) and not row.family:
+    if isinstance(row, Instance) and not row.family:
         return list(row.attrs.values())  # a named tuple
-    rows = [_members(run, option) for option in row.options] if isinstance(row, Either) else []
+    rows = [_members(run, option) for option in row.options] if isinstance(row, Union) else []
     if len({len(each) for each in rows}) != 1:
         return []
     return [reduce(run.join, column) for column in zip(*rows, strict=True)]
@@ -343,7 +363,7 @@ def _room(callee: Value, node: ast.Call) -> int:
     return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
 
 
-def _computed(node: Node) -> bool:
+def _computed(node: PlaceVar) -> bool:
     """Tell whether something was computed with a value, under a name that it may go by, too."""
     root = node.find()
     return bool(root.meets) or any(other.find().meets for other in root.flows_to)

@@ -8,9 +8,9 @@ from collections.abc import Collection
 
 from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.events import Loaded
-from samedevice.places.focus import Focus
+from samedevice.places.focus import PartialAnalysis
 from samedevice.places.interpret import Interpreter
-from samedevice.places.objects import Either, Func, Obj, Scope
+from samedevice.places.objects import Func, Instance, Scope, Union
 from samedevice.places.values import (
     NONE,
     NOTHING,
@@ -54,8 +54,8 @@ _LOADED = "an entry of a loaded file"
 _KINDS: dict[type[Value], int] = {
     Unknown: _UNKNOWN,
     Tensor: _LOOK,
-    Either: _LOOK,
-    Obj: _LOOK,
+    Union: _LOOK,
+    Instance: _LOOK,
     Const: _LOOK,
     Array: 4,
     Scalar: 8,
@@ -81,7 +81,7 @@ class Watcher(Interpreter):
         self,
         project: Project,
         program: frozenset[str] | None = None,
-        focus: Focus | None = None,
+        focus: PartialAnalysis | None = None,
     ) -> None:
         super().__init__(project, program, focus)
         self._in_calls: defaultdict[ast.AST, int] = defaultdict(int)
@@ -98,9 +98,9 @@ class Watcher(Interpreter):
             kind = _FINE
             if value.__class__ is Const:
                 kind = _CONSTANT if value is not NONE else _FINE
-            elif value.__class__ is Obj:
+            elif value.__class__ is Instance:
                 kind = _FOREIGN if value.family in _NO_TENSORS else _FINE
-            elif self.symbolic or value.__class__ is Either or value.packed:  # type: ignore[attr-defined]
+            elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
@@ -133,16 +133,16 @@ class Watcher(Interpreter):
 
 def _other(value: Value) -> str:
     """Return what a value is if that is no tensor and no module, else ""."""
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         return next(filter(None, map(_other, value.options)), "")
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
             return _TEXTS[_ELSEWHERE]
-        loaded = value.packed and isinstance(value.site, Loaded)
-        return _LOADED if loaded and not value.node.find().sure else ""
+        loaded = value.opaque and isinstance(value.site, Loaded)
+        return _LOADED if loaded and not value.node.find().is_tensor else ""
     if value is NONE or value is NOTHING:
         return ""  # None has no device that could be asked for, and nobody meets a member of []
-    if isinstance(value, Obj):
+    if isinstance(value, Instance):
         return _TEXTS[_FOREIGN] if value.family in _NO_TENSORS else ""
     return _TEXTS.get(
         _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, TypeGuard
 from samedevice import syntax
 from samedevice.places import arithmetic, devices
 from samedevice.places.events import BranchTaken
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.markers import VISIBLE, markers
-from samedevice.places.objects import Ext, Obj, Scope
-from samedevice.places.values import Choice, Const, Device, Flag, Option, PlannedDefinition, Value
+from samedevice.places.objects import External, Instance, Scope
+from samedevice.places.values import (
+    Choice,
+    CliOption,
+    Const,
+    Device,
+    DeviceTest,
+    PlannedDefinition,
+    Value,
+)
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -32,7 +40,7 @@ def switch(target: ast.expr, value: Value) -> Value:
     """Return a flag for `USE_CUDA = True`, which is there to be edited by hand."""
     if isinstance(value, Const) and isinstance(value.value, bool):
         if isinstance(target, ast.Name) and _SWITCH.fullmatch(target.id):
-            return Flag(asks=False, choice=True)
+            return DeviceTest(asks=False, choice=True)
     return value
 
 
@@ -44,9 +52,9 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         return False
     if not moves(node.body) or moves(node.orelse):
         return False
-    if not (run.symbolic and isinstance(scope.self_value, Obj)):
-        run.offers.append(Spot(scope.path, node))  # a class that nobody uses offers nothing
-    run.record(BranchTaken(Spot(scope.path, node), None, scope, positive=None))
+    if not (run.symbolic and isinstance(scope.self_value, Instance)):
+        run.offers.append(Location(scope.path, node))  # a class that nobody uses offers nothing
+    run.record(BranchTaken(Location(scope.path, node), None, scope, positive=None))
     return True
 
 
@@ -58,14 +66,14 @@ def offer(
     That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
     one of them says whether to use the accelerator, or which one.
     """
-    if not isinstance(value, (Flag, Option, Obj)):
+    if not isinstance(value, (DeviceTest, CliOption, Instance)):
         return
-    if isinstance(value, Obj) and value.family != "namespace":
+    if isinstance(value, Instance) and value.family != "namespace":
         return
     flags, indexes = _choices(run, ast.unparse(target), value, scope)
     if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
         return
-    spot = Spot(scope.path, statement)
+    spot = Location(scope.path, statement)
     run.offers.append(spot)
     names = words(run, scope.path)
     if "device" in names or not _in_line(statement, scope):
@@ -75,7 +83,7 @@ def offer(
     if not torch:
         return
     choice = (flags or indexes)[0][0]
-    owner: Scope | Obj | None = scope
+    owner: Scope | Instance | None = scope
     name = "device"
     if "." in choice and (scope.func is not None or shared):
         # Whatever receives the options receives the device.
@@ -85,9 +93,9 @@ def offer(
         return
     if scope.cls is not None and _set_later(run, scope.path, choice):
         return
-    before = (owner.attrs if isinstance(owner, Obj) else owner.names).get("device")
+    before = (owner.attrs if isinstance(owner, Instance) else owner.names).get("device")
     values = scope.globals.names.values()
-    new = not any(isinstance(v, Ext) and v.name == "torch" for v in values)
+    new = not any(isinstance(v, External) and v.name == "torch" for v in values)
     planned = _planned(run, flags, indexes, PlannedDefinition(spot, name, torch, imports_torch=new))
     if not planned.index and isinstance(before, Device) and before.planned is not None:
         index, absent = before.planned.index, before.planned.index_absent
@@ -97,7 +105,7 @@ def offer(
     for _, flag in flags:
         flag.decides = device
     device.planned = planned
-    if isinstance(owner, Obj):
+    if isinstance(owner, Instance):
         owner.attrs["device"] = device
     else:
         owner.names["device"] = device
@@ -105,20 +113,20 @@ def offer(
 
 def _choices(
     run: Interpreter, code: str, value: Value, scope: Scope
-) -> tuple[list[tuple[str, Flag]], list[tuple[str, Option]]]:
+) -> tuple[list[tuple[str, DeviceTest]], list[tuple[str, CliOption]]]:
     """Return the switches and the indexes among what is bound, by how they are written."""
-    flags: list[tuple[str, Flag]] = []
-    indexes: list[tuple[str, Option]] = []
+    flags: list[tuple[str, DeviceTest]] = []
+    indexes: list[tuple[str, CliOption]] = []
     for name, member in _members(code, value):
-        if isinstance(member, Flag) and member.choice:
+        if isinstance(member, DeviceTest) and member.choice:
             flags.append((name, member))
-        elif isinstance(member, Option) and is_index(run, name, member, scope.path):
+        elif isinstance(member, CliOption) and is_index(run, name, member, scope.path):
             indexes.append((name, member))
     return flags, indexes
 
 
 def _planned(
-    run: Interpreter, flags: list[tuple[str, Flag]], indexes: list[tuple[str, Option]],
+    run: Interpreter, flags: list[tuple[str, DeviceTest]], indexes: list[tuple[str, CliOption]],
     planned: PlannedDefinition,
 ) -> PlannedDefinition:  # fmt: skip
     """Return a definition with what decides whether to use the accelerator, and which."""
@@ -136,7 +144,7 @@ def _planned(
     return replace(planned, choices=tuple(choices), asks=asks, switch=switch)
 
 
-def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Obj | None:
+def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Instance | None:
     """Return the options that the device goes into, or None where it cannot.
 
     An attribute that is there has a meaning of its own, and a module writes no settings.
@@ -144,13 +152,13 @@ def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Obj |
     if names & {"vars", "__dict__"}:
         return None
     writer = scope.self_value
-    if code != "self" and isinstance(writer, Obj) and writer.family == "module":
+    if code != "self" and isinstance(writer, Instance) and writer.family == "module":
         return None
     found = run.eval(ast.parse(code, mode="eval").body, scope)
-    known = found.attrs.get("device") if isinstance(found, Obj) else None
+    known = found.attrs.get("device") if isinstance(found, Instance) else None
     if known is not None and not (isinstance(known, Device) and known.planned is not None):
         return None
-    return found if isinstance(found, Obj) else None
+    return found if isinstance(found, Instance) else None
 
 
 def hides(
@@ -171,10 +179,10 @@ def hides(
     torch = _torch(scope, set(), False)
     if scope.func is None and not torch and _imports_behind(line, scope):
         return  # no code can have asked for a GPU yet
-    spot = Spot(scope.path, line)
+    spot = Location(scope.path, line)
     run.offers.append(spot)
     for value in tuple(scope.names.values()):
-        known = value.attrs.get("device") if isinstance(value, Obj) else value
+        known = value.attrs.get("device") if isinstance(value, Instance) else value
         if isinstance(known, Device) and known.planned is not None:
             if known.planned.spot.path == scope.path:  # not one that another file defines
                 known.planned = replace(known.planned, spot=spot)
@@ -191,10 +199,10 @@ def hides(
     scope.names["device"] = device
 
 
-def overruled(owner: Obj, attr: str, value: Value) -> None:
+def overruled(owner: Instance, attr: str, value: Value) -> None:
     """Forget the device that a choice was to define, where another value replaces that."""
     old = owner.attrs.get(attr)
-    if not isinstance(old, Flag) or old.decides is None or isinstance(value, Flag):
+    if not isinstance(old, DeviceTest) or old.decides is None or isinstance(value, DeviceTest):
         return
     old.decides.partial = True
     if owner.attrs.get("device") is old.decides:
@@ -203,7 +211,7 @@ def overruled(owner: Obj, attr: str, value: Value) -> None:
 
 def _members(code: str, value: Value) -> Iterator[tuple[str, Value]]:
     """Return what is chosen with its code: a value itself, or parsed options one by one."""
-    if isinstance(value, Obj):
+    if isinstance(value, Instance):
         for attr, member in value.attrs.items():
             yield f"{code}.{attr}", member
     else:
@@ -213,7 +221,7 @@ def _members(code: str, value: Value) -> Iterator[tuple[str, Value]]:
 def _torch(scope: Scope, names: set[str], shared: bool) -> str:
     """Return torch's name in a file, also where others would make it import torch first."""
     for name, value in scope.globals.names.items():
-        if isinstance(value, Ext) and value.name == "torch":
+        if isinstance(value, External) and value.name == "torch":
             return name
     wanted = shared and scope.func is None and "torch" not in names
     return "torch" if wanted else ""
@@ -244,14 +252,14 @@ def handed_on(run: Interpreter, code: str, path: str) -> bool:
     )
 
 
-def is_index(run: Interpreter, code: str, option: Option, path: str) -> bool:
+def is_index(run: Interpreter, code: str, option: CliOption, path: str) -> bool:
     """Tell whether an option says which GPU to use, by how a program uses it."""
     if option.value is not None and type(option.value) not in (int, str):
         return False
     return code in indexes(run, path)
 
 
-def _index_test(run: Interpreter, code: str, option: Option, path: str) -> list[Choice]:
+def _index_test(run: Interpreter, code: str, option: CliOption, path: str) -> list[Choice]:
     """Return the condition under which an index stands for a GPU, if there is one."""
     for other in run.project.programs.get(path, frozenset((path,))):
         for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from samedevice.places import assignment, attributes, calls, functions, subscripts
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import builtins
-from samedevice.places.objects import Ext, Func, Klass, Method, Obj, Scope
+from samedevice.places.objects import Class, External, Func, Instance, Method, Scope
 from samedevice.places.values import DEVICE, NONE, UNKNOWN, Arg, Const, Dict, Seq, Tensor, Value
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Field:
     init_only: bool  # it is handed to `__post_init__`, and not kept
 
 
-def fields(klass: Klass) -> list[Field]:
+def fields(klass: Class) -> list[Field]:
     """Return the fields that a class declares, those of its bases first."""
     found: dict[str, Field] = {}
     for each in reversed(klass.mro()):
@@ -56,12 +56,12 @@ def fields(klass: Klass) -> list[Field]:
 
 
 def _is_field(value: Value | None) -> bool:
-    return isinstance(value, Obj) and value.family == FIELD
+    return isinstance(value, Instance) and value.family == FIELD
 
 
 def _positional(value: Value | None) -> bool:
     """Tell whether the constructor takes a field by position."""
-    if not isinstance(value, Obj) or value.family != FIELD:
+    if not isinstance(value, Instance) or value.family != FIELD:
         return True
     init, only = value.kwargs.get("init"), value.kwargs.get("kw_only")
     return not (isinstance(init, Const) and not init.value) and not (
@@ -83,7 +83,7 @@ _KINDS = {
 _CONTENTS = "[]"
 
 
-def contents(owner: Obj) -> Seq | Dict | None:
+def contents(owner: Instance) -> Seq | Dict | None:
     """Return the members of an instance that is a list or a mapping, or None of any other."""
     if owner.cls is None or owner.family or owner.cls.kind not in CONTAINERS:
         return None
@@ -94,7 +94,12 @@ def contents(owner: Obj) -> Seq | Dict | None:
 
 
 def fill_contents(
-    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    made: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> None:
     """Give an instance the members that a list's or a mapping's constructor takes."""
     assert made.cls is not None
@@ -105,8 +110,8 @@ def fill_contents(
 
 
 def inherited(
-    run: Interpreter, owner: Obj, held: Seq | Dict, name: str, args: list[Arg],
-    kwargs: dict[str, Arg], spot: Spot, scope: Scope,
+    run: Interpreter, owner: Instance, held: Seq | Dict, name: str, args: list[Arg],
+    kwargs: dict[str, Arg], spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """Return what a method gives that a class inherits from a list or a mapping."""
     if name == "__init__":
@@ -125,12 +130,12 @@ def inherited(
     return calls.call_method(run, Method(held, name, spot), args, kwargs, spot, scope)
 
 
-def _enumerate(run: Interpreter, klass: Klass) -> None:
+def _enumerate(run: Interpreter, klass: Class) -> None:
     """Make members of what an enum's body binds.
 
     A number or a text stays its own member, unless the class has methods for its members.
     """
-    plain = {base.name for base in klass.bases if isinstance(base, Ext)} == {"enum.Enum"}
+    plain = {base.name for base in klass.bases if isinstance(base, External)} == {"enum.Enum"}
     held = klass.names.values()
     acts = plain and any(isinstance(value, Func) and not value.static for value in held)
     texts = [str(value.value) for value in held if isinstance(value, Const)]
@@ -144,24 +149,24 @@ def _enumerate(run: Interpreter, klass: Klass) -> None:
                 continue
         if value is None or isinstance(value, Func) or isinstance(value, Const) and not acts:
             continue
-        member = klass.names[name] = Obj("", klass.node.name, klass)
+        member = klass.names[name] = Instance("", klass.node.name, klass)
         member.attrs.update(value=value, name=Const(name))
         init = klass.lookup("__init__")
         if isinstance(init, Func):
-            spot = Spot(klass.scope.path, statement)
+            spot = Location(klass.scope.path, statement)
             several = isinstance(value, Seq) and value.kind == "tuple" and value.items is not None
             given = value.items if several and isinstance(value, Seq) else [value]
             args = [(part, spot) for part in given or []]
             functions.call_func(run, Func(init.node, init.scope, member, init.cls), args, {}, spot)
 
 
-def declare(run: Interpreter, klass: Klass, scope: Scope) -> None:
+def declare(run: Interpreter, klass: Class, scope: Scope) -> None:
     """Do what Python does when a class has been made: its metaclass, its bases, its kind."""
     for base in klass.bases:
-        if isinstance(base, Klass):
+        if isinstance(base, Class):
             klass.kind = klass.kind or base.kind
             klass.meta = klass.meta or base.meta
-        elif isinstance(base, Ext):
+        elif isinstance(base, External):
             klass.kind = klass.kind or _KINDS.get(base.name, "")
     if klass.kind == ENUM:
         _enumerate(run, klass)
@@ -169,30 +174,35 @@ def declare(run: Interpreter, klass: Klass, scope: Scope) -> None:
     for keyword in klass.node.keywords:
         value = run.eval(keyword.value, scope)
         if keyword.arg == "metaclass":
-            klass.meta = value if isinstance(value, Klass) else klass.meta
+            klass.meta = value if isinstance(value, Class) else klass.meta
         elif keyword.arg is not None:
-            given[keyword.arg] = value, Spot(scope.path, keyword.value)
+            given[keyword.arg] = value, Location(scope.path, keyword.value)
     for base in klass.mro()[1:]:
         hook = base.names.get("__init_subclass__")
         if isinstance(hook, Func):
             bound = Func(hook.node, hook.scope, klass, hook.cls, "classmethod")
-            functions.call_func(run, bound, [], given, Spot(scope.path, klass.node))
+            functions.call_func(run, bound, [], given, Location(scope.path, klass.node))
             break
 
 
 def made_by_new(
-    run: Interpreter, klass: Klass, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, klass: Class, args: list[Arg], kwargs: dict[str, Arg], spot: Location
 ) -> Value | None:
     """Return what the class's own `__new__` gives, if it has one whose result is known."""
     new = klass.lookup("__new__")
     if klass.family or not isinstance(new, Func):
         return None
     found = functions.call_func(run, Func(new.node, new.scope, klass, new.cls), args, kwargs, spot)
-    return found if isinstance(found, (Obj, Tensor)) else None
+    return found if isinstance(found, (Instance, Tensor)) else None
 
 
 def fill(
-    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    made: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> None:
     """Give an instance the attributes that a generated constructor sets."""
     assert made.cls is not None
@@ -215,7 +225,7 @@ def fill(
     after_init(run, made, [(given.get(name, UNKNOWN), spot) for name in init_only], spot)
 
 
-def after_init(run: Interpreter, made: Obj, args: list[Arg], spot: Spot) -> None:
+def after_init(run: Interpreter, made: Instance, args: list[Arg], spot: Location) -> None:
     """Call what a dataclass runs after its constructor."""
     assert made.cls is not None
     for name in ("__post_init__", "__attrs_post_init__"):
@@ -224,9 +234,9 @@ def after_init(run: Interpreter, made: Obj, args: list[Arg], spot: Spot) -> None
             functions.call_func(run, Func(hook.node, hook.scope, made, hook.cls), args, {}, spot)
 
 
-def _default(run: Interpreter, value: Value | None, spot: Spot, scope: Scope) -> Value | None:
+def _default(run: Interpreter, value: Value | None, spot: Location, scope: Scope) -> Value | None:
     """Return the default of a field, as far as a call of `field` shows it."""
-    if not isinstance(value, Obj) or value.family != FIELD:
+    if not isinstance(value, Instance) or value.family != FIELD:
         return None
     factory = value.kwargs.get("default_factory") or value.kwargs.get("factory")
     if factory is not None:
@@ -234,9 +244,11 @@ def _default(run: Interpreter, value: Value | None, spot: Spot, scope: Scope) ->
     return value.kwargs.get("default")
 
 
-def replaced(run: Interpreter, owner: Obj, kwargs: dict[str, Arg], spot: Spot | None) -> Obj:
+def replaced(
+    run: Interpreter, owner: Instance, kwargs: dict[str, Arg], spot: Location | None
+) -> Instance:
     """Return a copy of an instance with some attributes replaced."""
-    made = Obj(owner.family, owner.name, owner.cls, owner.fact)
+    made = Instance(owner.family, owner.name, owner.cls, owner.fact)
     made.attrs = {**owner.attrs, **{name: value for name, (value, _) in kwargs.items()}}
     if spot is not None and made.cls is not None:
         after_init(run, made, [], spot)
@@ -245,7 +257,7 @@ def replaced(run: Interpreter, owner: Obj, kwargs: dict[str, Arg], spot: Spot | 
 
 def tuple_items(owner: Value) -> list[Value] | None:
     """Return the members of a named tuple, or None of anything else."""
-    if not isinstance(owner, Obj) or owner.cls is None or owner.cls.kind != TUPLE:
+    if not isinstance(owner, Instance) or owner.cls is None or owner.cls.kind != TUPLE:
         return None
     return [
         owner.attrs.get(field.name) or owner.cls.lookup(field.name) or UNKNOWN
@@ -253,7 +265,9 @@ def tuple_items(owner: Value) -> list[Value] | None:
     ]
 
 
-def tuple_method(run: Interpreter, owner: Obj, name: str, kwargs: dict[str, Arg]) -> Value | None:
+def tuple_method(
+    run: Interpreter, owner: Instance, name: str, kwargs: dict[str, Arg]
+) -> Value | None:
     """Return what the methods of named tuples give, or None."""
     items = tuple_items(owner)
     if items is None or owner.cls is None:
@@ -282,7 +296,7 @@ def pattern(name: ast.AST) -> str:
     return "*"
 
 
-def got(run: Interpreter, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+def got(run: Interpreter, args: list[Arg], spot: Location, scope: Scope) -> Value:
     """Return what `getattr(owner, name, default)` gives."""
     if len(args) < 2:
         return UNKNOWN
@@ -290,10 +304,10 @@ def got(run: Interpreter, args: list[Arg], spot: Spot, scope: Scope) -> Value:
     default = args[2][0] if len(args) > 2 else None
     if isinstance(key, Const) and isinstance(key.value, str):
         found = attributes.attribute(run, owner, key.value, spot, scope)
-        lacks = isinstance(found, Method) and isinstance(owner, Obj) and not owner.family
+        lacks = isinstance(found, Method) and isinstance(owner, Instance) and not owner.family
         return default if default is not None and lacks else found
     joined = default
-    if isinstance(owner, Obj):
+    if isinstance(owner, Instance):
         asked = pattern(where.node)
         for value in matching(owner, asked) if asked.strip("*") else ():
             joined = run.join(joined, value)
@@ -302,14 +316,14 @@ def got(run: Interpreter, args: list[Arg], spot: Spot, scope: Scope) -> Value:
     return run.join(joined, UNKNOWN) if joined is default else joined
 
 
-def matching(owner: Obj, asked: str) -> Iterator[Value]:
+def matching(owner: Instance, asked: str) -> Iterator[Value]:
     """Return the attributes that a name with unknown parts may mean."""
     for name, value in owner.attrs.items():
         if name == asked or fnmatchcase(name, asked):
             yield value
 
 
-def by_pattern(owner: Obj, attr: str) -> Value | None:
+def by_pattern(owner: Instance, attr: str) -> Value | None:
     """Return the attribute that was set by a name that was computed, perhaps this one."""
     for name, value in owner.attrs.items():
         if isinstance(name, str) and "*" in name and name.strip("*") and fnmatchcase(attr, name):
@@ -317,20 +331,22 @@ def by_pattern(owner: Obj, attr: str) -> Value | None:
     return None
 
 
-def put(run: Interpreter, owner: Value, key: Arg, value: Value, spot: Spot, scope: Scope) -> None:
+def put(
+    run: Interpreter, owner: Value, key: Arg, value: Value, spot: Location, scope: Scope
+) -> None:
     """Do what `setattr(owner, key, value)` does."""
     if isinstance(key[0], Const):
         name = str(key[0].value)
     else:
         name = pattern(key[1].node)
-        if isinstance(owner, Obj) and name in owner.attrs and name.strip("*"):
+        if isinstance(owner, Instance) and name in owner.attrs and name.strip("*"):
             value = run.join(owner.attrs[name], value)
     statement = spot.node
     assert isinstance(statement, ast.AST)
     assignment.set_attribute(run, owner, name, value, scope, statement)  # type: ignore[arg-type]
 
 
-def members(owner: Obj) -> Seq | None:
+def members(owner: Instance) -> Seq | None:
     """Return a named tuple as a tuple, or None."""
     items = tuple_items(owner)
     return Seq("tuple", items) if items is not None else None

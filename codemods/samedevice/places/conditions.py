@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from samedevice.places import narrowing, operators
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import ArmTaken, DeviceChosen, DeviceOf
-from samedevice.places.graph import Place, Spot
-from samedevice.places.objects import Either, Func, Klass, Obj, Scope
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import Class, Func, Instance, Scope, Union
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
     SCALAR,
     UNKNOWN,
+    CliOption,
     Const,
     Device,
-    Flag,
-    Option,
+    DeviceTest,
     Scalar,
     Tensor,
     Value,
@@ -43,13 +43,13 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
             if chosen is not None:
                 return chosen
     values = [run.eval(part, scope) for part in node.values]
-    flags = [v for v in values if isinstance(v, Flag)]
+    flags = [v for v in values if isinstance(v, DeviceTest)]
     if len({flag.positive for flag in flags}) > 1:
         return SCALAR  # there is an accelerator, but it is not to be used
     if flags and isinstance(node.op, ast.And):
         choice = len(flags) < len(values) or any(flag.choice for flag in flags)
-        return Flag(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
-    if flags and all(isinstance(v, Flag) or truth(v) is False for v in values):
+        return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
+    if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
         return flags[0]
     if isinstance(node.op, ast.Or):
         first = values[0]
@@ -68,14 +68,14 @@ def _and_or(
     if not isinstance(moved, ast.Call):
         return None
     flag = run.eval(test, scope)
-    if not (isinstance(flag, Flag) and flag.positive):
+    if not (isinstance(flag, DeviceTest) and flag.positive):
         return None
     run.guarded += 1
     value = run.eval(moved, scope)
     run.guarded -= 1
-    if not isinstance(value, (Tensor, Obj, Either)):
+    if not isinstance(value, (Tensor, Instance, Union)):
         return None
-    spot = Spot(scope.path, node)
+    spot = Location(scope.path, node)
     run.record(ArmTaken(spot, None, scope, positive=True, choice=flag.choice))
     return value
 
@@ -84,11 +84,11 @@ def _and_or(
 def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.eval(node.operand, scope)
     if isinstance(node.op, ast.Not):
-        if isinstance(value, Flag):
-            return Flag(not value.positive, asks=value.asks, choice=value.choice)
+        if isinstance(value, DeviceTest):
+            return DeviceTest(not value.positive, asks=value.asks, choice=value.choice)
         known = truth(value)
         return SCALAR if known is None else Const(not known)
-    own = operators.unary(run, node.op, value, Spot(scope.path, node), scope)
+    own = operators.unary(run, node.op, value, Location(scope.path, node), scope)
     if own is not None:
         return own
     if isinstance(value, Tensor):
@@ -107,7 +107,7 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
             return isinstance(value, Const) and _is_global(name, scope)
         case ast.Attribute(value=ast.Name(id="self"), attr=attr):
             owner = scope.self_value
-            own = isinstance(owner, Obj) and attr in owner.attrs
+            own = isinstance(owner, Instance) and attr in owner.attrs
             told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
             return isinstance(value, Const) and not told  # the call that made it says what it is
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
@@ -124,26 +124,26 @@ def _is_global(name: str, scope: Scope) -> bool:
 @evaluates(ast.IfExp)
 def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     test = run.eval(node.test, scope)
-    if isinstance(test, Flag):
+    if isinstance(test, DeviceTest):
         taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
-        spot = Spot(scope.path, node)
+        spot = Location(scope.path, node)
         run.record(ArmTaken(spot, None, scope, positive=test.positive, choice=test.choice))
         run.guarded += 1
         value = run.eval(taken, scope)
         run.guarded -= 1
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
-            return Flag(value.value, asks=test.asks, choice=test.choice)
+            return DeviceTest(value.value, asks=test.asks, choice=test.choice)
         if isinstance(value, Const) and isinstance(value.value, str):
             match = DEVICE.fullmatch(value.value)
             followed = _where_it_is(run, node, True, scope) if match else None
             if followed is not None:
                 return followed
             if match:
-                made = run.graph.node(Spot(scope.path, node))
-                run.graph.pin(made, Place.CENTRAL, Spot(scope.path, node))
-                run.record(DeviceChosen(Spot(scope.path, node), made, scope))
-                return Device(made, Spot(scope.path, node), text=True, resolved=True)
+                made = run.graph.node(Location(scope.path, node))
+                run.graph.pin(made, Place.CENTRAL, Location(scope.path, node))
+                run.record(DeviceChosen(Location(scope.path, node), made, scope))
+                return Device(made, Location(scope.path, node), text=True, resolved=True)
         if isinstance(value, Device):
             followed = _where_it_is(run, node, value.text, scope)
             if followed is not None:
@@ -157,7 +157,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         return run.eval(node.orelse, scope)
     left = _arm_of(run, node.test, True, node.body, scope)
     right = _arm_of(run, node.test, False, node.orelse, scope)
-    device = _either_device(run, left, right, Spot(scope.path, node))
+    device = _either_device(run, left, right, Location(scope.path, node))
     return device if device is not None else run.join(left, right)
 
 
@@ -186,13 +186,13 @@ def _where_it_is(run: Interpreter, node: ast.IfExp, text: bool, scope: Scope) ->
     owner = run.eval(asked.value, scope)
     if not isinstance(owner, Tensor):
         return None
-    found = Device(owner.node, Spot(scope.path, node), text=text, resolved=True)
-    spot = Spot(scope.path, node)
+    found = Device(owner.node, Location(scope.path, node), text=text, resolved=True)
+    spot = Location(scope.path, node)
     run.record(DeviceOf(spot, owner.node, scope, "is_cuda", of=asked.value, device=found))
     return found
 
 
-def _either_device(run: Interpreter, left: Value, right: Value, spot: Spot) -> Device | None:
+def _either_device(run: Interpreter, left: Value, right: Value, spot: Location) -> Device | None:
     """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
     texts = [v.value for v in (left, right) if isinstance(v, Const)]
     if len(texts) == 2 and all(isinstance(t, str) for t in texts):
@@ -205,11 +205,11 @@ def _either_device(run: Interpreter, left: Value, right: Value, spot: Spot) -> D
 
 def truth(value: Value) -> bool | None:
     """Return what a test is known to be."""
-    if isinstance(value, Option):
+    if isinstance(value, CliOption):
         return None
     if isinstance(value, Const):
         return bool(value.value)
-    if isinstance(value, (Obj, Func, Klass, Device)):
+    if isinstance(value, (Instance, Func, Class, Device)):
         return True
     return None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Either, Obj
+from samedevice.places.graph import Location
+from samedevice.places.objects import Instance, Union
 from samedevice.places.values import NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def tensors_in(
-    value: Value, spot: Spot, seen: set[Value] | None = None
-) -> list[tuple[Tensor, Spot]]:
+    value: Value, spot: Location, seen: set[Value] | None = None
+) -> list[tuple[Tensor, Location]]:
     """Return the tensors in a value, each with the expression it is written as, if it is.
 
     A container in `seen` is passed over: it may hold itself, or the same one many times.
@@ -32,10 +32,10 @@ def tensors_in(
             return [
                 pair
                 for member, elt in zip(value.items, elts, strict=True)
-                for pair in tensors_in(member, Spot(spot.path, elt), seen)
+                for pair in tensors_in(member, Location(spot.path, elt), seen)
             ]
         if isinstance(spot.node, ast.ListComp) and surely_tensor(value.element or NONE):
-            spot = Spot(spot.path, spot.node.elt)
+            spot = Location(spot.path, spot.node.elt)
         return [p for member in value.members() for p in tensors_in(member, spot, seen)]
     if isinstance(value, Iter):
         return tensors_in(value.element, spot, seen)
@@ -45,12 +45,12 @@ def tensors_in(
     return []
 
 
-def modules_in(value: Value | None, seen: set[Value] | None = None) -> list[Obj]:
+def modules_in(value: Value | None, seen: set[Value] | None = None) -> list[Instance]:
     """Return the modules in a value: one, or those in a container."""
-    if isinstance(value, Obj):
+    if isinstance(value, Instance):
         return [value] if value.family == "module" else []
-    if isinstance(value, Either):
-        return [o for o in value.options if isinstance(o, Obj) and o.family == "module"]
+    if isinstance(value, Union):
+        return [o for o in value.options if isinstance(o, Instance) and o.family == "module"]
     if isinstance(value, Iter):
         return modules_in(value.element, seen)
     seen = set() if seen is None else seen

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from samedevice.places.environment import Exits, Loop, State, Trail
-from samedevice.places.focus import Definitions, Focus, Unit
-from samedevice.places.graph import Graph, Node, Spot
+from samedevice.places.focus import Definitions, PartialAnalysis, Target
+from samedevice.places.graph import Graph, Location, PlaceVar
 from samedevice.places.lattice import Lattice
 from samedevice.places.lines import Lines
-from samedevice.places.objects import Func, Klass, Obj, Scope
+from samedevice.places.objects import Class, Func, Instance, Scope
 from samedevice.places.sites import Site
 from samedevice.places.summaries import Record
 from samedevice.places.values import Arg, Const, Device, FunctionNode, Value
@@ -31,31 +31,31 @@ class Context:
 
     project: Project
     program: frozenset[str] | None = None
-    focus: Focus | None = None
+    focus: PartialAnalysis | None = None
 
     # What comes out.
     graph: Graph = field(default_factory=Graph, init=False)
     sites: list[Site] = field(default_factory=list, init=False)
     files: dict[str, Scope] = field(default_factory=dict, init=False)
-    modules: list[Obj] = field(default_factory=list, init=False)
-    classes: list[Klass] = field(default_factory=list, init=False)
+    modules: list[Instance] = field(default_factory=list, init=False)
+    classes: list[Class] = field(default_factory=list, init=False)
     functions: list[Func] = field(default_factory=list, init=False)
     scopes: dict[FunctionNode, Scope] = field(default_factory=dict, init=False)
     all_scopes: dict[ast.AST, list[Scope]] = field(default_factory=dict, init=False)
     #: For each function, what was passed to it: the value, where it is written, and by whom.
-    arguments: dict[ast.AST, list[tuple[Node, Spot, ast.AST | None]]] = field(
+    arguments: dict[ast.AST, list[tuple[PlaceVar, Location, ast.AST | None]]] = field(
         default_factory=dict, init=False
     )
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
     #: Expensive arithmetic, and the file whose code asks for it.
-    seeds: list[tuple[Node, Spot, Scope, str]] = field(default_factory=list, init=False)
+    seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
     #: The nodes that each unit made.
-    work: dict[Unit, int] = field(default_factory=dict, init=False)
+    work: dict[Target, int] = field(default_factory=dict, init=False)
     #: What evaluated each function.
-    reached: dict[FunctionNode, set[Unit]] = field(default_factory=dict, init=False)
+    reached: dict[FunctionNode, set[Target]] = field(default_factory=dict, init=False)
 
     # Devices.
     consumed: dict[ast.AST, Device] = field(default_factory=dict, init=False)
@@ -65,17 +65,17 @@ class Context:
     named_literals: set[ast.AST] = field(default_factory=set, init=False)
     stored_literals: set[ast.AST] = field(default_factory=set, init=False)
     #: Constants that stand for an argument: the call that left it out, and the parameter.
-    left_out: dict[Const, tuple[Spot, str]] = field(default_factory=dict, init=False)
+    left_out: dict[Const, tuple[Location, str]] = field(default_factory=dict, init=False)
     #: Where the user's choice of a device is known.
-    offers: list[Spot] = field(default_factory=list, init=False)
+    offers: list[Location] = field(default_factory=list, init=False)
     #: Modules that go to the CPU and back.
-    wandering: list[Spot] = field(default_factory=list, init=False)
+    wandering: list[Location] = field(default_factory=list, init=False)
     #: Processes that compute with a module.
-    forks: list[Spot] = field(default_factory=list, init=False)
+    forks: list[Location] = field(default_factory=list, init=False)
     #: What a module holds in something that is no part of it: it does not move along.
-    held: list[Node] = field(default_factory=list, init=False)
+    held: list[PlaceVar] = field(default_factory=list, init=False)
     #: Modules with hooks, which see what it computes where it will be.
-    awaiting: list[Obj] = field(default_factory=list, init=False)
+    awaiting: list[Instance] = field(default_factory=list, init=False)
     default_device: bool = field(default=False, init=False)
     #: Files that set a default device, and those that import them.
     defaults: set[str] = field(default_factory=set, init=False)
@@ -85,12 +85,12 @@ class Context:
     inside: list[Arg] = field(default_factory=list, init=False)
 
     # Where the evaluation is.
-    unit: Unit = field(default=("", ""), init=False)
+    unit: Target = field(default=("", ""), init=False)
     running: list[str] = field(default_factory=list, init=False)
     stack: list[ast.AST] = field(default_factory=list, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
-    hosted: int = field(default=0, init=False)
-    constructing: int = field(default=0, init=False)
+    in_worker: int = field(default=0, init=False)
+    in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
     symbolic: int = field(default=0, init=False)
     conditional: int = field(default=0, init=False)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from samedevice import syntax
 from samedevice.places.events import Indexed, Literal, UndefinedDevice
-from samedevice.places.graph import Place, Spot
-from samedevice.places.objects import Ext, Scope
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import External, Scope
 from samedevice.places.values import (
     DEVICE,
     UNKNOWN,
     Arg,
+    CliOption,
     Const,
     Device,
-    Option,
-    Rank,
+    ProcessIndex,
     Scalar,
     Tensor,
     Value,
@@ -47,17 +47,17 @@ def indexed(
     run: Interpreter, node: ast.expr, index: Value, scope: Scope, *, text: bool = True
 ) -> Device:
     """Return the device that an expression with an index names (`f"cuda:{gpu}"`)."""
-    spot = Spot(scope.path, node)
+    spot = Location(scope.path, node)
     found = Device(run.graph.node(spot), spot, text=text)
     run.graph.pin(found.node, Place.CENTRAL, spot)
-    if isinstance(index, Rank):
+    if isinstance(index, ProcessIndex):
         found.rank = index
         of_rank(run, index, spot)
     run.snapshot(run.record(Indexed(spot, found.node, scope, device=found)), scope)
     return found
 
 
-def of_rank(run: Interpreter, rank: Rank, spot: Spot) -> Device:
+def of_rank(run: Interpreter, rank: ProcessIndex, spot: Location) -> Device:
     """Return the device that the number of a process means."""
     if rank.device is None:
         rank.device = Device(run.graph.node(spot), spot, resolved=True)
@@ -67,7 +67,7 @@ def of_rank(run: Interpreter, rank: Rank, spot: Spot) -> Device:
 
 
 def as_device(
-    run: Interpreter, value: Value, spot: Spot, scope: Scope, *, sure: bool
+    run: Interpreter, value: Value, spot: Location, scope: Scope, *, sure: bool
 ) -> Device | None:
     """Return the device that a value means where a device is expected.
 
@@ -81,13 +81,13 @@ def as_device(
             if value.spot is not None:
                 run.meant.add(value.spot.node)
             return value
-        case Rank():
+        case ProcessIndex():
             return of_rank(run, value, spot)
         case Tensor():
             if not value.names_device:
                 value.names_device = True
                 renamed(value, spot, scope)
-            value.node.find().sure = True
+            value.node.find().is_tensor = True
             return Device(value.node, spot, resolved=True)
         case Const(value=None) | Const(value=bool()):
             return None
@@ -95,7 +95,7 @@ def as_device(
             return device_literal(run, text, value, spot, scope)
         case Const(value=int() as index):
             return device_literal(run, f"cuda:{index}", value, spot, scope)
-        case Ext(name=name) if _DTYPE.fullmatch(name):
+        case External(name=name) if _DTYPE.fullmatch(name):
             return None
         case Scalar() if not sure and says_dtype(spot):
             return None  # `x.to(y.dtype)`
@@ -103,7 +103,7 @@ def as_device(
         if value is UNKNOWN and isinstance(spot.node, ast.Name):
             undefined(run, spot, scope)
         node = run.graph.node(spot)
-        node.sure = False
+        node.is_tensor = False
         known = sure or _speaks_of_device(run, spot.node)
         known = known and not _of_something(spot.node)
         run.graph.pin(node, Place.CENTRAL if known else Place.UNKNOWN, spot)
@@ -113,7 +113,7 @@ def as_device(
     return None
 
 
-def renamed(value: Tensor, spot: Spot, scope: Scope) -> None:
+def renamed(value: Tensor, spot: Location, scope: Scope) -> None:
     """Bind a name again, now that its value is known to name a device."""
     if isinstance(spot.node, ast.Name):
         level: Scope | None = scope
@@ -123,7 +123,7 @@ def renamed(value: Tensor, spot: Spot, scope: Scope) -> None:
             level.names[spot.node.id] = value
 
 
-def undefined(run: Interpreter, spot: Spot, scope: Scope) -> None:
+def undefined(run: Interpreter, spot: Location, scope: Scope) -> None:
     """Note a name that stands for a device and is bound nowhere yet."""
     assert isinstance(spot.node, ast.Name)
     name = spot.node.id
@@ -158,10 +158,10 @@ def _speaks_of_device(run: Interpreter, node: ast.AST) -> bool:
 
 
 def device_literal(
-    run: Interpreter, text: str, value: Const, spot: Spot, scope: Scope
+    run: Interpreter, text: str, value: Const, spot: Location, scope: Scope
 ) -> Device | None:
     """Return the device that a string or index names, one for each place it is written."""
-    if isinstance(value, Option):
+    if isinstance(value, CliOption):
         if value.device is None:
             chosen = run.graph.node(value.spot or spot)
             run.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
@@ -201,7 +201,12 @@ def device_literal(
 
 
 def moved_to(
-    run: Interpreter, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Device | None:
     """Return the device that `.to(...)`, `.cuda(...)`, `.cpu()` or `.type(...)` names."""
     if name == "cpu":
@@ -236,7 +241,7 @@ def moved_to(
     return as_device(run, *other, scope, sure=True) if other is not None else None
 
 
-def says_dtype(spot: Spot) -> bool:
+def says_dtype(spot: Location) -> bool:
     """Tell whether an expression means a type rather than a device."""
     return "type" in syntax.dotted(spot.node)
 
@@ -248,7 +253,7 @@ def legacy_type(args: list[Arg]) -> str:
 
 def tensor_type(value: Value) -> str:
     """Return the tensor type that a default is set to ("torch.DoubleTensor"), or ""."""
-    name = value.name if isinstance(value, Ext) else ""
+    name = value.name if isinstance(value, External) else ""
     if isinstance(value, Const) and isinstance(value.value, str):
         name = value.value
     return name if name.startswith("torch.") and name.endswith("Tensor") else ""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from samedevice.places.objects import Names, Scope
+from samedevice.places.objects import Environment, Scope
 from samedevice.places.values import Dict, Seq, Value
 
 #: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
-Target = dict[Any, Value] | Scope | Seq | Dict
+Store = dict[Any, Value] | Scope | Seq | Dict
 #: The join of two values, one of which may be missing on its path.
 Join = Callable[[Value | None, Value], Value]
 
@@ -31,7 +31,7 @@ class _Cell:
     many, of objects that the other paths do not know.
     """
 
-    target: Target
+    target: Store
     key: Any
     value: Any
     before: Any = None  # what it held where the path began
@@ -48,7 +48,7 @@ class _Cell:
 class State:
     """What one path made of names and cells, since the fork at which it began."""
 
-    names: Names
+    names: Environment
     cells: dict[_Key, _Cell]
 
 
@@ -56,7 +56,7 @@ class State:
 class Fork:
     """The names and the position in the trail at which paths part."""
 
-    before: Names
+    before: Environment
     mark: int
 
 
@@ -88,7 +88,7 @@ class Trail:
         self._marked = 0  # the latest position that somebody may go back to
         self.forks = 0
 
-    def note(self, target: Target, key: Any = None) -> None:
+    def note(self, target: Store, key: Any = None) -> None:
         """Say that a cell is about to be written; with `key` None, all of a list or the others."""
         if not self.forks:
             return
@@ -122,9 +122,9 @@ class Trail:
         }
         return State(scope.names.copy(), cells)
 
-    def written(self, mark: int) -> list[tuple[Target, Any, Any]]:
+    def written(self, mark: int) -> list[tuple[Store, Any, Any]]:
         """Return the cells that were written since `mark`, and what they hold now."""
-        found: list[tuple[Target, Any, Any]] = []
+        found: list[tuple[Store, Any, Any]] = []
         for cell in self._since(mark).values():
             target = cell.target
             if target.__class__ is dict:
@@ -196,7 +196,7 @@ class Trail:
             self.note(target, name)
             _write(target, name, value)
 
-    def join_names(self, left: Names, right: Names) -> Names:
+    def join_names(self, left: Environment, right: Environment) -> Environment:
         """Join the names at the end of two paths; what one of them left unbound names no device."""
         joined = left.copy()
         for name, value in right.items():
@@ -207,7 +207,7 @@ class Trail:
             del joined.devices[name]
         return joined
 
-    def _either(self, target: Target, left: Any, right: Any) -> Any:
+    def _either(self, target: Store, left: Any, right: Any) -> Any:
         if left is None or right is None or left is right:
             return right if left is None else left
         if target.__class__ is dict:
@@ -230,7 +230,7 @@ def _as_list(target: Seq, held: Any) -> Seq:
     return made
 
 
-def _read(target: Target, key: Any) -> Any:
+def _read(target: Store, key: Any) -> Any:
     if isinstance(target, Seq):
         items = list(target.items) if target.items is not None else None
         return items, target.element, target.added
@@ -242,7 +242,7 @@ def _read(target: Target, key: Any) -> Any:
     return names.get(key)
 
 
-def _write(target: Target, key: Any, value: Any) -> None:
+def _write(target: Store, key: Any, value: Any) -> None:
     if isinstance(target, Seq):
         target.items, target.element, target.added = value
     elif isinstance(target, Dict):

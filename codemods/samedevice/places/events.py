@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from samedevice.places.graph import Node, Spot
-from samedevice.places.objects import Obj
+from samedevice.places.graph import Location, PlaceVar
+from samedevice.places.objects import Instance
 from samedevice.places.sites import Site
 from samedevice.places.values import Arg, Const, Device, Dict, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
@@ -45,9 +45,9 @@ class Structured(Produced):
     whole: Structured | None = None
     perhaps: bool = False
 
-    def part(self, node: Node) -> Structured:
+    def part(self, node: PlaceVar) -> Structured:
         """Return the site of a member with a place of its own."""
-        made = type(self)(self.spot, node, self.scope, self.name, hosted=self.hosted)
+        made = type(self)(self.spot, node, self.scope, self.name, in_worker=self.in_worker)
         made.under_device_test = self.under_device_test
         made.whole, made.perhaps = self, self.perhaps
         return made
@@ -91,7 +91,7 @@ class Bound:
     """
 
     name: str
-    spot: Spot
+    spot: Location
     inside: ast.AST
 
 
@@ -123,22 +123,22 @@ class Loaded(Structured):
     mapped: Arg | None = None
     saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
-    made: Obj | None = None
-    receivers: list[Obj] = field(default_factory=list)
+    made: Instance | None = None
+    receivers: list[Instance] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Cloned(Produced):
     """A parameter of a module is copied before the module moves."""
 
-    module: Obj
+    module: Instance
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class PlainTensor(Produced):
     """A module stores a tensor that it does not register."""
 
-    owner: Obj
+    owner: Instance
     value: Tensor
 
 
@@ -178,7 +178,7 @@ class ModuleMoved(Move):
 
     device: Device
     type: str
-    module: Obj
+    module: Instance
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -203,14 +203,14 @@ class GivenDevice(Site):
 class ModuleMade(Site):
     """A module comes from here, or from the call that `returned` it to code that can move it."""
 
-    returned: Spot | None = None
+    returned: Location | None = None
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Built(ModuleMade):
     """A module is built, perhaps told its device."""
 
-    module: Obj
+    module: Instance
     device: Arg | None = None
 
 
@@ -218,10 +218,10 @@ class Built(ModuleMade):
 class Copied(ModuleMade):
     """A module is copied, when the original had been moved so many times."""
 
-    made: Obj
-    original: Obj
+    made: Instance
+    original: Instance
     moves: int
-    source: Spot
+    source: Location
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -282,7 +282,7 @@ class HostDemand(Site):
     """
 
     whole: bool
-    added: tuple[tuple[Tensor, Spot], ...] = ()
+    added: tuple[tuple[Tensor, Location], ...] = ()
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -365,14 +365,14 @@ class DeviceOf(Site):
 class Draw(Site):
     """A random tensor is drawn with a generator."""
 
-    generator: Obj
+    generator: Instance
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Optimizes(Site):
     """An optimizer is made for the parameters of some modules."""
 
-    modules: list[Obj]
+    modules: list[Instance]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -395,21 +395,21 @@ class FirstItem(Site):
 class Kept(Site):
     """An object that is no module stores one."""
 
-    module: Obj
+    module: Instance
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class DefaultMade(Site):
     """A parameter's default makes a device, once and for all calls; `call` left it out."""
 
-    call: Spot | None
+    call: Location | None
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class PlainContainer(Site):
     """A module stores modules in a list or mapping that does not register them."""
 
-    owner: Obj
+    owner: Instance
     value: Seq | Dict
 
 
@@ -444,7 +444,7 @@ class ArmTaken(Site):
 
 def is_bare(site: Site) -> bool:
     """Tell whether a module is being built here that has nothing yet to ask for its device."""
-    if not site.constructing:
+    if not site.in_constructor:
         return False
     func = site.scope.func
     own = func is not None and getattr(func.node, "name", "") == "__init__"

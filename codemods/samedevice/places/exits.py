@@ -10,8 +10,8 @@ from samedevice import syntax
 from samedevice.places import branches, calls, models, statements
 from samedevice.places.dispatch import executes, later
 from samedevice.places.environment import State
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Klass, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Class, Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Device, Value
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _with_statement(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Sco
     for item in node.items:
         value = run.eval(item.context_expr, scope)
         suppresses = suppresses or may_suppress(value)
-        spot = Spot(scope.path, item.context_expr)
+        spot = Location(scope.path, item.context_expr)
         asynchronous = isinstance(node, ast.AsyncWith)
         entered = enter(run, value, spot, scope, asynchronous=asynchronous)
         if isinstance(value, Device):
@@ -79,10 +79,10 @@ def _with_statement(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Sco
 
 
 def enter(
-    run: Interpreter, manager: Value, spot: Spot, scope: Scope, *, asynchronous: bool = False
+    run: Interpreter, manager: Value, spot: Location, scope: Scope, *, asynchronous: bool = False
 ) -> Value:
     """Return what entering a context manager gives."""
-    if isinstance(manager, Obj):
+    if isinstance(manager, Instance):
         if manager.cls is not None:
             enter = "__aenter__" if asynchronous else "__enter__"
             return calls.method(run, manager, enter, scope, spot.node)
@@ -94,7 +94,7 @@ def enter(
 
 def may_suppress(manager: Value) -> bool:
     """Tell whether a context manager may swallow an exception of its body."""
-    if isinstance(manager, Obj) and manager.cls is not None:
+    if isinstance(manager, Instance) and manager.cls is not None:
         leave = manager.cls.lookup("__exit__") or manager.cls.lookup("__aexit__")
         return any(
             isinstance(part, ast.Return)
@@ -102,7 +102,7 @@ def may_suppress(manager: Value) -> bool:
             and not (isinstance(part.value, ast.Constant) and not part.value.value)
             for part in syntax.walk(getattr(leave, "node", ast.Pass()))
         )
-    return isinstance(manager, Obj) and manager.family == "suppressing"
+    return isinstance(manager, Instance) and manager.family == "suppressing"
 
 
 def interrupted(
@@ -172,8 +172,8 @@ def _handler(
         asked = run.eval(handler.type, scope) if handler.type is not None else UNKNOWN
         error: Value | None = None
         for value in raised:
-            if isinstance(value, Obj) and value.cls is not None:
-                if not isinstance(asked, Klass) or asked in value.cls.mro():
+            if isinstance(value, Instance) and value.cls is not None:
+                if not isinstance(asked, Class) or asked in value.cls.mro():
                     error = run.join(error, value)
         scope.names[handler.name] = error if error is not None else UNKNOWN
     return run.block(handler.body, scope)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import assignment, devices
 from samedevice.places.dispatch import evaluates
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Ext, Func, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import External, Func, Instance, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -17,7 +17,7 @@ from samedevice.places.values import (
     Device,
     Dict,
     Iter,
-    Rank,
+    ProcessIndex,
     Seq,
     Value,
 )
@@ -31,7 +31,7 @@ _BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) el
 
 @evaluates(ast.Constant)
 def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
-    return Const(node.value, Spot(scope.path, node))
+    return Const(node.value, Location(scope.path, node))
 
 
 @evaluates(ast.JoinedStr)
@@ -41,8 +41,8 @@ def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
     ]
     index = parts[-1] if parts else SCALAR
     first = node.values[0] if node.values else None
-    if len(parts) == 2 and isinstance(parts[0], Device) and isinstance(index, Rank):
-        device = devices.of_rank(run, index, Spot(scope.path, node))  # f"{accelerator}:{rank}"
+    if len(parts) == 2 and isinstance(parts[0], Device) and isinstance(index, ProcessIndex):
+        device = devices.of_rank(run, index, Location(scope.path, node))  # f"{accelerator}:{rank}"
         return Device(device.node, device.spot, text=True, resolved=True, rank=index)
     if isinstance(first, ast.Constant) and isinstance(first.value, str):
         if len(node.values) == 2 and devices.INDEXED.fullmatch(first.value):
@@ -60,7 +60,7 @@ def name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     if value is not None:
         return value
     if node.id in _BUILTINS:
-        return Ext("builtins." + node.id)
+        return External("builtins." + node.id)
     return UNKNOWN
 
 
@@ -98,7 +98,7 @@ def _yielded(run: Interpreter, node: ast.Yield, scope: Scope) -> Value:
 def _yielded_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
     value = run.eval(node.value, scope)
     if run.yields:
-        run.yields[-1].append(run.iterate(value, Spot(scope.path, node.value), scope))
+        run.yields[-1].append(run.iterate(value, Location(scope.path, node.value), scope))
     if isinstance(value, Iter) and value.result is not None:
         return value.result
     return UNKNOWN
@@ -120,12 +120,12 @@ def _sequence(
             if isinstance(value, Seq) and value.items is not None and items is not None:
                 items.extend(value.items)
             else:
-                items, element = None, run.iterate(value, Spot(scope.path, elt), scope)
+                items, element = None, run.iterate(value, Location(scope.path, elt), scope)
         elif items is not None:
             items.append(value)
         else:
             element = run.join(element, value)
-    return Seq(kind, items, element, Spot(scope.path, node))
+    return Seq(kind, items, element, Location(scope.path, node))
 
 
 @evaluates(ast.Tuple)
@@ -145,7 +145,7 @@ def _set_display(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
 
 @evaluates(ast.Dict)
 def _dict_display(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
-    found = Dict(spot=Spot(scope.path, node))
+    found = Dict(spot=Location(scope.path, node))
     for key, item in zip(node.keys, node.values, strict=True):
         value = run.eval(item, scope)
         if key is None:
@@ -171,7 +171,7 @@ def _comprehension(
     inner.self_value = scope.self_value
     for generator in node.generators:
         source = run.eval(generator.iter, inner)
-        element = run.iterate(source, Spot(scope.path, generator.iter), inner)
+        element = run.iterate(source, Location(scope.path, generator.iter), inner)
         run.assign(generator.target, element, inner, ast.Pass())
         for test in generator.ifs:
             run.eval(test, inner)
@@ -182,7 +182,7 @@ def _comprehension(
 def _list_comprehension(run: Interpreter, node: ast.ListComp, scope: Scope) -> Value:
     return Seq(
         "list", None, run.eval(node.elt, _comprehension(run, node, scope)),
-        Spot(scope.path, node),
+        Location(scope.path, node),
     )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _generator_expression(run: Interpreter, node: ast.GeneratorExp, scope: Scope
 @evaluates(ast.DictComp)
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
     inner = _comprehension(run, node, scope)
-    found = Dict(spot=Spot(scope.path, node))
+    found = Dict(spot=Location(scope.path, node))
     found.keys = run.eval(node.key, inner)
     found.element = run.eval(node.value, inner)
     return found
@@ -216,6 +216,6 @@ def _slice_expression(run: Interpreter, node: ast.Slice, scope: Scope) -> Value:
 
 def outcome(awaited: Value) -> Value:
     """Return what waiting for something gives: a future its result, a coroutine itself."""
-    if isinstance(awaited, Obj) and awaited.family == "future":
+    if isinstance(awaited, Instance) and awaited.family == "future":
         return awaited.attrs.get("result", UNKNOWN)
     return awaited

@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from samedevice.finding import DeviceExpression
 
 #: A file and the name of a definition at its top level; "" for the statements of the file.
-Unit = tuple[str, str]
+Target = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Rest:
+class ProgramSummary:
     """What an inference of a whole program found that its parts have to know of each other.
 
     `callers` has for each definition the units that evaluate some of its code, and `work` how much
-    each unit makes. `active`: it puts something on a device; `naming`: it names one; `designed`:
-    which of its devices what is on is its design. `offering` are the files where the user chooses,
-    `choosing` those whose code chooses a device, `needy` those that have to name the device, and
-    `existing` the resolver that a file can have.
+    each unit makes. `active`: it puts something on a device; `naming`: it names one;
+    `placement_is_deliberate`: which of its devices what is on is its design. `offering` are the
+    files where the user chooses, `choosing` those whose code chooses a device, `needs_device` those
+    that have to name the device, and `existing` the resolver that a file can have.
     """
 
-    callers: Mapping[Unit, frozenset[Unit]]
-    work: Mapping[Unit, int]
+    callers: Mapping[Target, frozenset[Target]]
+    work: Mapping[Target, int]
     active: bool
     naming: bool
-    designed: bool
+    placement_is_deliberate: bool
     default_device: bool
     class_devices: bool
     offering: tuple[str, ...]
     choosing: frozenset[str]
-    needy: frozenset[str]
+    needs_device: frozenset[str]
     existing: Mapping[str, DeviceExpression | None]
 
 
 @dataclass(frozen=True)
-class Focus:
+class PartialAnalysis:
     """The units to evaluate, and what is known of the others."""
 
-    units: frozenset[Unit]
-    rest: Rest
+    units: frozenset[Target]
+    rest: ProgramSummary
 
 
 @dataclass(frozen=True)

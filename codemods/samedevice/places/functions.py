@@ -11,8 +11,8 @@ from samedevice import syntax
 from samedevice.places import classes, instances
 from samedevice.places.environment import Exits, State
 from samedevice.places.events import DefaultMade
-from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.objects import Func, Klass, Obj, Scope
+from samedevice.places.graph import Location, Place, PlaceVar
+from samedevice.places.objects import Class, Func, Instance, Scope
 from samedevice.places.summaries import (
     Given,
     Record,
@@ -57,11 +57,11 @@ _DEPTH = 100
 
 
 def call_func(
-    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
 ) -> Value:
     """Evaluate a function of the project with these arguments."""
     node = func.node
-    if isinstance(func.bound, Obj) and not run.constructing:
+    if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
     if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
@@ -89,7 +89,7 @@ def note_arguments(
 
 
 def evaluate(
-    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
 ) -> Record:
     """Evaluate the body of a function."""
     node = func.node
@@ -97,7 +97,7 @@ def evaluate(
     scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
     scope.func = func
     scope.call = spot
-    scope.building = run.constructing > 0
+    scope.building = run.in_constructor > 0
     scope.self_value = func.bound if func.bound is not None else func.scope.self_value
     if func.bound is None and func.cls is None and func.scope.func is not None:
         scope.self_value = func.scope.self_value
@@ -107,15 +107,15 @@ def evaluate(
     given = _given(func, args, kwargs)
     before = beforehand(given)
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
-    hosted = _is_host_code(func)
-    run.hosted += hosted
+    in_worker = _is_host_code(func)
+    run.in_worker += in_worker
     run.stack.append(node)
-    constructing = run.constructing
+    in_constructor = run.in_constructor
     if func.cls is not None and func.cls.family == "module" and instances.name(node) != "__init__":
         # A method that runs while the module is built still builds it; a call of another
         # module's forward does not.
         if instances.name(node) == "forward":
-            run.constructing = 0
+            run.in_constructor = 0
     if isinstance(node, ast.Lambda):
         result = run.eval(node.body, scope)
     else:
@@ -133,9 +133,9 @@ def evaluate(
             for value in results:
                 joined = run.join(joined, value)
             result = joined if joined is not None else NONE
-    run.constructing = constructing
+    run.in_constructor = in_constructor
     run.stack.pop()
-    run.hosted -= hosted
+    run.in_worker -= in_worker
     return Record(
         before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),
         moved=moves(before, given),
@@ -190,22 +190,27 @@ def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg
 
 
 def by_template(
-    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
 ) -> Value:
     """Return what a function gives for these arguments, by one evaluation for their shape."""
     note_arguments(run, func.node, args, kwargs)
     given = _given(func, args, kwargs)
     record = _template(run, func, args, kwargs, spot, given)
     result = record.result
-    if isinstance(result, Obj) and result.family == "module":
-        known = (value for value in record.given.values() if isinstance(value, Obj))
+    if isinstance(result, Instance) and result.family == "module":
+        known = (value for value in record.given.values() if isinstance(value, Instance))
         if all(result.attrs is not before.attrs for before in known):
             return twin(result, run.graph.node(spot))
     return again(run, record, given)
 
 
 def _template(
-    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, given: Given
+    run: Interpreter,
+    func: Func,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    given: Given,
 ) -> Record:
     """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
     variants = run.templates.setdefault(_code(func), {})
@@ -218,7 +223,7 @@ def _template(
         return max(known, key=lambda each: each.likeness(shapes))
     free = [(placeholder(run, value, where), where) for value, where in args]
     named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
-    if isinstance(func.bound, Obj):
+    if isinstance(func.bound, Instance):
         bound = placeholder(run, func.bound, spot)
         func = Func(func.node, func.scope, bound, func.cls, func.static)
     scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
@@ -235,13 +240,13 @@ def _template(
     return record
 
 
-def twin(module: Obj, node: Node, depth: int = DEEP) -> Obj:
+def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
     """Return another module that was built in the same way, with its parts, all at `node`."""
-    made = Obj("module", module.name, module.cls, module.fact, node)
+    made = Instance("module", module.name, module.cls, module.fact, node)
     made.stateful, made.plain = module.stateful, module.plain
     made.args, made.kwargs = module.args, module.kwargs
     for attr, value in module.attrs.items():
-        if isinstance(value, Obj) and value.family == "module" and value.parent is module:
+        if isinstance(value, Instance) and value.family == "module" and value.parent is module:
             if depth:
                 part = made.attrs[attr] = twin(value, node, depth - 1)
                 part.parent = made
@@ -306,7 +311,7 @@ def default_value(
         return _of_settings(run, next(given, None), func.scope) or UNKNOWN
     value = run.eval(default, func.scope)
     if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
-        spot = Spot(func.scope.path, default)
+        spot = Location(func.scope.path, default)
         run.record(DefaultMade(spot, value.node, scope, name, call=scope.call))
     if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
         if scope.call is not None and isinstance(scope.call.node, ast.Call):
@@ -330,15 +335,15 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
         (
             _of_settings(run, argument, func.scope)
             or parameter(run, argument, default, path, sure),
-            Spot(path, argument),
+            Location(path, argument),
         )
         for argument, default in zip(positional, defaults, strict=True)
     ]
     kwargs = {
-        argument.arg: (parameter(run, argument, default, path, False), Spot(path, argument))
+        argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     }
-    return call_func(run, func, args, kwargs, Spot(path, func.node))
+    return call_func(run, func, args, kwargs, Location(path, func.node))
 
 
 def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:
@@ -350,7 +355,7 @@ def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Va
     if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
         return None
     klass = run.eval(argument.annotation, scope)
-    if not isinstance(klass, Klass) or klass.family or klass.bases:
+    if not isinstance(klass, Class) or klass.family or klass.bases:
         return None
     declared = classes.fields(klass)
     if not declared or isinstance(klass.lookup("__init__"), Func):
@@ -358,8 +363,8 @@ def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Va
     given = [klass.names.get(field.name) for field in declared]
     if any(value is None or _is_cpu(value) for value in given):
         return None
-    made = instances.instantiate(run, klass, [], {}, Spot(scope.path, argument), scope)
-    if not isinstance(made, Obj):
+    made = instances.instantiate(run, klass, [], {}, Location(scope.path, argument), scope)
+    if not isinstance(made, Instance):
         return None
     for name, value in made.attrs.items():
         if isinstance(value, Const):
@@ -381,15 +386,15 @@ def parameter(
     if isinstance(default, ast.Constant) and default.value is not None:
         if not isinstance(default.value, str) or not argument.arg.endswith("device"):
             return SCALAR
-    spot = Spot(path, argument)
+    spot = Location(path, argument)
     node = run.graph.node(spot)
-    node.sure = sure or last in ("Tensor", "FloatTensor", "LongTensor")
+    node.is_tensor = sure or last in ("Tensor", "FloatTensor", "LongTensor")
     run.graph.pin(node, Place.FOLLOWS, spot)
     if last == "device" or argument.arg == "device":
-        node.sure = True
+        node.is_tensor = True
         return Device(node, spot, resolved=True)
     if last == "Module":
-        made = Obj("module", node=node)
+        made = Instance("module", node=node)
         made.stateful = True
         return made
     return Tensor(node)

@@ -43,7 +43,7 @@ class Cause(Enum):
     UNMOVED = "a module that moves later is still on the CPU"
 
 
-class Spot:
+class Location:
     """An expression or statement in a file."""
 
     __slots__ = ("node", "path")
@@ -59,39 +59,57 @@ _STEPS = 50
 _NONE: list[Any] = []
 
 
-class Node:
+class PlaceVar:
     """The place of one value, to be found."""
 
     __slots__ = (
-        "_parent", "color", "because", "pin", "pin_spot", "spots", "meets", "flows_to",
-        "flows_from", "batch_from", "indexes", "indexed_by", "weak_host", "wants_host", "name",
-        "cause", "sure", "agrees", "stored", "joins", "read_there",
-    )  # fmt: skip
+        "_parent",
+        "place",
+        "reason",
+        "pin",
+        "pin_spot",
+        "spots",
+        "meets",
+        "flows_to",
+        "flows_from",
+        "drawn_from",
+        "indexes",
+        "indexed_by",
+        "weak_host",
+        "host_required_at",
+        "name",
+        "cause",
+        "is_tensor",
+        "agrees",
+        "stored",
+        "joins",
+        "read_there",
+    )
 
-    def __init__(self, spot: Spot | None = None) -> None:
-        self._parent: Node = self
-        self.color: Place | None = None
-        self.because: Spot | None = None
+    def __init__(self, spot: Location | None = None) -> None:
+        self._parent: PlaceVar = self
+        self.place: Place | None = None
+        self.reason: Location | None = None
         self.pin: Place | None = None
-        self.pin_spot: Spot | None = None
+        self.pin_spot: Location | None = None
         self.name = ""  # the device, as code names it
         self.cause = Cause.CODE
-        self.sure = True
+        self.is_tensor = True
         self.agrees = False
         self.joins = False
         self.read_there = False  # as an array, or to be moved: code expects it on the CPU
-        self.stored: list[Node] = _NONE
-        self.spots: list[Spot] = [spot] if spot else _NONE
-        self.meets: list[Meet] = _NONE
-        self.flows_to: list[Node] = _NONE
-        self.flows_from: list[Node] = _NONE
-        self.batch_from: list[Node] = _NONE
-        self.indexes: list[Meet] = _NONE
-        self.indexed_by: list[Meet] = _NONE
+        self.stored: list[PlaceVar] = _NONE
+        self.spots: list[Location] = [spot] if spot else _NONE
+        self.meets: list[Agree] = _NONE
+        self.flows_to: list[PlaceVar] = _NONE
+        self.flows_from: list[PlaceVar] = _NONE
+        self.drawn_from: list[PlaceVar] = _NONE
+        self.indexes: list[Agree] = _NONE
+        self.indexed_by: list[Agree] = _NONE
         self.weak_host = False
-        self.wants_host: Spot | None = None
+        self.host_required_at: Location | None = None
 
-    def find(self) -> Node:
+    def find(self) -> PlaceVar:
         """Return the representative of all nodes that share this place."""
         root = self
         while root._parent is not root:
@@ -111,14 +129,14 @@ def _add(known: list[T], item: T) -> list[T]:
 
 
 @dataclass(eq=False, slots=True)
-class Meet:
+class Agree:
     """Two operands of one operation: `left` and `right` with the expressions they enter through."""
 
-    left: Node
-    right: Node
-    left_spot: Spot
-    right_spot: Spot
-    operation: Spot
+    left: PlaceVar
+    right: PlaceVar
+    left_spot: Location
+    right_spot: Location
+    operation: Location
     kind: str = "meets"
     function: ast.AST | None = None
 
@@ -127,10 +145,10 @@ class Meet:
 class Clash:
     """A value that is certainly elsewhere enters an operation on the device through `spot`."""
 
-    node: Node
-    spot: Spot
-    meet: Meet
-    other: Node
+    node: PlaceVar
+    spot: Location
+    meet: Agree
+    other: PlaceVar
     to_host: bool = False
 
 
@@ -138,19 +156,19 @@ class Clash:
 class Graph:
     """All nodes of one project."""
 
-    nodes: list[Node] = field(default_factory=list)
-    meetings: list[Meet] = field(default_factory=list)
+    nodes: list[PlaceVar] = field(default_factory=list)
+    meetings: list[Agree] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
-    clashing: set[Node] = field(default_factory=set)
+    clashing: set[PlaceVar] = field(default_factory=set)
 
-    def node(self, spot: Spot | None = None) -> Node:
+    def node(self, spot: Location | None = None) -> PlaceVar:
         """Return a new node with its own place."""
-        made = Node(spot)
+        made = PlaceVar(spot)
         self.nodes.append(made)
         return made
 
     def pin(
-        self, node: Node, place: Place, spot: Spot | None, name: str = "",
+        self, node: PlaceVar, place: Place, spot: Location | None, name: str = "",
         cause: Cause = Cause.CODE,
     ) -> None:  # fmt: skip
         """Say where `node` certainly is. What was said first counts."""
@@ -158,7 +176,7 @@ class Graph:
         if node.pin is None:
             node.pin, node.pin_spot, node.name, node.cause = place, spot, name, cause
 
-    def same(self, left: Node, right: Node) -> None:
+    def same(self, left: PlaceVar, right: PlaceVar) -> None:
         """Merge two nodes."""
         left, right = left.find(), right.find()
         if left is right:
@@ -169,13 +187,13 @@ class Graph:
         if left.pin is None:
             left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
             left.cause = right.cause
-        left.wants_host = left.wants_host or right.wants_host
-        left.sure = left.sure or right.sure
+        left.host_required_at = left.host_required_at or right.host_required_at
+        left.is_tensor = left.is_tensor or right.is_tensor
         left.agrees = left.agrees or right.agrees
         left.joins = left.joins and right.joins
         left.read_there = left.read_there or right.read_there
         for attribute in (
-            "spots", "meets", "flows_to", "flows_from", "batch_from", "indexes", "indexed_by",
+            "spots", "meets", "flows_to", "flows_from", "drawn_from", "indexes", "indexed_by",
             "stored",
         ):  # fmt: skip
             moved = getattr(right, attribute)
@@ -186,26 +204,32 @@ class Graph:
                     known.extend(moved)
 
     def meet(
-        self, left: Node, left_spot: Spot, right: Node, right_spot: Spot, op: Spot,
-        function: ast.AST | None = None, kind: str = "meets",
-    ) -> None:  # fmt: skip
+        self,
+        left: PlaceVar,
+        left_spot: Location,
+        right: PlaceVar,
+        right_spot: Location,
+        op: Location,
+        function: ast.AST | None = None,
+        kind: str = "meets",
+    ) -> None:
         """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Meet(left, right, left_spot, right_spot, op, kind, function)
+        made = Agree(left, right, left_spot, right_spot, op, kind, function)
         self.meetings.append(made)
         left, right = left.find(), right.find()
         left.meets = _add(left.meets, made)
         right.meets = _add(right.meets, made)
 
-    def flow(self, source: Node, target: Node) -> None:
+    def flow(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that `target` is wherever `source` is."""
         source, target = source.find(), target.find()
         if source is not target:
             source.flows_to = _add(source.flows_to, target)
             target.flows_from = _add(target.flows_from, source)
 
-    def joined(self, *sources: Node) -> Node:
+    def joined(self, *sources: PlaceVar) -> PlaceVar:
         """Return a node for one of several values, depending on the path."""
         made = self.node()
         made.joins = True
@@ -213,24 +237,30 @@ class Graph:
             self.flow(source, made)
         return made
 
-    def batch(self, source: Node, target: Node) -> None:
+    def batch(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
         target = target.find()
-        target.batch_from = _add(target.batch_from, source)
+        target.drawn_from = _add(target.drawn_from, source)
 
-    def store(self, source: Node, target: Node) -> None:
+    def store(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that items of `target` are set to `source`, which copies across devices."""
         target = target.find()
         target.stored = _add(target.stored, source)
 
     def index(
-        self, base: Node, base_spot: Spot, index: Node, index_spot: Spot, op: Spot,
-        function: ast.AST | None = None, kind: str = "index",
-    ) -> None:  # fmt: skip
+        self,
+        base: PlaceVar,
+        base_spot: Location,
+        index: PlaceVar,
+        index_spot: Location,
+        op: Location,
+        function: ast.AST | None = None,
+        kind: str = "index",
+    ) -> None:
         """Say that `base` is indexed by the tensor `index`, or computed with the number it is."""
         if base.find() is index.find():
             return
-        made = Meet(base, index, base_spot, index_spot, op, kind, function)
+        made = Agree(base, index, base_spot, index_spot, op, kind, function)
         self.meetings.append(made)
         base, index = base.find(), index.find()
         base.indexed_by = _add(base.indexed_by, made)
@@ -240,7 +270,7 @@ class Graph:
         """Take the graph apart to free its memory; it cannot be used any more."""
         for node in self.nodes:
             node._parent = None  # type: ignore[assignment]
-            node.meets = node.flows_to = node.flows_from = node.batch_from = _NONE
+            node.meets = node.flows_to = node.flows_from = node.drawn_from = _NONE
             node.indexes = node.indexed_by = node.stored = _NONE
         self.nodes, self.meetings, self.clashes, self.clashing = [], [], [], set()
 
@@ -249,7 +279,7 @@ class Graph:
         self.clashes = []
         roots = [node for node in self.nodes if node._parent is node]
         for node in roots:
-            node.color = node.because = None
+            node.place = node.reason = None
             node.weak_host = False
         self._batches(roots)
         _agree_within(roots)
@@ -262,54 +292,54 @@ class Graph:
         self._find_clashes(roots)
         self.clashing = {clash.node.find() for clash in self.clashes}
 
-    def _batches(self, roots: list[Node]) -> None:
+    def _batches(self, roots: list[PlaceVar]) -> None:
         """A dataset that was put on the device yields batches there."""
         for node in roots:
-            for source in node.batch_from:
+            for source in node.drawn_from:
                 origin = source.find()
                 if origin.pin in (Place.CENTRAL, Place.FIXED) and node.pin is None:
                     node.pin, node.pin_spot = origin.pin, origin.pin_spot
 
-    def _spread_certain(self, roots: list[Node]) -> None:
+    def _spread_certain(self, roots: list[PlaceVar]) -> None:
         """Colour what is pinned and what is computed from it."""
         for node in roots:
             if node.pin is not None:
-                node.color, node.because = node.pin, node.pin_spot
-            elif node.wants_host is not None:
-                node.color, node.because = Place.HOST, node.wants_host
+                node.place, node.reason = node.pin, node.pin_spot
+            elif node.host_required_at is not None:
+                node.place, node.reason = Place.HOST, node.host_required_at
         for place in (Place.CENTRAL, Place.FIXED, Place.FOLLOWS, Place.HOST):
-            queue = deque(node for node in roots if node.color is place)
-            reached: list[Node] = []
+            queue = deque(node for node in roots if node.place is place)
+            reached: list[PlaceVar] = []
             while queue:
                 node = queue.popleft()
                 for target in node.flows_to:
                     result = target.find()
-                    if result.color is None:
-                        result.color, result.because = place, node.because
+                    if result.place is None:
+                        result.place, result.reason = place, node.reason
                         result.weak_host = place is Place.HOST
                         queue.append(result)
                         reached.append(result)
             if place in (Place.CENTRAL, Place.FOLLOWS):
                 _take_back_mixed(reached)
 
-    def _spread_demand(self, roots: list[Node], place: Place) -> None:
+    def _spread_demand(self, roots: list[PlaceVar], place: Place) -> None:
         """Colour what has no place of its own and meets `place`."""
         # What only might be a tensor demands nothing of others.
         queue = deque(
             node for node in roots
-            if node.color is place and (node.sure or place is not Place.FOLLOWS)
+            if node.place is place and (node.is_tensor or place is not Place.FOLLOWS)
         )  # fmt: skip
         demanded: set[int] = set()
 
-        def demand(other: Node, because: Spot | None) -> None:
+        def demand(other: PlaceVar, because: Location | None) -> None:
             """Require a value to be there, and all that it may be: on some path it may be
             undecided."""
             other = other.find()
             if id(other) in demanded:
                 return
-            if other.color is None:
-                other.color, other.because = place, because
-            elif other.color is not place or not other.joins:
+            if other.place is None:
+                other.place, other.reason = place, because
+            elif other.place is not place or not other.joins:
                 return
             demanded.add(id(other))
             queue.append(other)
@@ -325,43 +355,43 @@ class Graph:
                 result = target.find()
                 if _is_mixed(result):
                     continue
-                if result.color is None or result.weak_host:
-                    result.color, result.because, result.weak_host = place, node.because, False
+                if result.place is None or result.weak_host:
+                    result.place, result.reason, result.weak_host = place, node.reason, False
                     queue.append(result)
             # One branch on the device says nothing about the other; being used there does.
             if node.flows_from and (
                 node.agrees or node.cause is Cause.SEED or id(node) in demanded or self._meets(node)
             ):
                 for source in node.flows_from:
-                    demand(source, node.because)
+                    demand(source, node.reason)
 
     @staticmethod
-    def _settle_stores(roots: list[Node]) -> bool:
+    def _settle_stores(roots: list[PlaceVar]) -> bool:
         """Put what has no place of its own where everything that is stored in it is."""
         changed = False
         for node in roots:
-            if node.color is None and node.stored and node.sure and not node.read_there:
-                filling = {source.find().color for source in node.stored}
+            if node.place is None and node.stored and node.is_tensor and not node.read_there:
+                filling = {source.find().place for source in node.stored}
                 met = (m.right if m.left.find() is node else m.left for m in node.meets)
-                if any(other.find().color not in filling for other in met):
+                if any(other.find().place not in filling for other in met):
                     continue  # it is filled across devices, and what it meets is elsewhere
                 if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
-                    node.color, node.because = filling.pop(), None
+                    node.place, node.reason = filling.pop(), None
                     changed = True
         return changed
 
     @staticmethod
-    def _meets(node: Node) -> bool:
+    def _meets(node: PlaceVar) -> bool:
         """Tell whether a node is used together with something on the device."""
         for meet in node.meets:
             other = (meet.right if meet.left.find() is node else meet.left).find()
-            if other.color in (Place.CENTRAL, Place.FOLLOWS):
+            if other.place in (Place.CENTRAL, Place.FOLLOWS):
                 return True
         return any(
-            meet.right.find().color in (Place.CENTRAL, Place.FOLLOWS) for meet in node.indexed_by
+            meet.right.find().place in (Place.CENTRAL, Place.FOLLOWS) for meet in node.indexed_by
         )
 
-    def _find_clashes(self, roots: list[Node]) -> None:
+    def _find_clashes(self, roots: list[PlaceVar]) -> None:
         seen: set[int] = set()
         for node in roots:
             for meet in node.meets + node.indexes:
@@ -369,23 +399,23 @@ class Graph:
                     continue
                 seen.add(id(meet))
                 left, right = meet.left.find(), meet.right.find()
-                if left.color is None or right.color is None or left.color is right.color:
-                    if not (left.color is right.color is Place.FIXED and left.name != right.name):
+                if left.place is None or right.place is None or left.place is right.place:
+                    if not (left.place is right.place is Place.FIXED and left.name != right.name):
                         continue
                 on_device = (Place.CENTRAL, Place.FOLLOWS)
                 if meet.kind in ("index", "number"):
                     # cuda[cpu] is allowed, cpu[cuda] is not: the index goes to the host.
-                    if right.color in on_device and left.color is Place.HOST:
+                    if right.place in on_device and left.place is Place.HOST:
                         self.clashes.append(Clash(right, meet.right_spot, meet, left, True))
-                elif left.color is Place.HOST:
+                elif left.place is Place.HOST:
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
-                elif right.color is Place.HOST:
+                elif right.place is Place.HOST:
                     self.clashes.append(Clash(right, meet.right_spot, meet, left))
-                elif Place.FIXED in (left.color, right.color):
+                elif Place.FIXED in (left.place, right.place):
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
 
 
-def _agree_within(roots: list[Node]) -> None:
+def _agree_within(roots: list[PlaceVar]) -> None:
     """Members that an operation needs in one place agree, however often they were joined."""
     queue = [node for node in roots if node.agrees]
     while queue:
@@ -396,7 +426,7 @@ def _agree_within(roots: list[Node]) -> None:
                 queue.append(source)
 
 
-def _is_mixed(node: Node) -> bool:
+def _is_mixed(node: PlaceVar) -> bool:
     """Tell whether a joined value has nothing to put it on the device on some of its paths.
 
     What an operation needs in one place (the members of a list that are stacked) is not mixed, and
@@ -406,14 +436,14 @@ def _is_mixed(node: Node) -> bool:
         return False
     for each in node.flows_from:
         source = each.find()
-        if source.color in (Place.CENTRAL, Place.FOLLOWS):
+        if source.place in (Place.CENTRAL, Place.FOLLOWS):
             continue
-        if source.color is not None or not _comes_from(source, node):
+        if source.place is not None or not _comes_from(source, node):
             return True
     return False
 
 
-def _comes_from(value: Node, origin: Node) -> bool:
+def _comes_from(value: PlaceVar, origin: PlaceVar) -> bool:
     """Tell whether a value is computed from another one, as far as few steps show."""
     queue, seen = [value], {value}
     while queue:
@@ -428,7 +458,7 @@ def _comes_from(value: Node, origin: Node) -> bool:
     return False
 
 
-def _take_back_mixed(reached: list[Node]) -> None:
+def _take_back_mixed(reached: list[PlaceVar]) -> None:
     """Uncolour joined values that are on the device on some paths only, and what rests on them.
 
     What a loop carries is joined with itself: it stays coloured as long as nothing else speaks
@@ -437,14 +467,18 @@ def _take_back_mixed(reached: list[Node]) -> None:
     queue = [node for node in reached if _is_mixed(node)]
     while queue:
         node = queue.pop()
-        if node.color is None:
+        if node.place is None:
             continue
-        node.color, node.because = None, None
+        node.place, node.reason = None, None
         for target in node.flows_to:
             result = target.find()
-            if result.pin is not None or result.color is None or result.wants_host is not None:
+            if (
+                result.pin is not None
+                or result.place is None
+                or result.host_required_at is not None
+            ):
                 continue
             if result.joins or not any(
-                source.find().color is result.color for source in result.flows_from
+                source.find().place is result.place for source in result.flows_from
             ):
                 queue.append(result)

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.places import classes, functions
 from samedevice.places.events import Built
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import nn
-from samedevice.places.objects import Ext, Func, Klass, Obj, Scope
+from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def uncalled_class(run: Interpreter, klass: Klass) -> None:
+def uncalled_class(run: Interpreter, klass: Class) -> None:
     """Evaluate the methods of a class that nothing called."""
     methods = [
         value
         for value in klass.names.values()
         if isinstance(value, Func)
         and value.node not in run.evaluated
-        and (name(value.node) in functions.ALWAYS or run.telling(value))
+        and (name(value.node) in functions.ALWAYS or run.worth_evaluating(value))
     ]
     if not methods:
         return
     host = klass.family == "dataset"
-    run.hosted += host
+    run.in_worker += host
     if klass.symbolic is None:
         symbolic_instance(run, klass)
     instance = klass.symbolic
@@ -44,34 +44,34 @@ def uncalled_class(run: Interpreter, klass: Klass) -> None:
         function = Func(method.node, method.scope, bound, klass, method.static)
         if klass.family == "function" and name(method.node) in ("forward", "backward"):
             if klass.context is None:
-                klass.context = Obj("context")
+                klass.context = Instance("context")
             function = Func(method.node, method.scope, klass.context, klass)
         functions.call_symbolic(run, function)
-    run.hosted -= host
+    run.in_worker -= host
 
 
-def symbolic_instance(run: Interpreter, klass: Klass) -> Obj:
+def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     """Return an instance of a class that no code constructs."""
-    spot = Spot(klass.scope.path, klass.node)
+    spot = Location(klass.scope.path, klass.node)
     made = new_object(run, klass, spot, klass.scope)
     klass.symbolic = made
     if made.node is not None:
         run.graph.pin(made.node, Place.FOLLOWS, spot)
     init = klass.lookup("__init__")
     if isinstance(init, Func):
-        run.constructing += made.family == "module"
+        run.in_constructor += made.family == "module"
         functions.call_symbolic(run, Func(init.node, init.scope, made, init.cls))
-        run.constructing -= made.family == "module"
+        run.in_constructor -= made.family == "module"
     return made
 
 
-def classify(klass: Klass) -> None:
+def classify(klass: Class) -> None:
     """Find out what kind of class this is, from its bases."""
     for base in klass.bases:
-        if isinstance(base, Klass):
+        if isinstance(base, Class):
             klass.family = klass.family or base.family
             klass.fact = klass.fact or base.fact
-        elif isinstance(base, Ext):
+        elif isinstance(base, External):
             klass.family = klass.family or family_of(base.name)
             fact = torchfacts.lookup(base.name)
             if fact is not None and fact.kind == "module":
@@ -91,9 +91,9 @@ def family_of(name: str) -> str:
     return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(fact.kind, "")
 
 
-def new_object(run: Interpreter, klass: Klass, spot: Spot, scope: Scope) -> Obj:
+def new_object(run: Interpreter, klass: Class, spot: Location, scope: Scope) -> Instance:
     """Return a new instance of a class of the project, before its `__init__` ran."""
-    made = Obj(klass.family, klass.node.name, klass, klass.fact)
+    made = Instance(klass.family, klass.node.name, klass, klass.fact)
     if klass.family == "module":
         made.node = run.graph.node(spot)
         made.stateful = klass.fact is not None and klass.fact.state
@@ -105,10 +105,10 @@ def new_object(run: Interpreter, klass: Klass, spot: Spot, scope: Scope) -> Obj:
 
 def instantiate(
     run: Interpreter,
-    klass: Klass,
+    klass: Class,
     args: list[Arg],
     kwargs: dict[str, Arg],
-    spot: Spot,
+    spot: Location,
     scope: Scope,
 ) -> Value:
     """Return a new instance of a class of the project."""
@@ -120,14 +120,14 @@ def instantiate(
     init = klass.lookup("__init__")
     own = classes.made_by_new(run, klass, args, kwargs, spot)
     if own is not None:
-        if not isinstance(own, Obj) or own.cls is None or klass not in own.cls.mro():
+        if not isinstance(own, Instance) or own.cls is None or klass not in own.cls.mro():
             return own
         made = own
     if isinstance(init, Func):
-        constructing = run.constructing
-        run.constructing = constructing + 1 if klass.family == "module" else constructing
+        in_constructor = run.in_constructor
+        run.in_constructor = in_constructor + 1 if klass.family == "module" else in_constructor
         functions.call_func(run, Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
-        run.constructing = constructing
+        run.in_constructor = in_constructor
     elif own is None and klass.kind in classes.CONTAINERS:
         classes.fill_contents(run, made, args, kwargs, spot, scope)
     elif own is None:
@@ -139,7 +139,7 @@ def instantiate(
     return made
 
 
-def fields_of(klass: Klass) -> list[str]:
+def fields_of(klass: Class) -> list[str]:
     """Return the fields of a dataclass or a named tuple, in the order of its constructor."""
     given = klass.lookup("__match_args__")
     if isinstance(given, Seq) and given.items is not None:
@@ -148,25 +148,30 @@ def fields_of(klass: Klass) -> list[str]:
 
 
 def class_method(
-    run: Interpreter, klass: Klass, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    klass: Class,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call what a class inherits from a library."""
     if klass.family == "function" and name == "apply":
         forward = klass.lookup("forward")
         if isinstance(forward, Func):
-            context = klass.context = Obj("context")
+            context = klass.context = Instance("context")
             return functions.call_func(
                 run, Func(forward.node, forward.scope, context, klass), args, kwargs, spot
             )
     if klass.family == "module":
         if name == "from_pretrained":
             made = instantiate(run, klass, [], {}, spot, scope)
-            if isinstance(made, Obj):
+            if isinstance(made, Instance):
                 made.stateful = True
                 nn.spread_out(run, made, kwargs, spot)
             return made
-        if args and isinstance(args[0][0], Obj) and name in ("__init__", "forward"):
+        if args and isinstance(args[0][0], Instance) and name in ("__init__", "forward"):
             if name == "__init__":
                 return NONE
             return nn.call_module(run, args[0][0], args[1:], kwargs, spot, scope)

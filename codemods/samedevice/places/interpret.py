@@ -40,10 +40,10 @@ from samedevice.places import (  # noqa: F401  # each registers what it evaluate
 from samedevice.places.context import Context
 from samedevice.places.dispatch import EVALUATORS, EXECUTORS
 from samedevice.places.environment import State
-from samedevice.places.focus import Definitions, Unit
-from samedevice.places.graph import Spot
+from samedevice.places.focus import Definitions, Target
+from samedevice.places.graph import Location
 from samedevice.places.lines import Lines
-from samedevice.places.objects import NAMING, Func, Klass, Names, Obj, Scope
+from samedevice.places.objects import NAMING, Class, Environment, Func, Instance, Scope
 from samedevice.places.sites import Site
 from samedevice.places.values import (
     SCALAR,
@@ -53,7 +53,7 @@ from samedevice.places.values import (
     Device,
     Doubt,
     FunctionNode,
-    Rank,
+    ProcessIndex,
     Seq,
     Tensor,
     Value,
@@ -97,10 +97,10 @@ _COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
 _FRAMES = 4000
 
 
-def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
+def _attributes(owner: Instance | Class) -> Iterator[tuple[str, Value]]:
     """Return the attributes of an instance that may name a device, and those of its class."""
-    klass = owner if isinstance(owner, Klass) else owner.cls
-    if isinstance(owner, Obj):
+    klass = owner if isinstance(owner, Class) else owner.cls
+    if isinstance(owner, Instance):
         for name, value in owner.attrs.items():
             if value.__class__ in NAMING:
                 yield name, value
@@ -109,19 +109,19 @@ def _attributes(owner: Obj | Klass) -> Iterator[tuple[str, Value]]:
             if isinstance(value, Device):
                 yield name, value
             elif isinstance(value, Const):
-                if isinstance(owner, Klass) or name not in owner.attrs:
+                if isinstance(owner, Class) or name not in owner.attrs:
                     yield name, value
 
 
 def _devices_of(
-    name: str, owner: Obj | Klass, own: bool
-) -> Iterator[tuple[str, Device | Rank | Const]]:
+    name: str, owner: Instance | Class, own: bool
+) -> Iterator[tuple[str, Device | ProcessIndex | Const]]:
     """Return the attributes of an instance or class that may name a device, as they are written."""
     for attr, member in _attributes(owner):
-        if isinstance(member, (Device, Rank, Const)):
+        if isinstance(member, (Device, ProcessIndex, Const)):
             if not isinstance(member, Const) or isinstance(member.value, str):
                 yield f"{name}.{attr}", member
-        elif own and isinstance(member, Obj):
+        elif own and isinstance(member, Instance):
             known = member.attrs.get("device")  # `self.model.device`
             if isinstance(known, Device):
                 yield f"{name}.{attr}.device", known
@@ -225,7 +225,7 @@ class Interpreter(Context):
         self.enter(unit)
         return True
 
-    def enter(self, unit: Unit) -> None:
+    def enter(self, unit: Target) -> None:
         """Continue with another unit."""
         made = len(self.graph.nodes)
         self.work[self.unit] = self.work.get(self.unit, 0) + made - self._counted
@@ -238,9 +238,9 @@ class Interpreter(Context):
             known = self._definitions[path] = Definitions.of(self.project.tree(path))
         return known.at(getattr(node, "lineno", 0))
 
-    def callers(self) -> dict[Unit, frozenset[Unit]]:
+    def callers(self) -> dict[Target, frozenset[Target]]:
         """Return for each definition, of those whose code was evaluated, the units that did it."""
-        found: dict[Unit, set[Unit]] = {}
+        found: dict[Target, set[Target]] = {}
         for node, units in self.reached.items():
             if node not in self.scopes:
                 continue  # only a template of it was evaluated
@@ -250,9 +250,9 @@ class Interpreter(Context):
 
     def waits(self, func: Func) -> bool:
         """Tell whether a function is to be evaluated though nothing calls it."""
-        return func.node not in self.evaluated and func.cls is None and self.telling(func)
+        return func.node not in self.evaluated and func.cls is None and self.worth_evaluating(func)
 
-    def telling(self, func: Func) -> bool:
+    def worth_evaluating(self, func: Func) -> bool:
         """Tell whether a function that nothing calls has anything in it to judge."""
         if func.scope.func is not None:
             return True  # a closure may be handed to a library, with what it closes over
@@ -278,15 +278,15 @@ class Interpreter(Context):
             return scope
         scope.names["__name__"] = Const("__main__")
         scope.names["__file__"] = SCALAR
-        state = self.stack, self.hosted, self.constructing, self.guarded
-        self.stack, self.hosted, self.constructing, self.guarded = [], 0, 0, 0
+        state = self.stack, self.in_worker, self.in_constructor, self.guarded
+        self.stack, self.in_worker, self.in_constructor, self.guarded = [], 0, 0, 0
         importer = self.unit
         self.enter((path, ""))
         self.running.append(path)
         self.block(tree.body, scope)
         self.running.pop()
         self.enter(importer)
-        self.stack, self.hosted, self.constructing, self.guarded = state
+        self.stack, self.in_worker, self.in_constructor, self.guarded = state
         return scope
 
     def tell_default(self) -> None:
@@ -294,7 +294,7 @@ class Interpreter(Context):
         self.default_device = True
         self.defaults.update(self.running)
 
-    def scope_of(self, spot: Spot) -> Scope | None:
+    def scope_of(self, spot: Location) -> Scope | None:
         """Return the names that an expression sees, as its last evaluation left them."""
         if self._placed != len(self.scopes):
             self._placed, self._lines = len(self.scopes), {}
@@ -329,7 +329,7 @@ class Interpreter(Context):
         """Return the function that is being evaluated."""
         return self.stack[-1] if self.stack else None
 
-    def parent_statement(self, spot: Spot) -> ast.stmt | None:
+    def parent_statement(self, spot: Location) -> ast.stmt | None:
         """Return the statement that is being evaluated, if `spot` is all of it."""
         statement = self.statement
         if isinstance(statement, ast.Expr) and statement.value is spot.node:
@@ -340,7 +340,7 @@ class Interpreter(Context):
 
     def record(self, event: _Event) -> _Event:
         """Record what happens to a value, and under which circumstances."""
-        event.constructing, event.hosted = self.constructing > 0, self.hosted > 0
+        event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
         event.order = len(self.sites)
         self.sites.append(event)
@@ -350,14 +350,14 @@ class Interpreter(Context):
         """Remember by which expressions the code at a site could name a device."""
         site.devices, site.tensors, site.unknown = [], [], []
         level: Scope | None = scope
-        inner: list[Names] = []
+        inner: list[Environment] = []
         while level is not None:
             if not (level.cls is not None and level.node is level.cls.node):
                 self._names_of(level, site, inner)
                 inner.append(level.names)
             level = level.outer
 
-    def _names_of(self, level: Scope, site: Site, inner: list[Names]) -> None:
+    def _names_of(self, level: Scope, site: Site, inner: list[Environment]) -> None:
         outermost = level.outer is None
         names: Iterable[tuple[str, Value]] = level.names.devices.items()
         if self.class_devices:
@@ -365,9 +365,9 @@ class Interpreter(Context):
         for name, value in names:
             if inner and any(name in hiding for hiding in inner):
                 continue
-            if isinstance(value, (Klass, Obj)):
+            if isinstance(value, (Class, Instance)):
                 own = value is level.self_value
-                if isinstance(value, Obj) and value.absent and not own:
+                if isinstance(value, Instance) and value.absent and not own:
                     continue  # None has no device
                 devices = ((*named, outermost) for named in _devices_of(name, value, own))
                 site.devices.extend(devices)
@@ -378,7 +378,7 @@ class Interpreter(Context):
         if level.func is not None:
             self._arguments_of(level, level.func, site, inner)
 
-    def _arguments_of(self, level: Scope, func: Func, site: Site, inner: list[Names]) -> None:
+    def _arguments_of(self, level: Scope, func: Func, site: Site, inner: list[Environment]) -> None:
         given = self._given.get(func.node)
         if given is None:
             given = self._given[func.node] = functions.parameters(func.node)
@@ -400,15 +400,15 @@ class Interpreter(Context):
 
     def operate(
         self,
-        operands: list[tuple[Tensor, Spot]],
-        spot: Spot,
+        operands: list[tuple[Tensor, Location]],
+        spot: Location,
         elementwise: bool,
         in_place: bool = False,
     ) -> Tensor:
         """Return the result of an operation, whose operands meet."""
         return arithmetic.operate(self, operands, spot, elementwise, in_place)
 
-    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
+    def derived(self, owner: Tensor, spot: Location) -> Tensor:
         """Return what is computed from a tensor alone."""
         return attributes.derived(self, owner, spot)
 
@@ -416,7 +416,7 @@ class Interpreter(Context):
         """Return a value that may be either."""
         return self.lattice.join(left, right)
 
-    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
+    def iterate(self, value: Value, spot: Location, scope: Scope) -> Value:
         """Return an element that stands for all that iterating gives."""
         return iteration.iterate(self, value, spot, scope)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes
 from samedevice.places.events import Drawn
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Either, Func, Klass, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Class, Func, Instance, Scope, Union
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
+def iterate(run: Interpreter, value: Value, spot: Location, scope: Scope) -> Value:
     """Return what iterating over a value yields."""
     match value:
         case Seq():
@@ -37,50 +37,50 @@ def iterate(run: Interpreter, value: Value, spot: Spot, scope: Scope) -> Value:
             return joined if joined is not None else NOTHING
         case Iter():
             return value.element
-        case Either(options=options):
+        case Union(options=options):
             return any_of(run, (run.iterate(option, spot, scope) for option in options))
         case Dict():
             return value.keys
         case Tensor():
-            if value.packed or not value.node.find().sure:
+            if value.opaque or not value.node.find().is_tensor:
                 return unknown_batch(run, value, spot, scope)
             return Tensor(value.node, scalar=value.row).made_of(value)
-        case Obj():
+        case Instance():
             found = _of_instance(run, value, spot, scope)
             if found is not None:
                 return found
-        case Klass(kind=classes.ENUM):
+        case Class(kind=classes.ENUM):
             return any_of(run, (v for v in value.names.values() if not isinstance(v, Func)))
         case Const(value=text) if isinstance(text, str):
             return SCALAR
     return value if value in (ARRAY, NOTHING) else UNKNOWN
 
 
-def _of_instance(run: Interpreter, value: Obj, spot: Spot, scope: Scope) -> Value | None:
+def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope) -> Value | None:
     """Return what iterating over an instance yields, or None where its class does not say."""
     match value:
-        case Obj(family="loader"):
+        case Instance(family="loader"):
             return batch_of(run, value, spot, scope)
-        case Obj(family="dataset"):
+        case Instance(family="dataset"):
             return item_of(run, value, spot, scope)
-        case Obj(family="hostobject" | "plot"):
+        case Instance(family="hostobject" | "plot"):
             return value
-        case Obj(family="module"):
-            held = [part for part in value.attrs.values() if isinstance(part, Obj)]
+        case Instance(family="module"):
+            held = [part for part in value.attrs.values() if isinstance(part, Instance)]
             # One stands for all, but for what was added after the whole had been moved.
             late = [part for part in held[1:] if value.moves and part.parent is None]
             parts = [*held[:1], *(part for part in late if part not in value.borrows)]
             return any_of(run, parts) if parts else any_module(value, spot)
-        case Obj(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
+        case Instance(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
             return run.iterate(classes.members(value) or UNKNOWN, spot, scope)
-        case Obj(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
+        case Instance(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
             found = calls.method(run, value, "__iter__", scope, spot.node)
             if isinstance(found, (Iter, Seq)):
                 return run.iterate(found, spot, scope)
             return calls.method(run, value, "__next__", scope, spot.node)
-        case Obj(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
+        case Instance(cls=cls) if cls is not None and cls.lookup("__getitem__") is not None:
             return calls.method(run, value, "__getitem__", scope, spot.node, SCALAR)
-        case Obj(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
+        case Instance(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
             return run.iterate(classes.contents(value) or UNKNOWN, spot, scope)
     return None
 
@@ -93,49 +93,49 @@ def any_of(run: Interpreter, values: Iterable[Value]) -> Value:
     return joined if joined is not None else NOTHING
 
 
-def any_module(owner: Obj, spot: Spot) -> Obj:
+def any_module(owner: Instance, spot: Location) -> Instance:
     """Return some child of a container of modules."""
-    child = Obj("module", "", node=owner.node)
+    child = Instance("module", "", node=owner.node)
     child.parent = owner
     child.stateful = owner.stateful
     return child
 
 
-def unknown_batch(run: Interpreter, value: Tensor, spot: Spot, scope: Scope) -> Value:
+def unknown_batch(run: Interpreter, value: Tensor, spot: Location, scope: Scope) -> Value:
     """Return an element of something that is iterated but not known: perhaps a batch."""
     node = run.graph.node(spot)
-    node.sure = False
+    node.is_tensor = False
     argument = value.node.find().pin is None  # of what a caller passes
     site = Drawn(spot, node, scope, perhaps=True, of_argument=argument)
     made = Tensor(node, site=run.record(site))
-    made.packed = True
+    made.opaque = True
     run.graph.batch(value.node, node)
     return made
 
 
-def batch_of(run: Interpreter, loader: Obj, spot: Spot, scope: Scope) -> Value:
+def batch_of(run: Interpreter, loader: Instance, spot: Location, scope: Scope) -> Value:
     """Return what a loader yields, each tensor of it with its own place."""
     structure = loader.attrs.get("batch", UNKNOWN)
     return fresh(run, structure, spot, scope)
 
 
-def item_of(run: Interpreter, dataset: Obj, spot: Spot, scope: Scope) -> Value:
+def item_of(run: Interpreter, dataset: Instance, spot: Location, scope: Scope) -> Value:
     """Return an item of a dataset, each tensor of it with its own place."""
     if dataset.cls is not None and dataset.cls.lookup("__getitem__") is not None:
-        run.hosted += 1
+        run.in_worker += 1
         item = calls.method(run, dataset, "__getitem__", scope, spot.node, SCALAR)
-        run.hosted -= 1
+        run.in_worker -= 1
     elif dataset.cls is not None and dataset.cls.lookup("__iter__") is not None:
-        run.hosted += 1
+        run.in_worker += 1
         found = calls.method(run, dataset, "__iter__", scope, spot.node)
         item = found.element if isinstance(found, Iter) else UNKNOWN
-        run.hosted -= 1
+        run.in_worker -= 1
     else:
         item = dataset.attrs.get("item", UNKNOWN)
     return fresh(run, item, spot, scope)
 
 
-def fresh(run: Interpreter, value: Value, spot: Spot, scope: Scope, depth: int = DEEP) -> Value:
+def fresh(run: Interpreter, value: Value, spot: Location, scope: Scope, depth: int = DEEP) -> Value:
     """Copy a structure that is drawn here, giving each tensor in it a place of its own.
 
     What is deeper in it than `depth` is not followed: it may hold itself.
@@ -144,14 +144,14 @@ def fresh(run: Interpreter, value: Value, spot: Spot, scope: Scope, depth: int =
         return UNKNOWN
     if isinstance(value, Tensor):
         node = run.graph.node(spot)
-        node.sure = value.node.find().sure
+        node.is_tensor = value.node.find().is_tensor
         run.graph.batch(value.node, node)
         made = Tensor(node, site=run.record(Drawn(spot, node, scope, pinned=value.pinned)))
-        made.packed, made.collated = value.packed, value.collated
+        made.opaque, made.collated = value.opaque, value.collated
         made.doubt = value.doubt
         return made
-    if isinstance(value, Obj) and value.family == "" and value.attrs:
-        copied = Obj(value.family, value.name, value.cls, value.fact)
+    if isinstance(value, Instance) and value.family == "" and value.attrs:
+        copied = Instance(value.family, value.name, value.cls, value.fact)
         copied.attrs = {k: fresh(run, v, spot, scope, depth - 1) for k, v in value.attrs.items()}
         return copied
     if isinstance(value, Seq):

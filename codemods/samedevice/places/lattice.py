@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from samedevice.places.events import Loaded
 from samedevice.places.graph import Graph
-from samedevice.places.objects import Either, Func, Klass, Obj
+from samedevice.places.objects import Class, Func, Instance, Union
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -20,14 +20,14 @@ from samedevice.places.values import (
     STARTED,
     UNKNOWN,
     Array,
+    CliOption,
     Const,
     Device,
+    DeviceTest,
     Dict,
     Doubt,
-    Flag,
     Iter,
-    Option,
-    Rank,
+    ProcessIndex,
     Scalar,
     Seq,
     Tensor,
@@ -37,12 +37,21 @@ from samedevice.places.values import (
 
 #: Alternatives that one name may stand for; beyond, the first ones stand for all.
 _OPTIONS = 8
-_CALLABLE = (Obj, Either, Func, Klass)
+_CALLABLE = (Instance, Union, Func, Class)
 #: How much kinds of values say about places; those that are not here say most.
 _RANK: dict[type[Value], int] = {
-    Unknown: 0, Const: 1, Option: 1, Scalar: 2, Flag: 3, Array: 4, Rank: 5, Device: 6, Iter: 7,
-    Seq: 8, Dict: 9,
-}  # fmt: skip
+    Unknown: 0,
+    Const: 1,
+    CliOption: 1,
+    Scalar: 2,
+    DeviceTest: 3,
+    Array: 4,
+    ProcessIndex: 5,
+    Device: 6,
+    Iter: 7,
+    Seq: 8,
+    Dict: 9,
+}
 
 
 class Lattice:
@@ -73,7 +82,7 @@ class Lattice:
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Const) and isinstance(other, Device):
                 return _device_or_text(other, one)
-            if isinstance(one, Const) and one.value is None and isinstance(other, Obj):
+            if isinstance(one, Const) and one.value is None and isinstance(other, Instance):
                 other.absent = True
         return left if _rank(left) >= _rank(right) else right
 
@@ -82,7 +91,7 @@ class Lattice:
             return self._tensors(left, right)
         tensor, other = (left, right) if isinstance(left, Tensor) else (right, left)
         assert isinstance(tensor, Tensor)
-        if tensor.packed and isinstance(other, Obj):
+        if tensor.opaque and isinstance(other, Instance):
             if isinstance(tensor.site, Loaded):
                 # A file keeps what is made otherwise.
                 if other.family == "module":
@@ -94,7 +103,7 @@ class Lattice:
             return SCALAR
         if other is ARRAY:
             node = self._graph.node()
-            node.sure = False  # it may be no tensor
+            node.is_tensor = False  # it may be no tensor
             self._graph.flow(tensor.node, node)
             made = Tensor(node)
             made.doubt = Doubt.OTHER
@@ -115,23 +124,26 @@ class Lattice:
         alike = left.scalar is right.scalar
         sources = [each.node for each in (left, right) if alike or not each.scalar]
         node = self._graph.joined(*sources)
-        node.sure = left.node.find().sure and right.node.find().sure
+        node.is_tensor = left.node.find().is_tensor and right.node.find().is_tensor
         joined = Tensor(node, scalar=left.scalar and right.scalar)
         joined.leaf = left.leaf or right.leaf
         joined.doubt = doubt
         return joined
 
     def _callables(self, left: Value, right: Value) -> Value:
-        options: list[Value] = [*left.options] if isinstance(left, Either) else [left]
-        for option in right.options if isinstance(right, Either) else [right]:
+        options: list[Value] = [*left.options] if isinstance(left, Union) else [left]
+        for option in right.options if isinstance(right, Union) else [right]:
             if all(option is not known for known in options):
                 options.append(option)
         called = all(
-            not isinstance(o, Obj) or o.family == "module" or not o.family and o.cls is not None
+            not isinstance(o, Instance)
+            or o.family == "module"
+            or not o.family
+            and o.cls is not None
             for o in options
         )
         if called and 1 < len(options) <= _OPTIONS:
-            return Either(options)
+            return Union(options)
         return left
 
     def _containers(self, left: Value, right: Value) -> Value:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.places import contents, models
 from samedevice.places.events import GivenAway, HostRead, LengthsRead, ProcessCall, Undecided
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.models import Call, containers, images, operations, options
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     NONE,
@@ -48,7 +48,12 @@ REDUCES = frozenset(["reduction", "reduce"])
 
 
 def call_external(
-    run: Interpreter, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call a function or class of a library by its dotted name."""
     if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
@@ -62,7 +67,7 @@ def call_external(
     fact = torchfacts.lookup(name)
     if fact is None:
         for value, _ in (*args, *kwargs.values()):
-            if isinstance(value, Obj) and value.family == "module":
+            if isinstance(value, Instance) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
                     run.record(GivenAway(spot, None, scope))
         return UNKNOWN
@@ -79,13 +84,13 @@ def named(fact: Fact, args: list[Arg], kwargs: dict[str, Arg]) -> dict[str, list
     return found
 
 
-def returned(fact: Fact, node: Node | None, spot: Spot) -> Value:
+def returned(fact: Fact, node: PlaceVar | None, spot: Location) -> Value:
     """Return what a call gives, by the fact's `out`."""
     match fact.out:
         case "tensor" | "self" | "tensors" | "follows0" if node is not None:
             return Tensor(node)
         case "hostobject":
-            return Obj("hostobject", fact=fact)
+            return Instance("hostobject", fact=fact)
         case "scalar" | "none":
             return SCALAR if fact.out == "scalar" else NONE
         case "ndarray":
@@ -105,7 +110,7 @@ def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[
     return result
 
 
-def demand_host(run: Interpreter, value: Value, where: Spot, scope: Scope, name: str) -> None:
+def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, name: str) -> None:
     """Note tensors that must be on the host here."""
     direct = isinstance(value, Tensor)
     tensors = contents.tensors_in(value, where)
@@ -122,14 +127,21 @@ def demand_host(run: Interpreter, value: Value, where: Spot, scope: Scope, name:
             site.added = value.added
 
 
-def undecided(run: Interpreter, value: Value, where: Spot, node: Node, scope: Scope) -> None:
+def undecided(
+    run: Interpreter, value: Value, where: Location, node: PlaceVar, scope: Scope
+) -> None:
     """Note a value of which nothing is known, and what it meets."""
     if value is UNKNOWN and isinstance(where.node, ast.expr):
         run.record(Undecided(where, node, scope))
 
 
 def call_library_object(
-    run: Interpreter, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call an instance of a library's class (a transform, a tokenizer)."""
     known = models.methods_of(callee)
@@ -142,16 +154,21 @@ def call_library_object(
     return UNKNOWN
 
 
-def library_attribute(run: Interpreter, owner: Obj, attr: str) -> Value | None:
+def library_attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
     """Return an attribute of a library's object that is no method, if a model knows it."""
     known = models.attributes_of(owner)
     return known(run, owner, attr) if known is not None else None
 
 
 def library_method(
-    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    owner: Instance,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call a method of a library's object."""
     known = models.methods_of(owner)
     if known is not None:
@@ -161,7 +178,7 @@ def library_method(
             operations.host_function(
                 run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
             )
-            return Obj("hostobject", owner.name) if not args else UNKNOWN
+            return Instance("hostobject", owner.name) if not args else UNKNOWN
         case "container":
             return containers.container_method(run, owner, name, args, kwargs, spot, scope)
         case "generator":

@@ -10,8 +10,8 @@ from samedevice import syntax
 from samedevice.places import narrowing
 from samedevice.places.dispatch import executes
 from samedevice.places.environment import Loop, State
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Either, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Instance, Scope, Union
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -105,7 +105,7 @@ def _head(run: Interpreter, value: Value) -> Value:
         made = value.copy()
         made.site = None
         made.node = run.graph.joined(value.node)
-        made.node.sure = value.node.find().sure
+        made.node.is_tensor = value.node.find().is_tensor
         return made
     if isinstance(value, Seq) and value.kind == "tuple" and value.items:
         return Seq("tuple", [_head(run, item) for item in value.items], spot=value.spot)
@@ -124,9 +124,9 @@ def _flow_back(run: Interpreter, value: Value, head: Value) -> None:
     match value, head:
         case Tensor(), Tensor():
             run.graph.flow(value.node, head.node)
-            if head.node.find().sure:  # the body used it as a tensor
+            if head.node.find().is_tensor:  # the body used it as a tensor
                 for source in head.node.flows_from:
-                    source.find().sure = True
+                    source.find().is_tensor = True
         case Seq(items=[*items]), Seq(items=[*begun]) if len(items) == len(begun):
             for item, old in zip(items, begun, strict=True):
                 _flow_back(run, item, old)
@@ -168,7 +168,7 @@ def _unsettled(
 
 def _holding(held: object, scope: Scope) -> Iterator[str]:
     """Return the attributes under which the code's own instance holds an object."""
-    if isinstance(scope.self_value, Obj):
+    if isinstance(scope.self_value, Instance):
         for attr, value in scope.self_value.attrs.items():
             if value is held:
                 yield attr
@@ -205,7 +205,7 @@ def _reads(run: Interpreter, node: ast.stmt) -> set[str]:
 @executes(ast.For, ast.AsyncFor)
 def _for_loop(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
     source = run.eval(node.iter, scope)
-    spot = Spot(scope.path, node.iter)
+    spot = Location(scope.path, node.iter)
     elements = unrolled(source) or numbered(node, scope)
     exact, again = bool(elements), None
     if not elements:
@@ -313,4 +313,4 @@ def _other_kind(old: Value, new: Value, depth: int = 3) -> bool:
             key not in old.items or _other_kind(old.items[key], value, depth - 1)
             for key, value in new.items.items()
         )
-    return isinstance(new, (Seq, Dict, Obj, Either, Iter)) and type(old) is not type(new)
+    return isinstance(new, (Seq, Dict, Instance, Union, Iter)) and type(old) is not type(new)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import contents
-from samedevice.places.graph import Node
-from samedevice.places.objects import Either, Obj
+from samedevice.places.graph import PlaceVar
+from samedevice.places.objects import Instance, Union
 from samedevice.places.values import Tensor
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def rebase(run: Interpreter, owner: Obj, node: Node) -> None:
+def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
     before = owner.node.find() if owner.node is not None else None
     owner.node = node
     arrive(run, owner)
-    held = [value for value in owner.attrs.values() if isinstance(value, (Obj, Either))]
+    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
     for part in (*owner.parts, *(part for value in held for part in contents.modules_in(value))):
         if part.node is not node:
             rebase(run, part, node)
@@ -29,7 +29,7 @@ def rebase(run: Interpreter, owner: Obj, node: Node) -> None:
             run.trail.put(owner.attrs, attr, moved)
 
 
-def arrive(run: Interpreter, owner: Obj) -> None:
+def arrive(run: Interpreter, owner: Instance) -> None:
     """Say that what a module will compute is where it is by now."""
     for node in owner.awaited:
         run.graph.same(node, owner.node or node)

@@ -11,17 +11,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import syntax
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Ext, Klass, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Class, External, Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     NONE,
     SCALAR,
     UNKNOWN,
+    CliOption,
     Const,
     Dict,
     Doubt,
-    Option,
     Seq,
     Tensor,
     Value,
@@ -108,7 +108,7 @@ def remember_test(name: str, test: ast.expr, scope: Scope) -> None:
 def _asked(run: Interpreter, func: ast.expr, rest: list[ast.expr], scope: Scope) -> tuple[str, ...]:
     """Return the kinds that a call asks whether its first argument is one of."""
     callee = run.eval(func, scope)
-    name = callee.name if isinstance(callee, Ext) else ""
+    name = callee.name if isinstance(callee, External) else ""
     if name == "builtins.isinstance" and len(rest) == 1:
         return kinds_of(run.eval(rest[0], scope))
     if name == "torch.is_tensor" and not rest:
@@ -124,7 +124,7 @@ def kinds_of(classes: Value) -> tuple[str, ...]:
     if isinstance(classes, Seq):
         parts = [kinds_of(member) for member in classes.members()]
         return tuple(kind for part in parts for kind in part) if all(parts) else ()
-    name = classes.name if isinstance(classes, Ext) else ""
+    name = classes.name if isinstance(classes, External) else ""
     for kind, names in (
         ("tensor", TENSORS), ("number", _NUMBERS), ("array", _ARRAYS),
         ("sequence", _SEQUENCES), ("mapping", _MAPPINGS),
@@ -140,11 +140,11 @@ def is_instance(value: Value, classes: Value) -> Value:
     if not asked or not known:
         return SCALAR
     if known not in asked:
-        return SCALAR if known == "sequence" and isinstance(classes, Klass) else Const(False)
+        return SCALAR if known == "sequence" and isinstance(classes, Class) else Const(False)
     if isinstance(value, (Seq, Const)):
         exact = value.kind if isinstance(value, Seq) else type(value.value).__name__
         named = classes.members() if isinstance(classes, Seq) else (classes,)
-        same = any(isinstance(c, Ext) and c.name == f"builtins.{exact}" for c in named)
+        same = any(isinstance(c, External) and c.name == f"builtins.{exact}" for c in named)
         return Const(True) if same else SCALAR
     return Const(True)
 
@@ -177,7 +177,7 @@ def _keep(run: Interpreter, subject: ast.expr, value: Value, scope: Scope) -> No
             scope.names[name] = value
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             owner = scope.names.get(name)
-            if isinstance(owner, Obj) and attr in owner.attrs:
+            if isinstance(owner, Instance) and attr in owner.attrs:
                 run.trail.put(owner.attrs, attr, value)
 
 
@@ -187,23 +187,23 @@ def _refine(
     match subject:
         case ast.Name(id=name) if name in scope.names:
             old = scope.names[name]
-            new = _refined(run, old, kinds, positive, Spot(scope.path, subject))
+            new = _refined(run, old, kinds, positive, Location(scope.path, subject))
             if new is not old:
                 _keep(run, subject, new, scope)
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             owner = scope.names.get(name)
-            if not isinstance(owner, Obj) or attr not in owner.attrs:
+            if not isinstance(owner, Instance) or attr not in owner.attrs:
                 return
             old = owner.attrs[attr]
             if owner.family == "module" and not isinstance(old, Tensor):
                 return
-            new = _refined(run, old, kinds, positive, Spot(scope.path, subject))
+            new = _refined(run, old, kinds, positive, Location(scope.path, subject))
             if new is not old and (isinstance(new, Tensor) or new is NONE):
                 _keep(run, subject, new, scope)
 
 
 def _refined(
-    run: Interpreter, value: Value, kinds: tuple[str, ...], positive: bool, spot: Spot
+    run: Interpreter, value: Value, kinds: tuple[str, ...], positive: bool, spot: Location
 ) -> Value:
     """Return what is left of a value where it is of one of these kinds, or of none."""
     if kinds == ("None",):
@@ -215,11 +215,11 @@ def _refined(
             if always_tensor(value):
                 return value
             found = _split(run, value, spot)
-            found.node.sure = True
-            found.packed, found.doubt = False, Doubt.NONE
+            found.node.is_tensor = True
+            found.opaque, found.doubt = False, Doubt.NONE
             return found
         return _other(run, value, kinds, spot)
-    if "tensor" in kinds and not (value.node.find().sure and value.doubt is Doubt.NONE):
+    if "tensor" in kinds and not (value.node.find().is_tensor and value.doubt is Doubt.NONE):
         return UNKNOWN
     if value.doubt is Doubt.OTHER and {"number", "array"} & set(kinds):
         return _certain(value)
@@ -230,8 +230,8 @@ def _none(value: Value, positive: bool) -> Value:
     if isinstance(value, Tensor):
         if not positive:
             return _certain(value) if value.doubt is Doubt.ABSENT else value
-        sure = value.node.find().sure and value.doubt is Doubt.NONE
-        return value if sure or value.packed else NONE
+        sure = value.node.find().is_tensor and value.doubt is Doubt.NONE
+        return value if sure or value.opaque else NONE
     if value is UNKNOWN and positive:
         return NONE
     if isinstance(value, Const) and value.value is None and not positive:
@@ -239,10 +239,10 @@ def _none(value: Value, positive: bool) -> Value:
     return value
 
 
-def _other(run: Interpreter, value: Tensor, kinds: tuple[str, ...], spot: Spot) -> Value:
+def _other(run: Interpreter, value: Tensor, kinds: tuple[str, ...], spot: Location) -> Value:
     """Return what something that may be no tensor is, where it is of one of these kinds."""
-    if len(set(kinds)) > 1 or value.packed and kinds[0] in ("sequence", "mapping"):
-        return value if "tensor" in kinds or value.packed else UNKNOWN
+    if len(set(kinds)) > 1 or value.opaque and kinds[0] in ("sequence", "mapping"):
+        return value if "tensor" in kinds or value.opaque else UNKNOWN
     match kinds[0]:
         case "number":
             return SCALAR
@@ -255,11 +255,11 @@ def _other(run: Interpreter, value: Tensor, kinds: tuple[str, ...], spot: Spot) 
     return value
 
 
-def _split(run: Interpreter, value: Tensor, spot: Spot) -> Tensor:
+def _split(run: Interpreter, value: Tensor, spot: Location) -> Tensor:
     """Return a tensor that is where another one is, and of which more is known."""
     made = value.copy()
     made.node = run.graph.node(spot)
-    made.node.sure = False
+    made.node.is_tensor = False
     run.graph.flow(value.node, made.node)
     return made
 
@@ -279,8 +279,8 @@ def _kind_of(value: Value) -> str:
             return "sequence"
         case Dict():
             return "mapping"
-        case Const(value=bool() | int() | float() | str()) if not isinstance(value, Option):
+        case Const(value=bool() | int() | float() | str()) if not isinstance(value, CliOption):
             return "number"
-        case Obj(family="module"):
+        case Instance(family="module"):
             return "module"
     return "array" if value is ARRAY else ""

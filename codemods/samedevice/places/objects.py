@@ -5,15 +5,23 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.places.graph import Node, Spot
-from samedevice.places.values import Const, Device, FunctionNode, Option, Rank, Tensor, Value
+from samedevice.places.graph import Location, PlaceVar
+from samedevice.places.values import (
+    CliOption,
+    Const,
+    Device,
+    FunctionNode,
+    ProcessIndex,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from samedevice.places.sites import Site
     from samedevice.torchfacts import Fact
 
 
-class Names(dict[str, Value]):
+class Environment(dict[str, Value]):
     """What names are bound to.
 
     `devices` are those that may name a device, or have an attribute that does: few among many.
@@ -24,7 +32,7 @@ class Names(dict[str, Value]):
 
     def __init__(self) -> None:
         self.devices: dict[str, Value] = {}
-        self.classes: dict[str, Klass] = {}
+        self.classes: dict[str, Class] = {}
 
     def __setitem__(self, name: str, value: Value) -> None:
         dict.__setitem__(self, name, value)
@@ -33,8 +41,8 @@ class Names(dict[str, Value]):
             self.devices[name] = value
         elif self.devices and name in self.devices:
             del self.devices[name]
-        if kind is Klass:
-            assert isinstance(value, Klass)
+        if kind is Class:
+            assert isinstance(value, Class)
             self.classes[name] = value
         elif self.classes and name in self.classes:
             del self.classes[name]
@@ -51,9 +59,9 @@ class Names(dict[str, Value]):
         self.devices.clear()
         self.classes.clear()
 
-    def copy(self) -> Names:
+    def copy(self) -> Environment:
         """Return the same names, to be bound to something else."""
-        made = Names()
+        made = Environment()
         dict.update(made, self)
         made.devices = self.devices.copy()
         made.classes = self.classes.copy()
@@ -75,11 +83,11 @@ class Scope:
         self.node = node
         self.outer = outer
         self.globals: Scope = globals_ if globals_ is not None else self
-        self.names = Names()
+        self.names = Environment()
         self.func: Func | None = None
-        self.cls: Klass | None = None
+        self.cls: Class | None = None
         self.self_value: Value | None = None
-        self.call: Spot | None = None
+        self.call: Location | None = None
         self.building = False  # it runs while a module is built
         self.writes: set[str] | None = None
         # Names that hold a text with a tensor's device in it, and that tensor.
@@ -108,7 +116,7 @@ class Func(Value):
         node: FunctionNode,
         scope: Scope,
         bound: Value | None = None,
-        cls: Klass | None = None,
+        cls: Class | None = None,
         static: str = "",
     ) -> None:
         self.node = node
@@ -119,7 +127,7 @@ class Func(Value):
         self.getter: Func | None = None  # of a property's setter
 
 
-class Klass(Value):
+class Class(Value):
     """A class of the project; `kind` is "tuple" for a named tuple; `meta` is its metaclass."""
 
     __slots__ = (
@@ -131,24 +139,24 @@ class Klass(Value):
         self.node = node
         self.scope = scope
         self.bases = bases
-        self.names = Names()
+        self.names = Environment()
         self.family = ""
         self.fact: Fact | None = None
-        self.symbolic: Obj | None = None
-        self.context: Obj | None = None  # what the forward of an autograd function saves
+        self.symbolic: Instance | None = None
+        self.context: Instance | None = None  # what the forward of an autograd function saves
         self.stateful: bool | None = None
         self.kind = ""
-        self.meta: Klass | None = None
-        self.order: list[Klass] | None = None
+        self.meta: Class | None = None
+        self.order: list[Class] | None = None
 
-    def mro(self) -> list[Klass]:
+    def mro(self) -> list[Class]:
         """Return this class and the project's classes that it inherits from, as Python orders them.
 
         Where the bases have no such order, which is an error, they are taken one by one.
         """
         if self.order is None:
             self.order = [self]  # of a class that is its own base, as good as any
-            bases = [base for base in self.bases if isinstance(base, Klass)]
+            bases = [base for base in self.bases if isinstance(base, Class)]
             self.order = [self, *_merged([*(base.mro() for base in bases), bases])]
         return self.order
 
@@ -160,10 +168,10 @@ class Klass(Value):
         return None
 
 
-def _merged(lists: list[list[Klass]]) -> list[Klass]:
+def _merged(lists: list[list[Class]]) -> list[Class]:
     """Return the classes of several orders in one that keeps each (C3)."""
     left = [list(order) for order in lists if order]
-    found: list[Klass] = []
+    found: list[Class] = []
     while left:
         tails = {klass for order in left for klass in order[1:]}
         best = next((order[0] for order in left if order[0] not in tails), left[0][0])
@@ -172,7 +180,7 @@ def _merged(lists: list[list[Klass]]) -> list[Klass]:
     return found
 
 
-class Obj(Value):
+class Instance(Value):
     """An instance: of a class of the project (`cls`), or of a library's (`fact`).
 
     A module has a `node`: the place of its parameters by now. `parent` is the module that
@@ -193,9 +201,9 @@ class Obj(Value):
         self,
         family: str,
         name: str = "",
-        cls: Klass | None = None,
+        cls: Class | None = None,
         fact: Fact | None = None,
-        node: Node | None = None,
+        node: PlaceVar | None = None,
     ) -> None:
         self.family = family
         self.name = name
@@ -203,8 +211,8 @@ class Obj(Value):
         self.fact = fact
         self.node = node
         self.attrs: dict[str, Value] = {}
-        self.parent: Obj | None = None
-        self.borrows: list[Obj] = []
+        self.parent: Instance | None = None
+        self.borrows: list[Instance] = []
         self.shared = False
         self.absent = False
         self.spread = False
@@ -213,18 +221,18 @@ class Obj(Value):
         self.stateful = False
         self.used = False
         self.calls = 0
-        self.moves: list[Spot] = []
+        self.moves: list[Location] = []
         self.args: list[Value] = []
         self.kwargs: dict[str, Value] = {}
-        self.copied_from: Obj | None = None
-        self.copies: list[Obj] = []
-        self.parts: list[Obj] = []
-        self.awaited: list[Node] = []
+        self.copied_from: Instance | None = None
+        self.copies: list[Instance] = []
+        self.parts: list[Instance] = []
+        self.awaited: list[PlaceVar] = []
 
-    def wrapped(self) -> Obj | None:
+    def wrapped(self) -> Instance | None:
         """Return the module that this one only wraps (`DataParallel`): they move together."""
         inner = self.attrs.get("module")
-        return inner if isinstance(inner, Obj) and inner is self.parent else None
+        return inner if isinstance(inner, Instance) and inner is self.parent else None
 
     def holds(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is where the module is: a parameter or a buffer of it."""
@@ -234,7 +242,7 @@ class Obj(Value):
         """Tell whether a module was built here, and is no part of another one."""
         return self.parent is None and not self.shared and self.site is not None
 
-    def wholes(self) -> list[Obj]:
+    def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""
         found = [self]
         while (parent := found[-1].parent) is not None and parent not in found:
@@ -242,7 +250,7 @@ class Obj(Value):
         return found
 
 
-class Either(Value):
+class Union(Value):
     """One of several modules: what is done to it is done to each."""
 
     __slots__ = ("options",)
@@ -257,14 +265,17 @@ class Partial(Value):
     __slots__ = ("args", "callee", "kwargs")
 
     def __init__(
-        self, callee: Value, args: list[tuple[Value, Spot]], kwargs: dict[str, tuple[Value, Spot]]
+        self,
+        callee: Value,
+        args: list[tuple[Value, Location]],
+        kwargs: dict[str, tuple[Value, Location]],
     ) -> None:
         self.callee = callee
         self.args = args
         self.kwargs = kwargs
 
 
-class Ext(Value):
+class External(Value):
     """A name of a library, by its dotted path; `receiver` is set for a method."""
 
     __slots__ = ("name",)
@@ -278,7 +289,7 @@ class Method(Value):
 
     __slots__ = ("name", "receiver", "spot")
 
-    def __init__(self, receiver: Value, name: str, spot: Spot) -> None:
+    def __init__(self, receiver: Value, name: str, spot: Location) -> None:
         self.receiver = receiver
         self.name = name
         self.spot = spot
@@ -299,13 +310,13 @@ class Super(Value):
 
     __slots__ = ("cls", "obj")
 
-    def __init__(self, cls: Klass, obj: Value) -> None:
+    def __init__(self, cls: Class, obj: Value) -> None:
         self.cls = cls
         self.obj = obj
 
 
 #: Values that may name a device, some of them.
-NAMING = frozenset((Device, Rank, Const, Option, Tensor, Obj))
+NAMING = frozenset((Device, ProcessIndex, Const, CliOption, Tensor, Instance))
 
 
 def _names_device(value: Value) -> bool:
@@ -315,7 +326,7 @@ def _names_device(value: Value) -> bool:
             return text.__class__ is str
         case Tensor():
             return value.names_device
-        case Obj():
+        case Instance():
             if value.family == "module":
                 return value.cls is not None or bool(value.attrs)
             return value.family != "parser"

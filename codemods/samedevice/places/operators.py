@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.values import Value
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _COMPARED: dict[type[ast.AST], tuple[str, str]] = {
 
 
 def binary(
-    run: Interpreter, op: ast.operator, left: Value, right: Value, spot: Spot, scope: Scope,
+    run: Interpreter, op: ast.operator, left: Value, right: Value, spot: Location, scope: Scope,
     *, in_place: bool = False,
 ) -> Value | None:  # fmt: skip
     """Return what `left op right` gives, if the class of one of them says so, or None."""
@@ -47,7 +47,7 @@ def binary(
 
 
 def unary(
-    run: Interpreter, op: ast.unaryop, operand: Value, spot: Spot, scope: Scope
+    run: Interpreter, op: ast.unaryop, operand: Value, spot: Location, scope: Scope
 ) -> Value | None:
     """Return what `-operand` and its like give, if its class says so, or None."""
     name = _UNARY.get(type(op))
@@ -55,7 +55,7 @@ def unary(
 
 
 def compared(
-    run: Interpreter, op: ast.cmpop, left: Value, right: Value, spot: Spot, scope: Scope
+    run: Interpreter, op: ast.cmpop, left: Value, right: Value, spot: Location, scope: Scope
 ) -> Value | None:
     """Return what a comparison gives, if the class of one of the values says so, or None."""
     if isinstance(op, (ast.In, ast.NotIn)):
@@ -68,10 +68,10 @@ def compared(
 
 
 def called(
-    run: Interpreter, owner: Value, name: str, args: list[Value], spot: Spot, scope: Scope
+    run: Interpreter, owner: Value, name: str, args: list[Value], spot: Location, scope: Scope
 ) -> Value | None:
     """Return what a special method of the project's gives, or None where there is none."""
-    if not isinstance(owner, Obj) or owner.cls is None:
+    if not isinstance(owner, Instance) or owner.cls is None:
         return None
     if not isinstance(owner.cls.lookup(name), Func):
         return None

@@ -24,8 +24,8 @@ from samedevice.places.events import (
     ProcessCall,
     is_bare,
 )
-from samedevice.places.graph import Cause, Node, Place, Spot
-from samedevice.places.objects import Ext, Klass
+from samedevice.places.graph import Cause, Location, Place, PlaceVar
+from samedevice.places.objects import Class, External
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Device
 
@@ -47,7 +47,7 @@ class Policy:
         self._rest = solution.told
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._managed: dict[str, bool] = {}
-        self._apart: set[Node] | None = None
+        self._apart: set[PlaceVar] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
         self.tests_on_cpu: set[str] = set()  # their values meet none of other scripts
 
@@ -60,7 +60,7 @@ class Policy:
             numbered = [
                 group
                 for group in self.solution.all_groups(Literal)
-                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.hosted
+                if re.fullmatch(r"cuda:\d+", group.first.name) and not group.first.in_worker
             ]
             self._spread = {}
             for program in {self.programs.of(group.spot.path) for group in numbered}:
@@ -155,13 +155,13 @@ class Policy:
                     if root is not None and root.pin is Place.FIXED:
                         root.pin = Place.CENTRAL
 
-    def _demanded(self, node: Node | None) -> bool:
+    def _demanded(self, node: PlaceVar | None) -> bool:
         """Tell whether something needs a value on the device, or puts it there."""
         root = node.find() if node is not None else None
         return (
             root is not None
-            and root.color is Place.CENTRAL
-            and (root.because is not None or root.pin is not None)
+            and root.place is Place.CENTRAL
+            and (root.reason is not None or root.pin is not None)
         )
 
     def active(self) -> set[frozenset[str]]:
@@ -242,7 +242,7 @@ class Policy:
         """The files whose own code builds modules, or computes what goes to the device."""
         found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
         for group in self.solution.all_groups(Built):
-            if any(not site.constructing and not site.callers_unknown for site in group.sites):
+            if any(not site.in_constructor and not site.callers_unknown for site in group.sites):
                 found.add(group.spot.path)
         return found
 
@@ -281,7 +281,7 @@ class Policy:
         for klass in processes:
             for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
                 if contents.modules_in(value):
-                    spots.append(Spot(klass.scope.path, klass.node))
+                    spots.append(Location(klass.scope.path, klass.node))
         for group in self.solution.all_groups(Built) if processes else ():
             for site in group.sites:
                 if site.scope.func is not None and site.scope.func.cls in processes:
@@ -321,15 +321,15 @@ class Policy:
                     site.spot.path in free
                     and made.used
                     and made.node is not None
-                    and not site.constructing
-                    and not site.hosted
+                    and not site.in_constructor
+                    and not site.in_worker
                     and not site.callers_unknown
                     and not self.managed(site.spot.path)
                     and not self.programs.in_demonstration(site)
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())
-        hosted = self._feeding_host()
+        in_worker = self._feeding_host()
         for node, spot, scope, path in self.interpreter.seeds:
             if spot.path not in free or self.managed(spot.path) or self.programs.is_test(path):
                 continue
@@ -339,7 +339,7 @@ class Policy:
                 if scope.func.cls.family in ("module", "function", "dataset"):
                     continue
             root = node.find()
-            if root.pin is None and root not in hosted:
+            if root.pin is None and root not in in_worker:
                 self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
 
     def trained_unseen(self) -> Iterator[Group[Optimizes]]:
@@ -363,9 +363,11 @@ class Policy:
                 found |= reached if reached & wanted else set()
         return found
 
-    def _feeding_host(self) -> set[Node]:
+    def _feeding_host(self) -> set[PlaceVar]:
         """The values that a dataset holds, and what they are computed from."""
-        found = {node.find() for node in self.graph.nodes if node.find().wants_host is not None}
+        found = {
+            node.find() for node in self.graph.nodes if node.find().host_required_at is not None
+        }
         queue = list(found)
         while queue:
             for source in queue.pop().flows_from:
@@ -379,13 +381,20 @@ class Policy:
         """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
         known = self._managed.get(path)
         if known is None:
-            known = self.designed(frozenset((path,))) or self.programs.owner(path) is not None
+            known = (
+                self.placement_is_deliberate(frozenset((path,)))
+                or self.programs.owner(path) is not None
+            )
             self._managed[path] = known
         return known
 
-    def designed(self, files: frozenset[str]) -> bool:
+    def placement_is_deliberate(self, files: frozenset[str]) -> bool:
         """Tell whether it is the design of what runs files which of its devices what is on."""
-        return self._rest is not None and self._rest.designed or bool(files & self._designed)
+        return (
+            self._rest is not None
+            and self._rest.placement_is_deliberate
+            or bool(files & self._designed)
+        )
 
     @cached_property
     def _designed(self) -> set[str]:
@@ -485,8 +494,8 @@ def _asks_cuda(call: ast.Call) -> bool:
     return "cuda" in ast.unparse(call.func)
 
 
-def _is_process(klass: Klass) -> bool:
-    return any(isinstance(base, Ext) and base.name in _PROCESSES for base in klass.bases)
+def _is_process(klass: Class) -> bool:
+    return any(isinstance(base, External) and base.name in _PROCESSES for base in klass.bases)
 
 
 def _to_literal(group: SiteGroup) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from samedevice import syntax
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.markers import Markers, hides, markers
 from samedevice.places.sites import Site
 from samedevice.project import Project
@@ -163,7 +163,7 @@ class Programs:
             return False
         return not (words | _words([n for n in called if isinstance(n, _FUNCTION)])) & _WORK
 
-    def function_of(self, spot: Spot) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def function_of(self, spot: Location) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function that some code is in, or None for a file's own code."""
         parents = self.parents(spot.path)
         node = parents.get(spot.node)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import functions
 from samedevice.places.events import Operand
-from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.graph import Location, Place, PlaceVar
+from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Const, Device, Option, Value
+from samedevice.places.values import CliOption, Const, Device, Value
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
@@ -59,9 +59,9 @@ class InReach:
                 root = node.find()
                 # A CPU tensor may be moved where it is passed, so one such caller does not rule
                 # this out.
-                if root.sure and (root.color in ON_DEVICE or root.color is Place.HOST):
+                if root.is_tensor and (root.place in ON_DEVICE or root.place is Place.HOST):
                     names.append(name)
-                    if root.color in ON_DEVICE:
+                    if root.place in ON_DEVICE:
                         certain.add(name)
             names += site.unknown  # what other callers pass decides
             common = names if common is None else [n for n in common if n in names]
@@ -116,13 +116,13 @@ class InReach:
             level = level.outer
         return False
 
-    def _adjacent(self, node: Node, other: Node) -> bool:
+    def _adjacent(self, node: PlaceVar, other: PlaceVar) -> bool:
         root, other = node.find(), other.find()
         return any(
             (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
         )
 
-    def site_at(self, spot: Spot) -> Operand | None:
+    def site_at(self, spot: Location) -> Operand | None:
         """Return a site for an expression, with what the code there could name a device by."""
         scope = self.interpreter.scope_of(spot)
         if scope is None:
@@ -181,9 +181,9 @@ class InReach:
         """
         enough = all if everywhere else any
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
-        found: dict[str, list[Node]] = {}
+        found: dict[str, list[PlaceVar]] = {}
         for one in scopes:
-            site = Operand(Spot(scope.path, scope.node), None, one)
+            site = Operand(Location(scope.path, scope.node), None, one)
             self.interpreter.snapshot(site, one)
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
@@ -191,20 +191,20 @@ class InReach:
         names = dict.fromkeys(name for one in scopes for name in one.names)
         for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
             held = [one.names.get(name) for one in scopes]
-            if any(isinstance(value, Obj) for value in held):
+            if any(isinstance(value, Instance) for value in held):
                 continue  # a module, which some caller hands in, has no device
             known = found.get(name, ())
-            if known and enough(root.color in ON_DEVICE and root.sure for root in known):
+            if known and enough(root.place in ON_DEVICE and root.is_tensor for root in known):
                 if not self.holds_tensors(name, scope):
                     yield name
 
-    def module_of(self, scope: Scope) -> Obj | None:
+    def module_of(self, scope: Scope) -> Instance | None:
         """Return the module that some code is a method of."""
         level: Scope | None = scope
         while level is not None:
             owner = level.self_value
             if (
-                isinstance(owner, Obj)
+                isinstance(owner, Instance)
                 and owner.family == "module"
                 and "self" in level.names
                 and level.func is not None
@@ -228,7 +228,7 @@ class InReach:
         )
 
     @staticmethod
-    def is_unmoved(module: Obj) -> bool:
+    def is_unmoved(module: Instance) -> bool:
         """Tell whether the program builds a module and moves it nowhere as a whole."""
         wholes = module.wholes()
         return wholes[-1].is_whole() and not any(whole.moves for whole in wholes)
@@ -237,7 +237,7 @@ class InReach:
         """Tell whether a value names the central device, or where an input is."""
         if isinstance(value, Device):
             return self.solution.place(value.node) in ON_DEVICE
-        if isinstance(value, Option):
+        if isinstance(value, CliOption):
             return value.device is not None and self.solution.place(value.device.node) in ON_DEVICE
         if isinstance(value, Const) and value.spot is not None:
             used = self.interpreter.consumed.get(value.spot.node)

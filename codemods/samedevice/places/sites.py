@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
-from samedevice.places.graph import Cause, Node, Spot
+from samedevice.places.graph import Cause, Location, PlaceVar
 from samedevice.places.objects import Scope
 from samedevice.places.values import Value
 
@@ -17,15 +17,15 @@ class Site:
     What happens there is said by its class: one of those in `events.py`.
     """
 
-    spot: Spot
-    node: Node | None
+    spot: Location
+    node: PlaceVar | None
     scope: Scope
     name: str = ""
     devices: list[tuple[str, Value, bool]] = field(default_factory=list)
-    tensors: list[tuple[str, Node]] = field(default_factory=list)
+    tensors: list[tuple[str, PlaceVar]] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    constructing: bool = False
-    hosted: bool = False
+    in_constructor: bool = False
+    in_worker: bool = False
     #: Nobody calls the function: its parameters stand for themselves.
     callers_unknown: bool = False
     #: It runs only where a test found an accelerator.
@@ -48,7 +48,7 @@ Event = TypeVar("Event", bound=Site, covariant=True)
 class Group(Generic[Event]):
     """One place in the code, with every evaluation of it."""
 
-    spot: Spot
+    spot: Location
     sites: list[Event] = field(default_factory=list)
 
     @property
@@ -61,7 +61,7 @@ class Group(Generic[Event]):
 SiteGroup = Group[Site]
 
 
-def perhaps_number(node: Node) -> bool:
+def perhaps_number(node: PlaceVar) -> bool:
     """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
     root = node.find()
-    return root.cause is Cause.FILE and not root.sure
+    return root.cause is Cause.FILE and not root.is_tensor

@@ -24,8 +24,8 @@ from samedevice.places.events import (
     ModuleMoved,
     Undecided,
 )
-from samedevice.places.focus import Focus
-from samedevice.places.graph import Clash, Node, Place, Spot
+from samedevice.places.focus import PartialAnalysis
+from samedevice.places.graph import Clash, Location, Place, PlaceVar
 from samedevice.places.interpret import Interpreter
 from samedevice.places.policy import Policy
 from samedevice.places.programs import Programs
@@ -133,7 +133,7 @@ class Solution(Answers):
     def groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
         """Return the places of an event that may be changed, in the order of evaluation."""
         for group in self.all_groups(event):
-            if group.first.hosted or self.policy.managed(group.spot.path):
+            if group.first.in_worker or self.policy.managed(group.spot.path):
                 continue
             if isinstance(group.first, _MADE):
                 if group.spot.path in self.policy.tests_on_cpu:
@@ -153,15 +153,15 @@ class Solution(Answers):
     def hosted_groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
         """Return the places of an event in code of datasets and workers."""
         for group in self.all_groups(event):
-            if group.first.hosted and not self.policy.managed(group.spot.path):
+            if group.first.in_worker and not self.policy.managed(group.spot.path):
                 yield group
 
-    def defaulted(self, node: Node) -> bool:
+    def defaulted(self, node: PlaceVar) -> bool:
         """Tell whether a value is where a parameter's default put it, for want of an argument."""
         return node.find() in self._by_default
 
     @cached_property
-    def _by_default(self) -> set[Node]:
+    def _by_default(self) -> set[PlaceVar]:
         return {
             site.node.find()
             for group in self.all_groups(GivenDevice)
@@ -171,12 +171,12 @@ class Solution(Answers):
             and self.call_without(site.device[0]) is not None
         }
 
-    def serves_host(self, node: Node) -> bool:
+    def serves_host(self, node: PlaceVar) -> bool:
         """Tell whether a value is also read where only host memory can be."""
         return node.find() in self._read_on_host
 
     @cached_property
-    def _read_on_host(self) -> set[Node]:
+    def _read_on_host(self) -> set[PlaceVar]:
         return {
             site.node.find()
             for group in self.all_groups(HostDemand)
@@ -196,7 +196,7 @@ class Solution(Answers):
                 return place
         return Place.UNKNOWN
 
-    def clashes(self) -> Iterator[tuple[Clash, Spot]]:
+    def clashes(self) -> Iterator[tuple[Clash, Location]]:
         """Return the values that are certainly elsewhere and enter an operation on the device.
 
         Each comes with the outermost expression through which it enters: the argument of a call
@@ -217,9 +217,9 @@ class Solution(Answers):
             return False
         return not self.reach.in_module(scope) or self.reach.left_on_host(scope)
 
-    def operands(self, path: str, first: int, last: int) -> list[tuple[Spot, Node]]:
+    def operands(self, path: str, first: int, last: int) -> list[tuple[Location, PlaceVar]]:
         """Return the operands that meet in lines `first` to `last` of a file, in reading order."""
-        found: dict[ast.AST, tuple[Spot, Node]] = {}
+        found: dict[ast.AST, tuple[Location, PlaceVar]] = {}
         for node in self.graph.nodes:
             for meet in (*node.meets, *node.indexes):
                 for spot, operand in ((meet.left_spot, meet.left), (meet.right_spot, meet.right)):
@@ -332,15 +332,15 @@ class Solution(Answers):
                 missing.setdefault(path, []).append(self.project.sources[path].where(line))
         return missing
 
-    def span(self, spot: Spot) -> Span:
+    def span(self, spot: Location) -> Span:
         """Return the range of an expression or statement."""
         return self.project.sources[spot.path].span(spot.node)
 
-    def code(self, spot: Spot) -> str:
+    def code(self, spot: Location) -> str:
         """Return an expression as it is written."""
         return self.project.sources[spot.path].segment(spot.node)
 
-    def statement_of(self, spot: Spot) -> ast.stmt | None:
+    def statement_of(self, spot: Location) -> ast.stmt | None:
         """Return the innermost statement that an expression is in, or the statement itself."""
         parents = self.programs.parents(spot.path)
         node: ast.AST | None = spot.node
@@ -348,7 +348,7 @@ class Solution(Answers):
             node = parents.get(node)
         return node
 
-    def chain_end(self, spot: Spot) -> Spot:
+    def chain_end(self, spot: Location) -> Location:
         """Return the end of a chain of methods that only look at or convert the value."""
         parents = self.programs.parents(spot.path)
         node = spot.node
@@ -360,18 +360,18 @@ class Solution(Answers):
                 and isinstance(call, ast.Call)
                 and call.func is attribute
             ):
-                return Spot(spot.path, node)
+                return Location(spot.path, node)
             fact = torchfacts.tensor_method(attribute.attr)
             if fact is None or fact.kind != "view" or fact.out not in ("tensor", "self"):
-                return Spot(spot.path, node)
+                return Location(spot.path, node)
             node = call
 
-    def origin(self, node: Node | None, text: str) -> tuple[Origin, ...]:
+    def origin(self, node: PlaceVar | None, text: str) -> tuple[Origin, ...]:
         """Return where a value's place comes from."""
         if node is None:
             return ()
         root = node.find()
-        spot = root.because or root.pin_spot or (root.spots[0] if root.spots else None)
+        spot = root.reason or root.pin_spot or (root.spots[0] if root.spots else None)
         if spot is None or spot.path not in self.project.sources:
             return ()
         if not hasattr(spot.node, "lineno"):
@@ -411,7 +411,7 @@ def infer(
     project: Project,
     program: frozenset[str] | None = None,
     step: Callable[[int], None] = lambda files: None,
-    focus: Focus | None = None,
+    focus: PartialAnalysis | None = None,
     *,
     watch: bool = False,
 ) -> Solution:

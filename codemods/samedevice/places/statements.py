@@ -20,11 +20,30 @@ from samedevice.places import (
 )
 from samedevice.places.dispatch import executes
 from samedevice.places.events import FlagSet
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import builtin_types, tensor_methods
 from samedevice.places.models.functional import DISPATCHED
-from samedevice.places.objects import Ext, Func, Klass, Method, Namespace, Obj, Partial, Scope
-from samedevice.places.values import SCALAR, UNKNOWN, Const, Device, Dict, Flag, Seq, Tensor, Value
+from samedevice.places.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Namespace,
+    Partial,
+    Scope,
+)
+from samedevice.places.values import (
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    DeviceTest,
+    Dict,
+    Seq,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -53,8 +72,8 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
             if value is SCALAR:
                 subscripts.remember_key(node.targets[0].id, node.value, scope)
         choices.offer(run, node.targets[0], value, scope, node)
-        if isinstance(value, Flag) and isinstance(node.targets[0], ast.Name):
-            run.record(FlagSet(Spot(scope.path, node), None, scope, node.targets[0].id))
+        if isinstance(value, DeviceTest) and isinstance(node.targets[0], ast.Name):
+            run.record(FlagSet(Location(scope.path, node), None, scope, node.targets[0].id))
     return False
 
 
@@ -96,7 +115,7 @@ def _annotated_assignment(run: Interpreter, node: ast.AnnAssign, scope: Scope) -
 def _augmented_assignment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> bool:
     old = run.eval(node.target, scope)
     new = run.eval(node.value, scope)
-    spot = Spot(scope.path, node)
+    spot = Location(scope.path, node)
     own = operators.binary(run, node.op, old, new, spot, scope, in_place=True)
     if own is not None:
         run.assign(node.target, own, scope, node)
@@ -108,7 +127,13 @@ def _augmented_assignment(run: Interpreter, node: ast.AugAssign, scope: Scope) -
         builtin_types.dict_method(run, old, "update", [(new, spot)], {}, spot, scope)
         return False
     value = arithmetic.binary(
-        run, old, Spot(scope.path, node.target), new, Spot(scope.path, node.value), spot, True
+        run,
+        old,
+        Location(scope.path, node.target),
+        new,
+        Location(scope.path, node.value),
+        spot,
+        True,
     )
     if not (isinstance(old, Tensor) and isinstance(node.target, ast.Subscript)):
         run.assign(node.target, value, scope, node)
@@ -118,7 +143,7 @@ def _augmented_assignment(run: Interpreter, node: ast.AugAssign, scope: Scope) -
 @executes(ast.Assert)
 def _assertion(run: Interpreter, node: ast.Assert, scope: Scope) -> bool:
     test = run.eval(node.test, scope)
-    if isinstance(test, Flag) and test.positive and demands.says_why(node, scope.node):
+    if isinstance(test, DeviceTest) and test.positive and demands.says_why(node, scope.node):
         run.guarded += 1  # to the end of this block
     narrowing.narrow(run, node.test, scope, True)
     return False
@@ -138,7 +163,7 @@ def _delete_statement(run: Interpreter, node: ast.Delete, scope: Scope) -> bool:
                 scope.names.drop(name)
             case ast.Attribute(value=inner, attr=attr):
                 owner = run.eval(inner, scope)
-                if isinstance(owner, Obj) and attr in owner.attrs:
+                if isinstance(owner, Instance) and attr in owner.attrs:
                     run.trail.note(owner.attrs, attr)
                     del owner.attrs[attr]
             case ast.Subscript(value=inner, slice=index):
@@ -186,7 +211,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> bool:
             if sub is not None and sub != path:
                 found = Namespace(sub, run.file(sub))
             elif names is None and not node.level:
-                found = Ext(inner)
+                found = External(inner)
             else:
                 found = UNKNOWN
         assignment.bind(run, alias.asname or alias.name, found, scope)
@@ -195,7 +220,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> bool:
 
 def imported(run: Interpreter, name: str, path: str | None) -> Value:
     """Return what an imported module is: a file of the project, or a library."""
-    return Namespace(path, run.file(path)) if path is not None else Ext(name)
+    return Namespace(path, run.file(path)) if path is not None else External(name)
 
 
 @executes(ast.FunctionDef, ast.AsyncFunctionDef)
@@ -232,22 +257,22 @@ def decorated(run: Interpreter, value: Value, decorator: ast.expr, scope: Scope)
     registers = wrapper.callee if isinstance(wrapper, Partial) else wrapper
     if isinstance(registers, Method):
         owner = registers.receiver
-        if not (isinstance(owner, Obj) and owner.family == DISPATCHED):
+        if not (isinstance(owner, Instance) and owner.family == DISPATCHED):
             return value
-    elif isinstance(registers, Ext):
+    elif isinstance(registers, External):
         if registers.name != "functools.singledispatch":
             return value
     elif not isinstance(wrapper, Func):
         return value
-    spot = Spot(scope.path, decorator)
+    spot = Location(scope.path, decorator)
     made = calls.apply(run, wrapper, [(value, spot)], {}, spot, scope)
-    dispatched = isinstance(made, Obj) and made.family == DISPATCHED
-    return made if isinstance(made, (Func, Klass)) or dispatched else value
+    dispatched = isinstance(made, Instance) and made.family == DISPATCHED
+    return made if isinstance(made, (Func, Class)) or dispatched else value
 
 
 @executes(ast.ClassDef)
 def _class_definition(run: Interpreter, node: ast.ClassDef, scope: Scope) -> bool:
-    klass = Klass(node, scope, [run.eval(base, scope) for base in node.bases])
+    klass = Class(node, scope, [run.eval(base, scope) for base in node.bases])
     instances.classify(klass)
     body = Scope(scope.path, node, scope, scope.globals)
     body.cls = klass

@@ -9,15 +9,15 @@ from samedevice import syntax
 from samedevice.places import calls, classes, devices, functions, iteration
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Drawn, FirstItem, Loaded, Structured
-from samedevice.places.graph import Place, Spot
-from samedevice.places.objects import Either, Ext, Func, Klass, Obj, Scope
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import Class, External, Func, Instance, Scope, Union
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
     UNKNOWN,
     Const,
     Dict,
-    Rank,
+    ProcessIndex,
     Scalar,
     Seq,
     Tensor,
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def _entry(run: Interpreter, owner: Tensor, key: str, spot: Spot) -> Tensor:
+def _entry(run: Interpreter, owner: Tensor, key: str, spot: Location) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
-    if owner.packed or isinstance(owner.site, (Drawn, Loaded)):
+    if owner.opaque or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
     node = run.graph.node(spot)
-    node.sure = False
+    node.is_tensor = False
     made = Tensor(node)
-    made.packed = True
+    made.opaque = True
     return made
 
 
@@ -48,17 +48,17 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
         return site.others
     if key not in site.parts:
         node = run.graph.node(site.spot)
-        node.sure = False
+        node.is_tensor = False
         made = site.part(node)
         made.callers_unknown = run.symbolic > 0
         run.sites.append(made)
-        for source in value.node.batch_from:
+        for source in value.node.drawn_from:
             run.graph.batch(source, node)
         whole = value.node.find()
         if whole.pin is Place.HOST:
             run.graph.pin(node, Place.HOST, whole.pin_spot, whole.name, whole.cause)
         found = Tensor(node, site=made)
-        found.packed = True
+        found.opaque = True
         site.parts[key] = found
     known = site.parts[key]
     assert isinstance(known, Tensor)
@@ -69,7 +69,7 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
 def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     owner = run.eval(node.value, scope)
     key = run.eval(node.slice, scope)
-    spot = Spot(scope.path, node)
+    spot = Location(scope.path, node)
     match owner:
         case Tensor():
             if first_item(run, node, key, owner, scope):
@@ -88,14 +88,14 @@ def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -
     return subscript(run, owner, key, spot, scope)
 
 
-def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Scope) -> Value:
+def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope: Scope) -> Value:
     """Return `owner[key]`."""
     match owner:
-        case Either(options=options):
+        case Union(options=options):
             return iteration.any_of(
                 run, (subscript(run, option, key, spot, scope) for option in options)
             )
-        case Tensor() if owner.packed:
+        case Tensor() if owner.opaque:
             return part(run, owner, key.value if isinstance(key, Const) else None)
         case Tensor():
             return Tensor(owner.node).made_of(owner)
@@ -106,18 +106,18 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Spot, scope: Sco
             return run.iterate(owner, spot, scope)
         case Dict():
             return _item_of_dict(run, owner, key)
-        case Klass():
+        case Class():
             return _item_of_class(run, owner, key, spot)
-        case Obj():
+        case Instance():
             found = _item_of_instance(run, owner, key, spot, scope)
             if found is not None:
                 return found
     if owner is ARRAY:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
-        return Rank()
-    if isinstance(owner, Ext) and owner.name == "torchvision.models.__dict__":
-        return Ext("torchvision.models.resnet18")  # one of them, which are all alike here
+        return ProcessIndex()
+    if isinstance(owner, External) and owner.name == "torchvision.models.__dict__":
+        return External("torchvision.models.resnet18")  # one of them, which are all alike here
     return UNKNOWN
 
 
@@ -128,12 +128,12 @@ def _item_of_dict(run: Interpreter, owner: Dict, key: Value) -> Value:
     for member in owner.members():
         joined = run.join(joined, member)
     if isinstance(key, Const) and key.value in devices.RANKS:
-        return Rank()  # of a copy of the environment
+        return ProcessIndex()  # of a copy of the environment
     return joined if joined is not None else UNKNOWN
 
 
 def _item_of_instance(
-    run: Interpreter, owner: Obj, key: Value, spot: Spot, scope: Scope
+    run: Interpreter, owner: Instance, key: Value, spot: Location, scope: Scope
 ) -> Value | None:
     """Return what an instance gives for a key, or None where its class does not say."""
     cls = owner.cls
@@ -159,7 +159,7 @@ def _item_of_instance(
     return None
 
 
-def _item_of_class(run: Interpreter, klass: Klass, key: Value, spot: Spot) -> Value:
+def _item_of_class(run: Interpreter, klass: Class, key: Value, spot: Location) -> Value:
     """Return the member of an enum by its name, or the class itself, of whatever it is."""
     own = klass.lookup("__class_getitem__")
     if isinstance(own, Func):
@@ -213,8 +213,8 @@ def first_item(
     found = owner if owner is not None else run.eval(bare, scope)
     if not isinstance(found, Tensor):
         return False
-    scalar = found.scalar and not found.packed
-    run.record(FirstItem(Spot(scope.path, node), found.node, scope, scalar=scalar, bare=bare))
+    scalar = found.scalar and not found.opaque
+    run.record(FirstItem(Location(scope.path, node), found.node, scope, scalar=scalar, bare=bare))
     return scalar
 
 
@@ -244,7 +244,12 @@ def _any(run: Interpreter, owner: Seq) -> Value | None:
 
 
 def index_tensor(
-    run: Interpreter, owner: Tensor, owner_node: ast.expr, key: Value, index: ast.expr, spot: Spot
+    run: Interpreter,
+    owner: Tensor,
+    owner_node: ast.expr,
+    key: Value,
+    index: ast.expr,
+    spot: Location,
 ) -> Value:
     """Return `owner[key]`: a tensor on the device cannot index one on the host."""
     parts: list[tuple[Value, ast.expr]] = [(key, index)]
@@ -253,9 +258,9 @@ def index_tensor(
             parts = list(zip(key.items, index.elts, strict=True))
     for value, node in parts:
         if isinstance(value, Tensor) and not value.scalar:  # what has no dimensions is read
-            base, inside = Spot(spot.path, owner_node), Spot(spot.path, node)
+            base, inside = Location(spot.path, owner_node), Location(spot.path, node)
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
-    if owner.packed:
+    if owner.opaque:
         return part(run, owner, key.value if isinstance(key, Const) else None)
     made = Tensor(owner.node).made_of(owner)
     if owner.row:

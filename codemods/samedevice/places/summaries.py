@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import functions, moving
 from samedevice.places.events import Creation, Handed, HostDemand, Undecided
-from samedevice.places.graph import Meet, Node, Spot
-from samedevice.places.objects import Ext, Func, Klass, Obj
+from samedevice.places.graph import Agree, Location, PlaceVar
+from samedevice.places.objects import Class, External, Func, Instance
 from samedevice.places.sites import Site
 from samedevice.places.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
 
@@ -45,7 +45,9 @@ class Record:
     meets: tuple[int, int]
     sites: tuple[Site, ...] = ()
     stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
-    moved: tuple[tuple[int | str, Node, Spot], ...] = ()  # modules that it moves, and where to
+    moved: tuple[
+        tuple[int | str, PlaceVar, Location], ...
+    ] = ()  # modules that it moves, and where to
     told: list[bool] = field(default_factory=list)  # once it was repeated
 
     @cached_property
@@ -67,7 +69,7 @@ def shape(value: Value, depth: int = 3) -> object:
     """
     match value:
         case Tensor():
-            return "tensor", value.scalar, value.packed, value.doubt, value.node.find().sure
+            return "tensor", value.scalar, value.opaque, value.doubt, value.node.find().is_tensor
         case Const(value=held):
             return "constant", type(held), held if held.__hash__ is not None else None
         case Seq(items=items) if depth:
@@ -76,17 +78,17 @@ def shape(value: Value, depth: int = 3) -> object:
             return value.kind, parts, inner
         case Dict() if depth:
             return "dict", tuple((key, shape(v, depth - 1)) for key, v in value.items.items())
-        case Obj(family="module"):
+        case Instance(family="module"):
             return "module", value.name, id(value.cls)
-        case Obj():
+        case Instance():
             held = value.attrs.items() if depth > 1 else ()
             attrs = tuple((attr, shape(member, depth - 2)) for attr, member in held)
             return "object", value.family, value.name, id(value.cls), attrs
         case Func(node=node):
             return "function", id(node)
-        case Klass(node=definition):
+        case Class(node=definition):
             return "class", id(definition)
-        case Ext(name=name):
+        case External(name=name):
             return "name", name  # a type, say, or a function
         case Device():
             root = value.node.find()
@@ -94,13 +96,13 @@ def shape(value: Value, depth: int = 3) -> object:
     return type(value)
 
 
-def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -> Value:
+def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEEP) -> Value:
     """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
     match value:
         case Tensor():
             made = value.copy()
             made.node, made.site = run.graph.node(spot), None
-            made.node.sure = value.node.find().sure
+            made.node.is_tensor = value.node.find().is_tensor
             return made
         case Device():
             root, free = value.node.find(), run.graph.node(spot)
@@ -113,8 +115,8 @@ def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -
                 resolved=value.resolved,
                 rank=value.rank,
             )
-        case Obj() if depth > 1 and value.family != "module":
-            other = Obj(value.family, value.name, value.cls, value.fact, value.node)
+        case Instance() if depth > 1 and value.family != "module":
+            other = Instance(value.family, value.name, value.cls, value.fact, value.node)
             other.args, other.kwargs, other.site = value.args, value.kwargs, value.site
             other.attrs = {
                 attr: placeholder(run, member, spot, depth - 2)
@@ -142,18 +144,18 @@ def placeholder(run: Interpreter, value: Value, spot: Spot, depth: int = DEEP) -
 def beforehand(given: Given) -> Given:
     """Return the values of a call as they are before it: it may move its modules."""
     return {
-        name: copy(value) if isinstance(value, Obj) and value.family == "module" else value
+        name: copy(value) if isinstance(value, Instance) and value.family == "module" else value
         for name, value in given.items()
     }
 
 
-def moves(before: Given, given: Given) -> tuple[tuple[int | str, Node, Spot], ...]:
+def moves(before: Given, given: Given) -> tuple[tuple[int | str, PlaceVar, Location], ...]:
     """Return which modules a call moved for certain, of what it was given."""
     return tuple(
         (name, value.node, value.moves[-1])
         for name, value in given.items()
-        if isinstance(value, Obj) and value.node is not None and value.moves
-        if isinstance(was := before[name], Obj) and was.node is not value.node
+        if isinstance(value, Instance) and value.node is not None and value.moves
+        if isinstance(was := before[name], Instance) and was.node is not value.node
     )
 
 
@@ -171,7 +173,7 @@ def stores(
     written: Iterable[tuple[object, object, object]], given: Given
 ) -> tuple[tuple[int | str, str, Value], ...]:
     """Return which attributes of its arguments an evaluation has set, of what it has written."""
-    owners = {id(value.attrs): name for name, value in given.items() if isinstance(value, Obj)}
+    owners = {id(value.attrs): name for name, value in given.items() if isinstance(value, Instance)}
     return tuple(
         (owners[id(target)], key, value)
         for target, key, value in written
@@ -185,12 +187,12 @@ class _Copy:
     def __init__(self, run: Interpreter, record: Record, given: Given) -> None:
         self._run, self._record = run, record
         # roots in the evaluation, and the nodes that stand for them
-        self._new: dict[Node, Node] = {}
+        self._new: dict[PlaceVar, PlaceVar] = {}
         for name, before in record.given.items():
             if name in given:
                 self._match(before, given[name])
-        inside: set[Node] = set()
-        self._meets: list[Meet] = []
+        inside: set[PlaceVar] = set()
+        self._meets: list[Agree] = []
         if run.copies > 0 and record.nodes[1] - record.nodes[0] <= _LARGEST:
             inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
             inside -= self._new.keys()
@@ -202,11 +204,18 @@ class _Copy:
     def _match(self, before: Value, now: Value, depth: int = DEEP) -> None:
         """Pair the places of an argument with those of the one that takes its place."""
         depth = max(depth, 0)
-        if isinstance(before, (Tensor, Device, Obj)) and isinstance(now, (Tensor, Device, Obj)):
+        if isinstance(before, (Tensor, Device, Instance)) and isinstance(
+            now, (Tensor, Device, Instance)
+        ):
             if before.node is not None and now.node is not None:
                 if before.node.find() is not now.node.find():
                     self._new.setdefault(before.node.find(), now.node)
-            if isinstance(before, Obj) and isinstance(now, Obj) and before is not now and depth:
+            if (
+                isinstance(before, Instance)
+                and isinstance(now, Instance)
+                and before is not now
+                and depth
+            ):
                 for attr in before.attrs.keys() & now.attrs.keys():
                     self._match(before.attrs[attr], now.attrs[attr], depth - 2)
         elif isinstance(before, Seq) and isinstance(now, Seq) and depth:
@@ -218,14 +227,14 @@ class _Copy:
         elif isinstance(before, Iter) and isinstance(now, Iter) and depth:
             self._match(before.element, now.element, depth - 1)
 
-    def _reached(self, inside: set[Node]) -> list[Node]:
+    def _reached(self, inside: set[PlaceVar]) -> list[PlaceVar]:
         """Return the nodes made in the evaluation that have to do with its arguments."""
-        partners: dict[Node, list[Node]] = {}
+        partners: dict[PlaceVar, list[PlaceVar]] = {}
         for meet in self._meets:
             left, right = meet.left.find(), meet.right.find()
             partners.setdefault(left, []).append(right)
             partners.setdefault(right, []).append(left)
-        found: dict[Node, None] = {}
+        found: dict[PlaceVar, None] = {}
         queue = deque(self._new)
         room = min(_NODES, self._run.copies)
         while queue and len(found) < room:
@@ -238,16 +247,16 @@ class _Copy:
         self._run.copies -= len(found) + 1
         return list(found)
 
-    def _twin(self, root: Node) -> Node:
+    def _twin(self, root: PlaceVar) -> PlaceVar:
         made = self._run.graph.node()
         made.spots = list(root.spots)
         made.pin, made.pin_spot = root.pin, root.pin_spot
         made.name, made.cause = root.name, root.cause
-        made.sure, made.agrees, made.joins = root.sure, root.agrees, root.joins
-        made.wants_host = root.wants_host
+        made.is_tensor, made.agrees, made.joins = root.is_tensor, root.agrees, root.joins
+        made.host_required_at = root.host_required_at
         return made
 
-    def _at(self, node: Node) -> Node:
+    def _at(self, node: PlaceVar) -> PlaceVar:
         root = node.find()
         return self._new.get(root, root)
 
@@ -261,7 +270,7 @@ class _Copy:
             for target in root.flows_to:
                 if target.find() in self._new and target.find() not in self._copied:
                     graph.flow(made, self._at(target))
-            for source in root.batch_from:
+            for source in root.drawn_from:
                 graph.batch(self._at(source), made)
             for source in root.stored:
                 graph.store(self._at(source), made)
@@ -269,7 +278,7 @@ class _Copy:
             if meet.left.find() in self._new or meet.right.find() in self._new:
                 self._meet(meet)
 
-    def _meet(self, meet: Meet) -> None:
+    def _meet(self, meet: Agree) -> None:
         relate = self._run.graph.index if meet.kind in ("index", "number") else self._run.graph.meet
         relate(
             self._at(meet.left), meet.left_spot, self._at(meet.right), meet.right_spot,
@@ -297,9 +306,9 @@ class _Copy:
         """Set the attributes of the arguments that the evaluation set of its own."""
         for name, attr, value in self._record.stores:
             owner = given.get(name)
-            if isinstance(owner, Obj):
+            if isinstance(owner, Instance):
                 held = self.value(value)
-                if isinstance(held, Obj) and held is not value:
+                if isinstance(held, Instance) and held is not value:
                     held.parent = owner
                 self._run.trail.put(owner.attrs, attr, held)
 
@@ -307,7 +316,7 @@ class _Copy:
         """Move the modules that the evaluation moved."""
         for name, node, spot in self._record.moved:
             owner = given.get(name)
-            if isinstance(owner, Obj) and owner.family == "module":
+            if isinstance(owner, Instance) and owner.family == "module":
                 owner.moves.append(spot)
                 moving.rebase(self._run, owner, self._at(node))
 
@@ -326,7 +335,9 @@ class _Copy:
                     resolved=value.resolved,
                     rank=value.rank,
                 )
-            case Obj(family="module", node=node) if node is not None and node.find() in self._new:
+            case Instance(family="module", node=node) if (
+                node is not None and node.find() in self._new
+            ):
                 return functions.twin(value, self._at(node))
             case Seq() if depth:
                 items = value.items
@@ -347,8 +358,8 @@ class _Copy:
         return value
 
 
-def _related(node: Node) -> Iterable[Node]:
+def _related(node: PlaceVar) -> Iterable[PlaceVar]:
     yield from node.flows_to
     yield from node.flows_from
-    yield from node.batch_from
+    yield from node.drawn_from
     yield from node.stored

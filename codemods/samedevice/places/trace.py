@@ -23,9 +23,9 @@ from samedevice.places.events import (
     Placed,
     Placing,
 )
-from samedevice.places.graph import Meet, Node, Place, Spot
+from samedevice.places.graph import Agree, Location, Place, PlaceVar
 from samedevice.places.marks import MADE, MOVES, Marks
-from samedevice.places.objects import Either, Obj
+from samedevice.places.objects import Instance, Union
 from samedevice.places.sites import Site
 from samedevice.places.solution import Solution
 from samedevice.places.tracer import Tracer, members
@@ -132,9 +132,9 @@ class Trace:
         return list(found.values())
 
     @cached_property
-    def _meets(self) -> dict[tuple[str, Span], list[Meet]]:
+    def _meets(self) -> dict[tuple[str, Span], list[Agree]]:
         """The meetings by operation and by operand."""
-        found: dict[tuple[str, Span], list[Meet]] = {}
+        found: dict[tuple[str, Span], list[Agree]] = {}
         done: set[int] = set()
         for node in self.solution.graph.nodes:
             for meet in (*node.meets, *node.indexes):
@@ -167,7 +167,7 @@ class Trace:
             if at in done:
                 continue
             done.add(at)
-            if isinstance(at, Obj):
+            if isinstance(at, Instance):
                 yield from self._module_steps(at, told)
                 return
             spot, _ = self._tracer.births.get(at, (None, ()))
@@ -190,7 +190,7 @@ class Trace:
 
     def _before(self, at: Value) -> list[Value]:
         """Return the sources of a value, last the one that its place comes from most likely."""
-        if isinstance(at, (Seq, Dict, Either)):
+        if isinstance(at, (Seq, Dict, Union)):
             return members(at)[:1]
         node, place = node_of(at), self.place(at)
 
@@ -201,7 +201,7 @@ class Trace:
 
         return sorted(self._where.sources(at), key=likely)
 
-    def _module_steps(self, module: Obj, told: set[ast.AST]) -> Iterator[Event]:
+    def _module_steps(self, module: Instance, told: set[ast.AST]) -> Iterator[Event]:
         """Tell, the latest first, where a module or what holds it was moved and built."""
         moves = next((whole.moves for whole in module.wholes() if whole.moves), [])
         for spot in moves[::-1][:2]:
@@ -227,7 +227,7 @@ class Trace:
         if spot is not None and isinstance(spot.node, ast.expr) and not _inside(spot, site.spot):
             yield self._step("device chosen", self.place(value), spot)
 
-    def _step(self, what: str, place: Place, spot: Spot) -> Event:
+    def _step(self, what: str, place: Place, spot: Location) -> Event:
         code = self.solution.code(spot)
         return Event(what, place, spot.path, self.solution.span(spot), code)
 
@@ -254,12 +254,12 @@ class Trace:
         name = root.find().name if root is not None and place is Place.FIXED else ""
         if kind == "read":
             return Life(span, kind, Place.HOST, None, "", False, steps, place)
-        moved = isinstance(value, Obj) and place is not self.place(value)
+        moved = isinstance(value, Instance) and place is not self.place(value)
         wanted = self._wanted(value, place) if not (varies or moved) else None
         before: Place | None = None
         if kind == "moved":
             before = next((self.place(source) for source in self._where.sources(value)), None)
-            before = Place.HOST if isinstance(value, Obj) and before is None else before
+            before = Place.HOST if isinstance(value, Instance) and before is None else before
         return Life(
             span, kind or _kind(value), Place.FOLLOWS if varies else place, wanted, name, varies,
             steps, before,
@@ -269,7 +269,7 @@ class Trace:
         """Return where a value has to be, if that is not where it is."""
         node = node_of(value)
         inferred = self.solution.place(node)
-        if isinstance(value, Obj) and place is Place.FOLLOWS:
+        if isinstance(value, Instance) and place is Place.FOLLOWS:
             return None
         if inferred is place or inferred is Place.UNKNOWN or node is None:
             return Place.CENTRAL if self.solution.clashing(node) else None
@@ -281,21 +281,21 @@ class Trace:
         if node is None:
             inner = members(value)
             return self.place(value) is not Place.UNKNOWN and all(map(self._is_shown, inner))
-        if isinstance(value, (Obj, Device)) or self._is_tensor(node.find()):
+        if isinstance(value, (Instance, Device)) or self._is_tensor(node.find()):
             return True
         return self.place(value) in (Place.CENTRAL, Place.HOST, Place.FIXED)
 
-    def _is_tensor(self, root: Node) -> bool:
+    def _is_tensor(self, root: PlaceVar) -> bool:
         """Tell whether a value is a tensor: it is used with one, or asked for its device."""
-        if root.sure or root in self._tensors:
+        if root.is_tensor or root in self._tensors:
             return True
         others = (
             (meet.right if meet.left.find() is root else meet.left).find() for meet in root.meets
         )
-        return any(other.sure or other in self._tensors for other in others)
+        return any(other.is_tensor or other in self._tensors for other in others)
 
     @cached_property
-    def _tensors(self) -> set[Node]:
+    def _tensors(self) -> set[PlaceVar]:
         """What is a tensor although the inference, for which use is no proof, is not sure."""
         found = {
             site.node.find()
@@ -322,13 +322,13 @@ def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
 
 
 def _kind(value: Value) -> str:
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         return _kind(value.options[0])
     if isinstance(value, Device):
         return "device"
     if isinstance(value, (Seq, Dict)):
         return "tensors"
-    if isinstance(value, Obj):
+    if isinstance(value, Instance):
         return "module" if value.family in ("module", "owned") else value.family or "module"
     return "tensor"
 
@@ -338,16 +338,16 @@ def _kept(values: list[Value]) -> list[Value]:
     forgotten = [
         value
         for value in values
-        if isinstance(value, Obj)
+        if isinstance(value, Instance)
         and value.site is not None
-        and value.site.constructing
+        and value.site.in_constructor
         and not is_moved(value)
         and value.parent is None
     ]
     return [value for value in values if value not in forgotten] or values
 
 
-def _inside(inner: Spot, outer: Spot) -> bool:
+def _inside(inner: Location, outer: Location) -> bool:
     return inner.path == outer.path and any(node is inner.node for node in ast.walk(outer.node))
 
 

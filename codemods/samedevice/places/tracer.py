@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from samedevice.places.dispatch import EVALUATORS
 from samedevice.places.environment import State
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.interpret import Interpreter
-from samedevice.places.objects import Either, Func, Obj, Scope
+from samedevice.places.objects import Func, Instance, Scope, Union
 from samedevice.places.values import Device, Dict, Seq, Tensor, Value
 from samedevice.project import Project
 
@@ -24,15 +24,15 @@ class Tracer(Interpreter):
         super().__init__(project, program)
         self.seen: dict[ast.AST, list[Value]] = {}
         # Where a module was when an expression gave it, if it has been moved since.
-        self.then: dict[tuple[ast.AST, Value], list[Node]] = {}
+        self.then: dict[tuple[ast.AST, Value], list[PlaceVar]] = {}
         # Modules as an expression gave them when `DataParallel` had perhaps moved them.
         self.adrift: set[tuple[ast.AST, Value]] = set()
-        self.births: dict[Value, tuple[Spot | None, tuple[Value, ...]]] = {}
+        self.births: dict[Value, tuple[Location | None, tuple[Value, ...]]] = {}
         self.file_of: dict[ast.AST, str] = {}
         self._made_of: list[list[Value]] = [[]]
         self._called: set[ast.AST] = set()
 
-    def telling(self, func: Func) -> bool:
+    def worth_evaluating(self, func: Func) -> bool:
         """Look into every function: a reader asks about all of them."""
         return True
 
@@ -49,7 +49,7 @@ class Tracer(Interpreter):
             if isinstance(node, ast.Subscript):
                 parts = self.seen.get(node.value, [])[-1:] or parts  # an index makes no place
             self.note(node, value)
-            self.born(value, Spot(scope.path, node), parts)
+            self.born(value, Location(scope.path, node), parts)
             parts = [value]
         if len(outer) < MOST:
             outer.extend(parts)
@@ -61,29 +61,33 @@ class Tracer(Interpreter):
             return
         if not self.symbolic:
             self._called.add(node)
-        if isinstance(value, Obj) or isinstance(value, Tensor) and value.lent:
+        if isinstance(value, Instance) or isinstance(value, Tensor) and value.lent:
             nodes = self.then.setdefault((node, value), [])
             nodes += [one for one in _nodes(value) if one not in nodes]
-        if isinstance(value, Obj) and not value.moves and any(one.spread for one in value.wholes()):
+        if (
+            isinstance(value, Instance)
+            and not value.moves
+            and any(one.spread for one in value.wholes())
+        ):
             self.adrift.add((node, value))
         known = self.seen.setdefault(node, [])
         if len(known) < MOST and all(value is not other for other in known):
             known.append(value)
 
-    def born(self, value: Value, spot: Spot | None, parts: Iterable[Value]) -> None:
+    def born(self, value: Value, spot: Location | None, parts: Iterable[Value]) -> None:
         """Keep what a value was first made from."""
         if value not in self.births:
             self.births[value] = spot, tuple(part for part in parts if part is not value)[:MOST]
 
     def operate(
-        self, operands: list[tuple[Tensor, Spot]], spot: Spot, elementwise: bool,
+        self, operands: list[tuple[Tensor, Location]], spot: Location, elementwise: bool,
         in_place: bool = False,
     ) -> Tensor:  # fmt: skip
         result = super().operate(operands, spot, elementwise, in_place)
         self.born(result, spot, [tensor for tensor, _ in operands])
         return result
 
-    def derived(self, owner: Tensor, spot: Spot) -> Tensor:
+    def derived(self, owner: Tensor, spot: Location) -> Tensor:
         made = super().derived(owner, spot)
         self.born(made, None, [owner])
         return made
@@ -94,7 +98,7 @@ class Tracer(Interpreter):
             self.born(joined, None, [left, right])
         return joined
 
-    def iterate(self, value: Value, spot: Spot, scope: Scope) -> Value:
+    def iterate(self, value: Value, spot: Location, scope: Scope) -> Value:
         element = super().iterate(value, spot, scope)
         if isinstance(value, Tensor) and isinstance(element, Tensor) and element.site is None:
             self.born(element, None, [value])
@@ -120,7 +124,7 @@ class Tracer(Interpreter):
         super().assign(target, value, scope, statement)
         if isinstance(target, ast.Attribute):
             for owner in self.seen.get(target.value, ())[-1:]:
-                stored = owner.attrs.get(target.attr) if isinstance(owner, Obj) else None
+                stored = owner.attrs.get(target.attr) if isinstance(owner, Instance) else None
                 if isinstance(stored, Tensor) and stored is not value:
                     self.born(stored, None, [value])
                 value = stored or value
@@ -136,23 +140,23 @@ class Tracer(Interpreter):
             value = scope.names.get(argument.arg)
             if value is not None and value is not func.bound and is_placed(value):
                 self.note(argument, value)
-                self.born(value, Spot(scope.path, argument), ())
+                self.born(value, Location(scope.path, argument), ())
 
 
-def _nodes(value: Obj | Tensor) -> list[Node]:
+def _nodes(value: Instance | Tensor) -> list[PlaceVar]:
     """Return where a value is by now: of a module whose parts moved by themselves, where these are.
 
     What it has of its own counts, too.
     """
     if value.node is None:
         return []
-    if not isinstance(value, Obj) or value.family != "module":
+    if not isinstance(value, Instance) or value.family != "module":
         return [value.node]
     held = list(value.attrs.values())
     parts = [
         part.node
         for part in held
-        if isinstance(part, Obj) and part.family == "module" and part.stateful
+        if isinstance(part, Instance) and part.family == "module" and part.stateful
         if part.node is not None
     ]
     own = any(isinstance(member, Tensor) and value.holds(member) for member in held)
@@ -164,7 +168,7 @@ def _nodes(value: Obj | Tensor) -> list[Node]:
 
 def members(value: Value) -> list[Value]:
     """Return what a value may be, or what it holds."""
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         return value.options
     return list(value.members()) if isinstance(value, (Seq, Dict)) else []
 
@@ -173,9 +177,9 @@ def is_placed(value: Value) -> bool:
     """Tell whether a value has a place; a container does if it holds a few tensors only."""
     if isinstance(value, (Tensor, Device)):
         return True
-    if isinstance(value, Obj):
+    if isinstance(value, Instance):
         return value.node is not None
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         return all(is_placed(option) for option in value.options)
     if isinstance(value, (Seq, Dict)):
         inner = members(value)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Location, PlaceVar
 
 if TYPE_CHECKING:
     from samedevice.places.events import Produced
-    from samedevice.places.objects import Obj
+    from samedevice.places.objects import Instance
 
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -48,7 +48,7 @@ class Array(Value):
 
 
 #: One argument of a call: its value and where it is written.
-Arg = tuple[Value, Spot]
+Arg = tuple[Value, Location]
 
 #: How deep containers in containers are joined and copied; one may hold itself.
 DEEP = 6
@@ -70,7 +70,7 @@ class Const(Value):
 
     __slots__ = ("spot", "value")
 
-    def __init__(self, value: Any, spot: Spot | None = None) -> None:
+    def __init__(self, value: Any, spot: Location | None = None) -> None:
         self.value = value
         self.spot = spot
 
@@ -78,7 +78,7 @@ class Const(Value):
 NONE = Const(None)
 
 
-class Option(Const):
+class CliOption(Const):
     """A command-line option's default: what the user will choose is not known.
 
     `device` is the central device once the option is used as one.
@@ -86,12 +86,12 @@ class Option(Const):
 
     __slots__ = ("device",)
 
-    def __init__(self, value: Any, spot: Spot | None = None) -> None:
+    def __init__(self, value: Any, spot: Location | None = None) -> None:
         super().__init__(value, spot)
         self.device: Device | None = None
 
 
-class Rank(Value):
+class ProcessIndex(Value):
     """The number of a process on its machine: another one in each, and the index of its device.
 
     `device` is the device with that index once the number is used as one. `absent`: it is negative
@@ -105,7 +105,7 @@ class Rank(Value):
         self.device: Device | None = None
 
 
-class Flag(Value):
+class DeviceTest(Value):
     """A boolean that is true exactly when the accelerator is used (or when it is not).
 
     `of_value`: it only says where some tensor is. `decides`: the device that is to be defined by
@@ -144,7 +144,7 @@ class PlannedDefinition:
     for whether the accelerator is used: it has to be true for them.
     """
 
-    spot: Spot
+    spot: Location
     name: str
     torch: str
     choices: tuple[Choice, ...] = ()
@@ -171,9 +171,14 @@ class Device(Value):
     )  # fmt: skip
 
     def __init__(
-        self, node: Node, spot: Spot | None = None, *, text: bool = False, resolved: bool = False,
-        rank: Rank | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        node: PlaceVar,
+        spot: Location | None = None,
+        *,
+        text: bool = False,
+        resolved: bool = False,
+        rank: ProcessIndex | None = None,
+    ) -> None:
         self.node = node
         self.spot = spot
         self.text = text
@@ -204,7 +209,7 @@ class Tensor(Value):
     Its node's `sure` is false for a value that is a tensor only as far as its use suggests (a
     parameter of a function that nobody calls). `scalar`: it has no dimensions, so it may mix with
     any device in elementwise operations. `row`: it has one dimension, and its members have none.
-    `packed`: its structure is not known, each member may be
+    `opaque`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
     `collated`: a loader makes it of numbers, or a list of what turns out to be texts. `doubt`: what
@@ -213,11 +218,13 @@ class Tensor(Value):
     """
 
     __slots__ = (
-        "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "packed",
+        "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "opaque",
         "parameter", "pinned", "row", "scalar", "site",
     )  # fmt: skip
 
-    def __init__(self, node: Node, *, scalar: bool = False, site: Produced | None = None) -> None:
+    def __init__(
+        self, node: PlaceVar, *, scalar: bool = False, site: Produced | None = None
+    ) -> None:
         self._node = node
         self.lent = False
         self.scalar = scalar
@@ -226,28 +233,28 @@ class Tensor(Value):
         self.collated = False
         self.leaf = False
         self.parameter = False
-        self.packed = False
+        self.opaque = False
         self.pinned = False
         self.names_device = False
         self.doubt = Doubt.NONE
-        self.owner: Obj | None = None  # the module whose parameter it is
+        self.owner: Instance | None = None  # the module whose parameter it is
 
     @property
-    def node(self) -> Node:
+    def node(self) -> PlaceVar:
         """The place."""
         if self.lent and self.owner is not None and self.owner.node is not None:
             return self.owner.node
         return self._node
 
     @node.setter
-    def node(self, node: Node) -> None:
+    def node(self, node: PlaceVar) -> None:
         self._node, self.lent = node, False
 
     def copy(self) -> Tensor:
         """Return the same tensor as a value of its own."""
         made = Tensor(self._node, scalar=self.scalar, site=self.site)
         made.lent = self.lent
-        made.leaf, made.parameter, made.packed = self.leaf, self.parameter, self.packed
+        made.leaf, made.parameter, made.opaque = self.leaf, self.parameter, self.opaque
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
         made.doubt, made.row = self.doubt, self.row
         return made
@@ -267,7 +274,7 @@ class Tensor(Value):
         return self
 
 
-def parameter_of(owner: Obj) -> Tensor:
+def parameter_of(owner: Instance) -> Tensor:
     """Return a parameter of a module that has a place."""
     assert owner.node is not None
     made = Tensor(owner.node)
@@ -279,8 +286,8 @@ def surely_tensor(value: Value) -> bool:
     """Tell whether a value is one tensor, as far as can be known."""
     return (
         isinstance(value, Tensor)
-        and value.node.find().sure
-        and not value.packed
+        and value.node.find().is_tensor
+        and not value.opaque
         and value.doubt is not Doubt.OTHER
     )
 
@@ -303,13 +310,13 @@ class Seq(Value):
         kind: str,
         items: list[Value] | None = None,
         element: Value | None = None,
-        spot: Spot | None = None,
+        spot: Location | None = None,
     ) -> None:
         self.kind = kind
         self.items = items
         self.element = element
         self.spot = spot
-        self.added: tuple[tuple[Tensor, Spot], ...] | None = None if items or element else ()
+        self.added: tuple[tuple[Tensor, Location], ...] | None = None if items or element else ()
 
     def members(self) -> Iterable[Value]:
         """Return every member that is known."""
@@ -326,7 +333,7 @@ class Dict(Value):
 
     def __init__(
         self, items: dict[Any, Value] | None = None, element: Value | None = None,
-        spot: Spot | None = None,
+        spot: Location | None = None,
     ) -> None:  # fmt: skip
         self.items = items if items is not None else {}
         self.element = element

@@ -17,9 +17,9 @@ from samedevice.places.events import (
     Placing,
     PlainTensor,
 )
-from samedevice.places.graph import Cause, Node, Place
+from samedevice.places.graph import Cause, Place, PlaceVar
 from samedevice.places.marks import MADE, MOVES
-from samedevice.places.objects import Either, Obj
+from samedevice.places.objects import Instance, Union
 from samedevice.places.sites import Site
 from samedevice.places.solution import Solution
 from samedevice.places.tracer import Tracer, members
@@ -49,7 +49,7 @@ class Whereabouts:
         found += [self.place(value)] * (len(before) < len(nodes) or not nodes)
         return found
 
-    def _of_parameter(self, value: Value, root: Node) -> Place | None:
+    def _of_parameter(self, value: Value, root: PlaceVar) -> Place | None:
         """Return where a parameter was made that a value is taken from before its module moves."""
         if root.cause is not Cause.UNMOVED or not isinstance(value, Tensor):
             return None
@@ -57,12 +57,12 @@ class Whereabouts:
         lent = [part for part in parts if isinstance(part, Tensor) and part.lent]
         return self._earlier(lent[0], root)[0] if lent else None
 
-    def _earlier(self, value: Value, node: Node) -> list[Place]:
+    def _earlier(self, value: Value, node: PlaceVar) -> list[Place]:
         """Return where a value was when it was not yet where it is in the end."""
         root = node.find()
         if self.solution.given(root) is not None and root.cause is not Cause.UNMOVED:
             return [self.solution.place(root)]
-        if isinstance(value, Obj) and value.copied_from is not None:
+        if isinstance(value, Instance) and value.copied_from is not None:
             return [self.solution.place(root)]  # with the original
         _, parts = self._tracer.births.get(value, (None, ()))
         if isinstance(value, Tensor) and parts and all(isinstance(p, Tensor) for p in parts):
@@ -120,7 +120,7 @@ class Whereabouts:
     def _decided(self, value: Value) -> Place | None:
         """Return where a value is, None where that depends on what it is computed from."""
         node = node_of(value)
-        if node is None or isinstance(value, Either):
+        if node is None or isinstance(value, Union):
             places = {self.place(member) for member in members(value)}
             return places.pop() if len(places) == 1 else Place.UNKNOWN
         inferred = self.solution.place(node)
@@ -137,7 +137,7 @@ class Whereabouts:
             named = [part for part in parts if isinstance(part, Device)]
             if named:
                 return self.place(named[-1])
-        if isinstance(value, Obj):
+        if isinstance(value, Instance):
             if _is_empty(value):
                 return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
             return inferred if is_moved(value) else Place.HOST
@@ -156,7 +156,7 @@ class Whereabouts:
         spot, _ = self._tracer.births.get(value, (None, ()))
         site = self._sites.get(spot.node) if spot is not None else None
         if type(site) not in (*MADE, *MOVES):
-            site = value.site if isinstance(value, (Tensor, Obj)) else None
+            site = value.site if isinstance(value, (Tensor, Instance)) else None
         return site
 
     def sources(self, value: Value) -> list[Value]:
@@ -175,7 +175,7 @@ class Whereabouts:
     def _joined(self, value: Tensor) -> Iterator[Tensor]:
         """Yield the tensors that one is joined from, or that it is, as it is handed on."""
         open_ = [value.node.find()]
-        done: set[Node] = set()
+        done: set[PlaceVar] = set()
         while open_ and len(done) < _STEPS:
             root = open_.pop()
             if root in done:
@@ -188,36 +188,36 @@ class Whereabouts:
                 open_ += [source.find() for source in root.flows_from]
 
     @cached_property
-    def _born(self) -> dict[Node, Tensor]:
+    def _born(self) -> dict[PlaceVar, Tensor]:
         """The first tensor at each node that some expression made."""
-        found: dict[Node, Tensor] = {}
+        found: dict[PlaceVar, Tensor] = {}
         for value, (spot, parts) in self._tracer.births.items():
             if isinstance(value, Tensor) and spot is not None and (parts or value.site):
                 found.setdefault(value.node.find(), value)
         return found
 
     @cached_property
-    def _modules(self) -> dict[Node, Obj]:
+    def _modules(self) -> dict[PlaceVar, Instance]:
         """The first module at each node."""
-        found: dict[Node, Obj] = {}
+        found: dict[PlaceVar, Instance] = {}
         for value in self._tracer.births:
-            if isinstance(value, Obj) and value.node is not None and not _is_empty(value):
+            if isinstance(value, Instance) and value.node is not None and not _is_empty(value):
                 found.setdefault(value.node.find(), value)
         return found
 
 
-def node_of(value: Value) -> Node | None:
+def node_of(value: Value) -> PlaceVar | None:
     """Return the place of a value, None for one that has none."""
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         return node_of(value.options[0])
-    return value.node if isinstance(value, (Tensor, Device, Obj)) else None
+    return value.node if isinstance(value, (Tensor, Device, Instance)) else None
 
 
 def _is_empty(value: Value) -> bool:
     """Tell whether a value is a module without parameters and buffers: it is nowhere."""
-    return isinstance(value, Obj) and value.family == "module" and not value.stateful
+    return isinstance(value, Instance) and value.family == "module" and not value.stateful
 
 
-def is_moved(module: Obj) -> bool:
+def is_moved(module: Instance) -> bool:
     """Tell whether a module, or one that it is a part of, was moved."""
     return any(whole.moves for whole in module.wholes())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Origin, Verb
 from samedevice.naming import device_names
 from samedevice.places.events import Indexed, Literal, device_of
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.places.solution import Solution
 from samedevice.places.values import Device
@@ -27,7 +27,7 @@ def tests_devices(test: ast.expr) -> bool:
     return _DEVICES.search(ast.unparse(test)) is not None
 
 
-def edit(solution: Solution, spot: Spot, verb: Verb, **args: str) -> Edit:
+def edit(solution: Solution, spot: Location, verb: Verb, **args: str) -> Edit:
     """Return an edit of the expression or statement at `spot`."""
     return Edit(spot.path, solution.span(spot), verb, tuple(args.items()))
 
@@ -37,11 +37,11 @@ def fix(name: DeviceExpression, *edits: Edit, safe: bool = True, reason: str = "
     return Fix((*edits, *name.edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
 
 
-def to_device(solution: Solution, spot: Spot, name: DeviceExpression) -> list[Edit]:
+def to_device(solution: Solution, spot: Location, name: DeviceExpression) -> list[Edit]:
     """Return the edits that turn the call `x.cuda(...)` into `x.to(device, ...)`."""
     assert isinstance(spot.node, ast.Call)
     rest = "".join(
-        f", {k.arg}={solution.code(Spot(spot.path, k.value))}"
+        f", {k.arg}={solution.code(Location(spot.path, k.value))}"
         for k in spot.node.keywords
         if k.arg not in (None, "device", "device_id")
     )
@@ -87,7 +87,7 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
     return device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))
 
 
-def _names_device(solution: Solution, spot: Spot, code: str) -> bool:
+def _names_device(solution: Solution, spot: Location, code: str) -> bool:
     """Tell whether an expression holds a `torch.device` where a value is moved.
 
     That is no parameter: `.cuda(None)` moves, and `.to(None)` does not.
@@ -106,7 +106,7 @@ def _names_device(solution: Solution, spot: Spot, code: str) -> bool:
 def finding(
     solution: Solution,
     rule: str,
-    spot: Spot,
+    spot: Location,
     message: str,
     repair: Fix | None,
     *,
@@ -125,7 +125,7 @@ def finding(
     )
 
 
-def with_comment(solution: Solution, spot: Spot, code: str) -> str:
+def with_comment(solution: Solution, spot: Location, code: str) -> str:
     """Return `code`, which takes the place of a statement, with the comment at its line's end."""
     source = solution.project.sources[spot.path]
     span = source.span(spot.node)

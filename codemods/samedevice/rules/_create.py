@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.naming import device_names
 from samedevice.places.events import Creation, Shared, is_bare
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.solution import Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 
 
-def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Spot]:
+def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
     """Return the calls that want a helper's result on the device, if others want it on the host."""
     if all(solution.place(site.node) is not Place.HOST for site in group.sites):
         return []
@@ -31,7 +31,7 @@ def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Spot]:
 
 
 def _at_calls(
-    solution: Solution, rule: str, group: SiteGroup, calls: list[Spot], message: str
+    solution: Solution, rule: str, group: SiteGroup, calls: list[Location], message: str
 ) -> Finding:
     """A helper serves both places: its callers move what they get."""
     names = [device_names(solution).name_at(call) for call in calls]

@@ -9,7 +9,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Fix, Import
 from samedevice.naming import device_names, handing
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import edit, fix
 
 #: Decorators that ask nothing of the signature; others may make a command line or a type of it.
@@ -23,7 +23,7 @@ _ELSEWHERE = "the program chooses its device elsewhere, and not every call can s
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def without(solution: Solution, spot: Spot, choice: Fix | None) -> tuple[Fix | None, str]:
+def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix | None, str]:
     """Return the fix for the default at a place, or why there is none.
 
     Who leaves it out gets the device of a tensor that is handed in, or every call says the
@@ -67,22 +67,22 @@ def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:
 
 
 def _asking(
-    solution: Solution, spot: Spot, function: _Function, name: str, code: str
+    solution: Solution, spot: Location, function: _Function, name: str, code: str
 ) -> list[Edit]:
     """Return the edits that make a function ask for what it is not given."""
     head = f"if {name} is None:\n    {name} = {code}"
     return [
         edit(solution, spot, "replace", code="None"),
-        edit(solution, Spot(spot.path, function), "head", code=head),
+        edit(solution, Location(spot.path, function), "head", code=head),
     ]
 
 
-def _none(solution: Solution, spot: Spot, parameter: ast.arg) -> DeviceExpression:
+def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpression:
     """Return what a parameter's type needs to say that it may be None."""
     type_ = parameter.annotation
     if type_ is None or re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
         return DeviceExpression("")
-    change = edit(solution, Spot(spot.path, type_), "replace", code="Optional[{}]")
+    change = edit(solution, Location(spot.path, type_), "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
 
 

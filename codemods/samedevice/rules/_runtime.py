@@ -11,7 +11,7 @@ from samedevice.finding import DeviceExpression, Edit
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Loaded, Placing
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, with_comment
 from samedevice.torchfacts import accelerator_names
@@ -49,7 +49,7 @@ class Asked:
     name: DeviceExpression
 
 
-def asked(solution: Solution, spot: Spot, runtime: str = "") -> Asked | None:
+def asked(solution: Solution, spot: Location, runtime: str = "") -> Asked | None:
     """Return how code at a place asks whether it may call `runtime`; None where it cannot.
 
     It asks for the type of its device where that has a name there, else for the vendor's devices.
@@ -79,7 +79,7 @@ def vendor(runtime: str) -> str:
     return module if runtime.startswith("torch.") and module in VENDORS else "cuda"
 
 
-def _moves(solution: Solution, spot: Spot) -> bool:
+def _moves(solution: Solution, spot: Location) -> bool:
     """Tell whether something in the same function, or file, moves and needs the device's name."""
     home = solution.programs.function_of(spot)
     return any(
@@ -89,7 +89,7 @@ def _moves(solution: Solution, spot: Spot) -> bool:
     )
 
 
-def _named(spot: Spot) -> DeviceExpression | None:
+def _named(spot: Location) -> DeviceExpression | None:
     """Return the device of a value that the call itself names (`set_device(x.device)`)."""
     match spot.node:
         case ast.Call(args=[ast.Attribute(value=ast.Name(), attr="device") as device]):
@@ -152,7 +152,7 @@ def _of_backend(func: ast.AST) -> bool:
     return False
 
 
-def is_idle(solution: Solution, spot: Spot) -> bool:
+def is_idle(solution: Solution, spot: Location) -> bool:
     """Tell whether a program gives `torch.cuda.device(i)` no GPU where there is none.
 
     With `None` or a negative number it does nothing.
@@ -212,7 +212,7 @@ class Handles:
         edits = [change]
         told: set[ast.stmt] = set()
         for use in self._uses(path, code, statement):
-            there = asked(self.solution, Spot(path, use), group.first.name)
+            there = asked(self.solution, Location(path, use), group.first.name)
             if there is None or there.name.edits or there.name.imports:
                 return []
             each = self._use(path, use, there, told)
@@ -240,7 +240,7 @@ class Handles:
         parents, solution = self.solution.programs.parents(path), self.solution
         attribute = parents.get(use)
         call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else attribute
-        node = solution.statement_of(Spot(path, use))
+        node = solution.statement_of(Location(path, use))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             if call.func.attr == "stream" and _of_backend(call.func):
                 return []  # `with torch.cuda.stream(None)` does nothing
@@ -248,14 +248,14 @@ class Handles:
                 if attribute is not call.func:
                     return []  # the other end of it
                 test = f'{{}} if {how.test} else float("nan")'
-                return [edit(solution, Spot(path, call), "replace", code=test)]
+                return [edit(solution, Location(path, call), "replace", code=test)]
             if isinstance(node, ast.Expr) and node.value is call and call.func.attr in _TELLING:
                 if node in told:
                     return []
                 told.add(node)
                 if self._guarded(path, node):
                     return []
-                place = Spot(path, node)
+                place = Location(path, node)
                 code = with_comment(solution, place, solution.code(place))
                 if "\n" in code:
                     return None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short
 
@@ -20,7 +20,7 @@ _ERASURE = "cuda-only-api"
 def none_started(
     solution: Solution,
     group: SiteGroup,
-    guarded: Callable[[Spot], bool],
+    guarded: Callable[[Location], bool],
     *,
     with_workers: bool,
 ) -> Iterator[Finding]:
@@ -36,9 +36,9 @@ def none_started(
     if given is None and len(call.args) > 2:
         given = call.args[2]
     counted = _count(solution, group, given) if given is not None else None
-    if counted is None or guarded(Spot(path, counted)):
+    if counted is None or guarded(Location(path, counted)):
         return
-    place = Spot(path, counted)
+    place = Location(path, counted)
     repair: Fix | None = None
     if ast.unparse(counted).endswith("cuda.device_count()"):
         change = edit(solution, place, "replace", code="max({}, 1)")

@@ -32,7 +32,7 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Amp
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import edit, finding, short
 from samedevice.torchfacts import accelerator_names
@@ -138,7 +138,7 @@ def _before(solution: Solution, release: tuple[int, int]) -> bool:
     return (0, 0) < solution.project.torch < release
 
 
-def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix | None:
+def _repair(solution: Solution, spot: Location, call: ast.Call, form: _Form) -> Fix | None:
     torch = device_names(solution).imports.alias(spot.path, "torch")
     name = device_names(solution).name_at(spot)
     parent = solution.programs.parents(spot.path).get(call)
@@ -151,23 +151,23 @@ def _repair(solution: Solution, spot: Spot, call: ast.Call, form: _Form) -> Fix 
     if isinstance(form.enabled, ast.Constant) and form.enabled.value is False:
         uses = "False"
     elif form.enabled is not None and not isinstance(form.enabled, ast.Constant):
-        code = solution.code(Spot(spot.path, form.enabled))
+        code = solution.code(Location(spot.path, form.enabled))
         simple = isinstance(form.enabled, (ast.Name, ast.Attribute, ast.Call))
         uses = f"{code if simple else f'({code})'} and {uses}"
     enabled = edit(solution, spot, "keyword", name="enabled", value=uses)
     if not form.old:
         if form.kind is None:
             return _fix(name, [edit(solution, spot, "keyword", name="device", value=kind), enabled])
-        place = Spot(spot.path, form.kind)
+        place = Location(spot.path, form.kind)
         return _fix(name, [edit(solution, place, "replace", code=kind), enabled])
     if form.scaler and "torch.amp.GradScaler" not in _names(solution):
         return _fix(name, [enabled])
     rest = [
-        f"{k.arg}={solution.code(Spot(spot.path, k.value))}"
+        f"{k.arg}={solution.code(Location(spot.path, k.value))}"
         for k in call.keywords
         if k.arg != "enabled"
     ]
-    after = [solution.code(Spot(spot.path, a)) for a in call.args[1:]]
+    after = [solution.code(Location(spot.path, a)) for a in call.args[1:]]
     if after:
         rest.insert(0, f"dtype={after[0]}")
     if after[1:]:
@@ -205,7 +205,7 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
             kept = [a for a in node.names if (a.asname or a.name) in read or a.name not in _NAMES]
             if len(kept) == len(node.names):
                 continue
-            spot = Spot(path, node)
+            spot = Location(path, node)
             gone = " and ".join(f"`{a.name}`" for a in node.names if a not in kept)
             change = edit(solution, spot, "delete")
             if kept:

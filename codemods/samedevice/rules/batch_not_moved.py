@@ -26,7 +26,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Bound, Drawn
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
@@ -71,7 +71,7 @@ def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bo
     """Tell whether a batch certainly meets the device without having been moved there."""
     if not solution.on_device(site.node) or site.node is None:
         return False
-    if not solution.is_tensor(site.node) or site.hosted or site.dropped:
+    if not solution.is_tensor(site.node) or site.in_worker or site.dropped:
         return False
     if site.perhaps and solution.reach.in_module(site.scope):
         return False  # a module's input of unknown form is no batch from a loader
@@ -119,7 +119,7 @@ def _moves_as_one(
     for member in value.members():
         if not isinstance(member, Tensor):
             return False
-        doubtful = member.collated or member.packed or not solution.is_tensor(member.node)
+        doubtful = member.collated or member.opaque or not solution.is_tensor(member.node)
         if used is not None and doubtful and member.site not in used:
             return False
     return True
@@ -178,7 +178,7 @@ def _operands(solution: Solution, group: Group[Drawn]) -> Iterator[Finding]:
     yield from _at(solution, group, several or entries)
 
 
-def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Spot]) -> Iterator[Finding]:
+def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> Iterator[Finding]:
     """A member is moved at these expressions."""
     for spot in spots:
         device = _device(solution, group, spot)
@@ -192,7 +192,7 @@ def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Spot]) -> Itera
         )  # fmt: skip
 
 
-def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
+def _handed_on(solution: Solution, site: Drawn) -> list[Location]:
     """Return where a loop passes on a member of its batch, by its constant key."""
     value = site.container
     if not isinstance(value, Dict) or site.held is None:
@@ -201,7 +201,7 @@ def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
     keys = [key for key, member in value.items.items() if getattr(member, "site", None) is site]
     parents = solution.programs.parents(spot.path)
     return [
-        Spot(spot.path, node)
+        Location(spot.path, node)
         for node in ast.walk(spot.node)
         if isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
@@ -213,7 +213,7 @@ def _handed_on(solution: Solution, site: Drawn) -> list[Spot]:
     ]
 
 
-def _device(solution: Solution, group: SiteGroup, spot: Spot) -> DeviceExpression | None:
+def _device(solution: Solution, group: SiteGroup, spot: Location) -> DeviceExpression | None:
     """Return the device for a move at a place; a module's methods move no batches."""
     scope = solution.scope_at(spot)
     if scope is None or scope.node is group.first.scope.node:
@@ -227,13 +227,13 @@ def _device(solution: Solution, group: SiteGroup, spot: Spot) -> DeviceExpressio
     return name if name is not None and not name.edits else None  # it follows its input
 
 
-def _insert(solution: Solution, spot: Spot, code: str) -> Edit:
+def _insert(solution: Solution, spot: Location, code: str) -> Edit:
     verb: Verb = "head" if isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With)) else "after"
     return edit(solution, spot, verb, code=code)
 
 
-def _head(spot: Spot) -> Spot:
+def _head(spot: Location) -> Location:
     """Point at a loop's target rather than at the whole loop."""
     if isinstance(spot.node, (ast.For, ast.AsyncFor)):
-        return Spot(spot.path, spot.node.target)
+        return Location(spot.path, spot.node.target)
     return spot

@@ -37,7 +37,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import ArmTaken, BranchTaken, FlagSet, Move
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import Group
 from samedevice.places.values import Device
 from samedevice.rules._build import (
@@ -86,9 +86,9 @@ class _Branches:
         if not any(site.choice for site in group.sites):
             return False
         path = group.spot.path
-        return not all(self._takes_in(Spot(path, node), name) for node, name in names.items())
+        return not all(self._takes_in(Location(path, node), name) for node, name in names.items())
 
-    def _takes_in(self, spot: Spot, name: DeviceExpression) -> bool:
+    def _takes_in(self, spot: Location, name: DeviceExpression) -> bool:
         """Tell whether the device of a name is chosen by the user, or is that of something else."""
         written = [e.get("code") for e in name.edits if e.verb == "after"]
         if written:
@@ -143,7 +143,7 @@ class _Branches:
         if not moves:
             return
         self.done.update(moves)
-        names = {n: self._name(Spot(path, n), node.test) for n in moves}
+        names = {n: self._name(Location(path, n), node.test) for n in moves}
         known: dict[ast.AST, DeviceExpression] = {
             n: name for n, name in names.items() if name is not None
         }
@@ -156,23 +156,28 @@ class _Branches:
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
-                gone = [edit(self.solution, Spot(path, s), "delete") for s in rest]
+                gone = [edit(self.solution, Location(path, s), "delete") for s in rest]
                 edits = [edit(self.solution, group.spot, verb), *gone]
         if edits is not None:
-            edits += [e for n in moves for e in to_device(self.solution, Spot(path, n), known[n])]
-            yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), edits)
+            edits += [
+                e for n in moves for e in to_device(self.solution, Location(path, n), known[n])
+            ]
+            yield self._finding(Location(path, node.test), _MESSAGE, known.values(), edits)
             return
         freed = [] if stays else self._freed(path, node, taken, known)
         if freed:
             changes = [e for _, part in freed for e in part]
-            yield self._finding(Spot(path, node.test), _MESSAGE, known.values(), changes)
+            yield self._finding(Location(path, node.test), _MESSAGE, known.values(), changes)
         left = {n for part, _ in freed for n in ast.walk(part)}
         for n, name in known.items():
             parent = self.solution.programs.parents(path).get(n)
             asks = isinstance(parent, ast.Attribute) and parent.attr == "device"
             if n not in left and not asks:  # which GPU is the current one
                 yield self._finding(
-                    Spot(path, n), _INSIDE, [name], to_device(self.solution, Spot(path, n), name)
+                    Location(path, n),
+                    _INSIDE,
+                    [name],
+                    to_device(self.solution, Location(path, n), name),
                 )
 
     def _freed(
@@ -199,13 +204,22 @@ class _Branches:
         freed: list[tuple[ast.stmt, list[Edit]]] = []
         for index, statement in enumerate(taken):
             if index < first or index >= last:
-                spot = Spot(path, statement)
+                spot = Location(path, statement)
                 code = self._moved(path, statement, known)
-                freed.append((statement, [
-                    edit(self.solution, Spot(path, node), "before" if index < first else "after",
-                         code=code),
-                    edit(self.solution, spot, "delete"),
-                ]))  # fmt: skip
+                freed.append(
+                    (
+                        statement,
+                        [
+                            edit(
+                                self.solution,
+                                Location(path, node),
+                                "before" if index < first else "after",
+                                code=code,
+                            ),
+                            edit(self.solution, spot, "delete"),
+                        ],
+                    )
+                )
         return freed
 
     def _only_moves(self, statement: ast.stmt, known: dict[ast.AST, DeviceExpression]) -> bool:
@@ -230,12 +244,12 @@ class _Branches:
             text = f"{text[:head]}.to({known[call].code}{rest}){text[tail:]}"
         if isinstance(statement, ast.expr):
             return text
-        return with_comment(self.solution, Spot(path, statement), text)
+        return with_comment(self.solution, Location(path, statement), text)
 
-    def _name(self, spot: Spot, test: ast.expr) -> DeviceExpression | None:
+    def _name(self, spot: Location, test: ast.expr) -> DeviceExpression | None:
         """Return the device that a move goes to: behind `if x.is_cuda`, that of `x`."""
         if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
-            return DeviceExpression(f"{self.solution.code(Spot(spot.path, test.value))}.device")
+            return DeviceExpression(f"{self.solution.code(Location(spot.path, test.value))}.device")
         return goes_to(self.solution, self.moves[spot.node])
 
     def expression(self, group: Group[ArmTaken]) -> Iterator[Finding]:
@@ -251,21 +265,21 @@ class _Branches:
         if not moves and not isinstance(on, ast.Call):
             return
         same = _plain([on]) == _plain([off])
-        goes = [self._name(Spot(path, n), node.test) for n in moves]
+        goes = [self._name(Location(path, n), node.test) for n in moves]
         named = {n: name for n, name in zip(moves, goes, strict=True) if name is not None}
         stays = self._stays(group, named)
         if not same or len(moves) != _count_cuda(on) or stays:
             for n, name in zip(moves, goes, strict=True):
                 if name is not None:
-                    changes = to_device(self.solution, Spot(path, n), name)
-                    yield self._finding(Spot(path, n), _INSIDE, [name], changes)
+                    changes = to_device(self.solution, Location(path, n), name)
+                    yield self._finding(Location(path, n), _INSIDE, [name], changes)
             return
         if moves:
             if all(goes):
                 pairs = [(n, name) for n, name in zip(moves, goes, strict=True) if name]
                 edits = [edit(self.solution, group.spot, "body" if on is node.body else "orelse")]
                 for n, name in pairs:
-                    edits += to_device(self.solution, Spot(path, n), name)
+                    edits += to_device(self.solution, Location(path, n), name)
                 yield self._finding(group.spot, _MESSAGE, [n for _, n in pairs], edits)
         elif isinstance(on, ast.Call) and _types(on) != _types(off):
             name = device_names(self.solution).name_at(group.spot)
@@ -286,7 +300,7 @@ class _Branches:
         assert isinstance(both, ast.BoolOp)
         test, on = both.values
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
-        known = {n: name for n in moves if (name := self._name(Spot(spot.path, n), test))}
+        known = {n: name for n in moves if (name := self._name(Location(spot.path, n), test))}
         parent = self.solution.programs.parents(spot.path).get(node)
         alone = (
             isinstance(parent, ast.Expr)
@@ -310,7 +324,7 @@ class _Branches:
         return []
 
     def _finding(
-        self, spot: Spot, message: str, names: Iterable[DeviceExpression], edits: Sequence[Edit]
+        self, spot: Location, message: str, names: Iterable[DeviceExpression], edits: Sequence[Edit]
     ) -> Finding:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))

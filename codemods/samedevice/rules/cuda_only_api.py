@@ -38,7 +38,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution, demands
 from samedevice.places.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
 from samedevice.rules._runtime import (
@@ -100,7 +100,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield from _demanded(solution, path)
 
 
-def _message(solution: Solution, spot: Spot, name: str = "") -> str:
+def _message(solution: Solution, spot: Location, name: str = "") -> str:
     if isinstance(spot.node, ast.Constant):
         return "this asks for pinned memory, which raises on a machine without CUDA"
     return f"`{short(solution.code(spot))}` raises on a machine without {VENDORS[vendor(name)]}"
@@ -166,7 +166,7 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
     parent = solution.programs.parents(spot.path).get(spot.node)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
         if parent.func.attr == "cuda":
-            place = Spot(spot.path, parent)
+            place = Location(spot.path, parent)
             change = edit(solution, place, "method", code=f".to({name.code})")
             return _fix(name, (edit(solution, place, "unwrap"), change))
     return _fix(name, (edit(solution, spot, "replace", code=name.code),))
@@ -183,7 +183,7 @@ def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
-        place = Spot(spot.path, parent)
+        place = Location(spot.path, parent)
         if parent.func.attr == "device":
             edits = (edit(solution, place, "replace", code=code),)
         elif parent.func.attr == "cuda":
@@ -223,7 +223,7 @@ def _test(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
         isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
     )
     code = f"{how.test} and {'({})' if weaker else '{}'}"
-    return _fix(how.name, (edit(solution, Spot(group.spot.path, test), "replace", code=code),))
+    return _fix(how.name, (edit(solution, Location(group.spot.path, test), "replace", code=code),))
 
 
 def _left_out(
@@ -240,10 +240,10 @@ def _left_out(
     if any("\n" in source.segment(each) for each in run):
         return None
     done.update(run)
-    body = [with_comment(solution, Spot(path, s), respelled(solution, path, s)) for s in run]
+    body = [with_comment(solution, Location(path, s), respelled(solution, path, s)) for s in run]
     lines = [f"if {how.test}:", *(f"    {line}" for line in body)]
-    edits = [edit(solution, Spot(path, statement), "replace_statement", code="\n".join(lines))]
-    edits += [edit(solution, Spot(path, each), "delete") for each in run[1:]]
+    edits = [edit(solution, Location(path, statement), "replace_statement", code="\n".join(lines))]
+    edits += [edit(solution, Location(path, each), "delete") for each in run[1:]]
     return _fix(how.name, tuple(edits))
 
 
@@ -263,7 +263,7 @@ def _result(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
     if last == "pin_memory" and isinstance(spot.node, ast.Call):
         func = spot.node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, (ast.Name, ast.Attribute)):
-            code = solution.code(Spot(spot.path, func.value))
+            code = solution.code(Location(spot.path, func.value))
     if last == "pin_memory=":
         return _fix(how.name, (edit(solution, spot, "replace", code=how.test),))
     if code is None:
@@ -284,7 +284,7 @@ def _quiet(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     statement = solution.programs.parents(spot.path).get(call)
     repair: Fix | None = None
     if how is not None and isinstance(statement, ast.Expr):
-        place = Spot(spot.path, statement)
+        place = Location(spot.path, statement)
         code = with_comment(solution, place, respelled(solution, spot.path, statement))
         change = edit(solution, place, "replace_statement", code=f"if {how.test}:\n    {code}")
         repair = _fix(how.name, (change,))
@@ -317,7 +317,7 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
         asks = f"{torch}.cuda.is_available()"
         argument = call.args[0]
         if group.first.name == "set_default_tensor_type":
-            place = Spot(spot.path, statement)
+            place = Location(spot.path, statement)
             code = with_comment(solution, place, solution.code(spot))
             change = edit(solution, place, "replace_statement", code=f"if {asks}:\n    {code}")
             repair = _fix(DeviceExpression(""), (change,))
@@ -325,7 +325,7 @@ def _default(solution: Solution, group: SiteGroup) -> Finding | None:
             code = f'{{}} if {asks} else "cpu"'
             repair = _fix(
                 DeviceExpression(""),
-                (edit(solution, Spot(spot.path, argument), "replace", code=code),),
+                (edit(solution, Location(spot.path, argument), "replace", code=code),),
             )
     return finding(
         solution, RULE, spot, _message(solution, spot), repair,
@@ -349,7 +349,7 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
     for node in syntax.statements(tree):
         if not demands.is_demand(node):
             continue
-        spot = Spot(path, node)
+        spot = Location(path, node)
         if node in believed:
             yield _believed(solution, spot)
         elif not _announces(solution, spot):
@@ -362,7 +362,7 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _believed(solution: Solution, spot: Spot) -> Finding:
+def _believed(solution: Solution, spot: Location) -> Finding:
     noted = finding(
         solution, RULE, spot, "this program says that it needs CUDA: what follows may ask for it",
         None, unfixed="it is meant so",
@@ -370,7 +370,7 @@ def _believed(solution: Solution, spot: Spot) -> Finding:
     return replace(noted, level="note")
 
 
-def _announces(solution: Solution, spot: Spot) -> bool:
+def _announces(solution: Solution, spot: Location) -> bool:
     """Tell whether a demand only tells those who chose CUDA that there is none.
 
     That is where it stands behind their choice, or before calls that stay, as nobody else gets
@@ -408,7 +408,7 @@ def _kernels(solution: Solution, path: str) -> str:
 # -- statements -------------------------------------------------------------------------------
 
 
-def _statement(solution: Solution, spot: Spot) -> ast.stmt | None:
+def _statement(solution: Solution, spot: Location) -> ast.stmt | None:
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None and not isinstance(node, ast.stmt):
@@ -418,7 +418,7 @@ def _statement(solution: Solution, spot: Spot) -> ast.stmt | None:
     return node
 
 
-def _tested(solution: Solution, spot: Spot) -> bool:
+def _tested(solution: Solution, spot: Location) -> bool:
     """Tell whether the call stands under some test that speaks of CUDA, or is made to fail."""
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
@@ -437,7 +437,7 @@ def _tested(solution: Solution, spot: Spot) -> bool:
     return False
 
 
-def _asked_by(solution: Solution, spot: Spot) -> ast.expr | None:
+def _asked_by(solution: Solution, spot: Location) -> ast.expr | None:
     """Return the test of a branch or loop that a call stands in."""
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import Placed, TensorMoved
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 
@@ -60,7 +60,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             target: ast.AST = statement
             if isinstance(parent, ast.If) and len(parent.body) == 1 and not parent.orelse:
                 target = parent
-            edits.append(edit(solution, Spot(group.spot.path, target), "delete"))
+            edits.append(edit(solution, Location(group.spot.path, target), "delete"))
         else:
             edits.append(edit(solution, group.spot, "unwrap"))
         repair: Fix | None = fix(DeviceExpression(""), *edits)

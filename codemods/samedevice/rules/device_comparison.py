@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding
 from samedevice.places import Solution
 from samedevice.places.events import Comparison
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.values import Const, Device, Seq, Value
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -47,7 +47,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if len(sides) == 2 and any(map(_is_computed, sides)):
             continue
-        edits = [_typed(solution, Spot(group.spot.path, side), side) for side in sides]
+        edits = [_typed(solution, Location(group.spot.path, side), side) for side in sides]
         yield finding(
             solution, "device-comparison", group.spot,
             f"`{short(solution.code(group.spot))}` compares a torch.device with "
@@ -56,11 +56,11 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _typed(solution: Solution, spot: Spot, side: ast.expr) -> Edit:
+def _typed(solution: Solution, spot: Location, side: ast.expr) -> Edit:
     """Return the edit from a device to its type, which `torch.device("cpu")` says itself."""
     match side:
         case ast.Call(args=[ast.Constant(value=str(kind)) as text], keywords=[]) if kind in KINDS:
-            return edit(solution, spot, "replace", code=solution.code(Spot(spot.path, text)))
+            return edit(solution, spot, "replace", code=solution.code(Location(spot.path, text)))
     return edit(solution, spot, "method", code=".type")
 
 

@@ -23,7 +23,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Built, Creation, GivenDevice
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Site
 from samedevice.places.values import Arg, Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -55,7 +55,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield _report(solution, spot, parameter)
 
 
-def _report(solution: Solution, spot: Spot, parameter: str) -> Finding:
+def _report(solution: Solution, spot: Location, parameter: str) -> Finding:
     name = device_names(solution).name_at(spot)
     repair: Fix | None = None
     if name is not None:
@@ -77,7 +77,7 @@ def _given(site: Site) -> Arg | None:
 
 def _moves_along(solution: Solution, site: Site) -> bool:
     """Tell whether what a module makes for itself is registered in it: it moves with it."""
-    if not site.constructing:
+    if not site.in_constructor:
         return False
     parents = solution.programs.parents(site.spot.path)
     node = parents.get(site.spot.node)

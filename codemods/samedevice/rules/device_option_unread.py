@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import finding
 
 _NAMES = re.compile(
@@ -63,14 +63,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         read = _reads(solution)
         for path, node, flag, name in offered:
             if read is not None and name not in read:
-                yield _finding(solution, Spot(path, node), flag)
+                yield _finding(solution, Location(path, node), flag)
     for path in files:
         if ".command" in sources[path].text:
             for parameter, flag in _unread_parameters(tree(path)):
-                yield _finding(solution, Spot(path, parameter), flag)
+                yield _finding(solution, Location(path, parameter), flag)
 
 
-def _finding(solution: Solution, spot: Spot, flag: str) -> Finding:
+def _finding(solution: Solution, spot: Location, flag: str) -> Finding:
     return finding(
         solution, "device-option-unread", spot,
         f"nothing reads the option `{flag}`: the device that a user chooses with it is ignored",

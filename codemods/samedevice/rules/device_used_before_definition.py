@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix, Resolver
 from samedevice.places import Solution
 from samedevice.places.events import UndefinedDevice
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import edit, finding
 
 
@@ -39,7 +39,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         later = _definitions(solution, group.spot.path, name)
         repair: Fix | None = None
         edits = tuple(
-            edit(solution, Spot(group.spot.path, statement), "delete") for statement in later
+            edit(solution, Location(group.spot.path, statement), "delete") for statement in later
         )
         if len(later) <= 1:
             repair = Fix(edits, resolvers=(Resolver(group.spot.path, name),))

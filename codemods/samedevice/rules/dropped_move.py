@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.places import Solution
 from samedevice.places.events import Dropped
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -39,8 +39,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         # A rebinding of a leaf would be no leaf: its creation is what has to change.
         leaf = any(site.leaf for site in group.sites)
         if not leaf and isinstance(receiver, (ast.Name, ast.Attribute, ast.Subscript)):
-            target = solution.code(Spot(group.spot.path, receiver))
-            value = solution.code(Spot(group.spot.path, call))
+            target = solution.code(Location(group.spot.path, receiver))
+            value = solution.code(Location(group.spot.path, call))
             change = edit(solution, group.spot, "replace_statement", code=f"{target} = {value}")
             repair = fix(DeviceExpression(""), change)
         yield finding(

@@ -32,7 +32,7 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Site, SiteGroup
 from samedevice.rules import _default
 from samedevice.rules._build import (
@@ -114,7 +114,7 @@ def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
     return number and solution.programs.is_distributed(group.spot.path)
 
 
-def _chosen(solution: Solution, spot: Spot) -> bool:
+def _chosen(solution: Solution, spot: Location) -> bool:
     """Tell whether a test about devices decides if this code runs: it is a choice, then.
 
     What a function of `torch.cuda` is asked is the business of `cuda-only-api`.
@@ -133,7 +133,7 @@ def _chosen(solution: Solution, spot: Spot) -> bool:
     return False
 
 
-def _compared(solution: Solution, spot: Spot) -> bool:
+def _compared(solution: Solution, spot: Location) -> bool:
     """Tell whether a device is only named to compare another one with it: it decides no place."""
     parents = solution.programs.parents(spot.path)
     node = parents.get(spot.node)
@@ -178,7 +178,7 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _choice(solution: Solution, spot: Spot) -> Fix | None:
+def _choice(solution: Solution, spot: Location) -> Fix | None:
     """Return the fix that asks for the accelerator where it is written out.
 
     The number 0 is kept: `torch.cuda.set_device` needs one. A program's only GPU may be the first
@@ -218,7 +218,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         followed = solution.reach.follow(group)
         if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
             # A helper's own device is that of its input.
-            place = Spot(spot.path, call)
+            place = Location(spot.path, call)
             repair = fix(
                 DeviceExpression(followed), edit(solution, place, "replace", code=followed)
             )
@@ -228,7 +228,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         parents = solution.programs.parents(spot.path)
         parent = parents.get(spot.node)
         if isinstance(parent, ast.Call) and _makes_device(solution, parent):
-            spot = Spot(spot.path, parent)
+            spot = Location(spot.path, parent)
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
@@ -242,7 +242,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _is_counted(solution: Solution, spot: Spot) -> bool:
+def _is_counted(solution: Solution, spot: Location) -> bool:
     """Tell whether a number is not only a device: one of a list, or what a callee compares."""
     node = spot.node
     if not (isinstance(node, ast.Constant) and type(node.value) is int):
@@ -279,13 +279,13 @@ def _compares(function: ast.FunctionDef, name: str) -> bool:
     )
 
 
-def _name(solution: Solution, spot: Spot) -> DeviceExpression | None:
+def _name(solution: Solution, spot: Location) -> DeviceExpression | None:
     """Return the name for a device that is written out; `x` in `x.to(...)` cannot say where."""
     call = solution.programs.parents(spot.path).get(spot.node)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         if call.func.attr == "to" and spot.node in call.args:
             itself = any(map(solution.moves_itself, solution.groups_at(ModuleMoved, call)))
-            return device_names(solution).name_at(Spot(spot.path, call), itself=itself)
+            return device_names(solution).name_at(Location(spot.path, call), itself=itself)
     return device_names(solution).name_at(spot)
 
 
@@ -304,7 +304,7 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
         and solution.policy.decided_by(spot.path, ast.unparse(index))
     ):
         call = parent if isinstance(parent, ast.Call) and _makes_device(solution, parent) else None
-        place = Spot(spot.path, call or spot.node)
+        place = Location(spot.path, call or spot.node)
         name = device_names(solution).name_at(place)
         repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
     elif not stored and not isinstance(parent, (ast.Call, ast.keyword)):
@@ -322,7 +322,7 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     repair: Fix | None = None
     statement = solution.statement_of(group.spot)
     if statement is not None and _moved_on(solution, group.spot):
-        repair = Fix((edit(solution, Spot(group.spot.path, statement), "delete"),))
+        repair = Fix((edit(solution, Location(group.spot.path, statement), "delete"),))
     elif name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
@@ -332,7 +332,7 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     )  # fmt: skip
 
 
-def _moved_on(solution: Solution, spot: Spot) -> bool:
+def _moved_on(solution: Solution, spot: Location) -> bool:
     """Tell whether the statement behind `x = x.cuda()` moves `x` again, as it does by itself."""
     parents = solution.programs.parents(spot.path)
     statement = parents.get(spot.node)

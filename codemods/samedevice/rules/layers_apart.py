@@ -43,7 +43,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         site = group.first
         moved = site.module
         parent = moved.parent
-        if not site.constructing or parent is None or parent in apart or parent.moves:
+        if not site.in_constructor or parent is None or parent in apart or parent.moves:
             continue
         if solution.place(site.device.node) is Place.HOST:
             if not solution.clashing(moved.node):

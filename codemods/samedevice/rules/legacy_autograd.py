@@ -26,7 +26,7 @@ from samedevice.finding import Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import FirstItem, OldName
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import edit, finding, short
 
 
@@ -37,7 +37,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not (isinstance(node, ast.Subscript) and all(s.scalar for s in group.sites)):
             continue
         bare = group.first.bare
-        owner = solution.code(Spot(group.spot.path, bare))
+        owner = solution.code(Location(group.spot.path, bare))
         if isinstance(bare, (ast.BinOp, ast.UnaryOp)):
             owner = f"({owner})"
         yield _finding(
@@ -51,14 +51,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         if old.first.name == "next" and device_names(solution).imports.is_free(
             old.spot.path, "next"
         ):
-            owner = solution.code(Spot(old.spot.path, call.func.value))
+            owner = solution.code(Location(old.spot.path, call.func.value))
             yield _finding(
                 solution, old.spot, "calls a method that iterators have not had since Python 3",
                 edit(solution, old.spot, "replace", code=f"next({owner})"),
             )  # fmt: skip
         for keyword in call.keywords:
             if keyword.arg == "retain_variables":
-                value = solution.code(Spot(old.spot.path, keyword.value))
+                value = solution.code(Location(old.spot.path, keyword.value))
                 yield _finding(
                     solution, old.spot, "gives an argument that is called `retain_graph` now",
                     edit(solution, old.spot, "drop_keyword", name="retain_variables"),
@@ -66,7 +66,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-def _finding(solution: Solution, spot: Spot, message: str, *edits: Edit) -> Finding:
+def _finding(solution: Solution, spot: Location, message: str, *edits: Edit) -> Finding:
     return finding(
         solution, "legacy-autograd", spot, f"`{short(solution.code(spot))}` {message}",
         Fix(edits, erasure="variable"),

@@ -27,7 +27,7 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Loaded
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.values import Device, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -46,8 +46,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if site.mapped is not None or "map_location" not in site.fact.params:
             continue
         model = any(s.into_module for s in group.sites)
-        built = all(s.constructing and s.into_module for s in group.sites)
-        if site.constructing and (not built or site.name.endswith("_url")):
+        built = all(s.in_constructor and s.into_module for s in group.sites)
+        if site.in_constructor and (not built or site.name.endswith("_url")):
             continue
         if not model and any(s.made is not None for s in group.sites):
             continue  # a dataset or corpus that is kept in a file: its tensors are on the host
@@ -88,7 +88,7 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
     return not any(site.moved or solution.on_device(site.node) for site in others)
 
 
-def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Spot) -> list[Finding]:
+def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Location) -> list[Finding]:
     """Report loads to XLA: torch does not know how to restore a tensor there."""
     if solution.project.style != "xla" or not isinstance(given, Device):
         return []
@@ -104,7 +104,7 @@ def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Spot) -> 
     ]  # fmt: skip
 
 
-def _to_cuda(solution: Solution, group: SiteGroup, given: Spot) -> Iterator[Finding]:
+def _to_cuda(solution: Solution, group: SiteGroup, given: Location) -> Iterator[Finding]:
     """Report a function or table that sends what is loaded to a GPU."""
     if not _sends_to_cuda(given.node):
         return

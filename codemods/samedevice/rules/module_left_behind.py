@@ -24,7 +24,7 @@ from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Built, Cloned, Copied, Optimizes
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
@@ -87,7 +87,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         named: SiteGroup = group
         if original.site is not None and original.site.scope is not site.scope:
             # The copy is made inside another function: moving the original early serves both.
-            spot = Spot(original.site.spot.path, original.site.spot.node)
+            spot = Location(original.site.spot.path, original.site.spot.node)
             named = SiteGroup(spot, [original.site])
         name = device_names(solution).central_for(named)
         repair: Fix | None = None

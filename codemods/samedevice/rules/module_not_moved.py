@@ -27,8 +27,8 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Built, Kept
-from samedevice.places.graph import Place, Spot
-from samedevice.places.objects import Obj
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import Instance
 from samedevice.places.sites import Group
 from samedevice.places.values import Const, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -44,7 +44,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield report(solution, "module-not-moved", group)
 
 
-def _handed_over(site: Built) -> Spot:
+def _handed_over(site: Built) -> Location:
     """Return where a module can be moved: its construction, or the call that returned it."""
     return site.returned or site.spot
 
@@ -64,7 +64,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
         objects = [site.module for site in group.sites]
         if any(o.moves or o.parent is not None for o in objects):
             continue
-        if any(site.constructing for site in group.sites):
+        if any(site.in_constructor for site in group.sites):
             continue
         if _of_the_host(group.spot.node):
             continue
@@ -99,18 +99,18 @@ def _of_the_host(call: ast.AST) -> bool:
     )
 
 
-def _has_state(module: Obj) -> bool:
+def _has_state(module: Instance) -> bool:
     return module.fact is not None and module.fact.state
 
 
-def _own_state(module: Obj) -> bool:
+def _own_state(module: Instance) -> bool:
     """Tell whether a module has parameters or buffers beside those that a caller handed in."""
     if module.fact is not None and module.fact.state and not module.fact.tensors:
         return True  # it makes them itself
     return any(
         isinstance(value, Tensor)
         and module.holds(value)
-        or isinstance(value, Obj)
+        or isinstance(value, Instance)
         and value.family == "module"
         and value.stateful
         and value not in module.borrows
@@ -118,7 +118,7 @@ def _own_state(module: Obj) -> bool:
     )
 
 
-def _wraps_moved(module: Obj) -> bool:
+def _wraps_moved(module: Instance) -> bool:
     """Tell whether all that a module has are parts that are moved themselves."""
     fact = module.fact
     if fact is not None and fact.state and fact.out != "follows0":
@@ -128,16 +128,16 @@ def _wraps_moved(module: Obj) -> bool:
     parts = [
         value
         for value in module.attrs.values()
-        if isinstance(value, Obj) and value.family == "module"
+        if isinstance(value, Instance) and value.family == "module"
     ]
     return any(part.moves for part in parts) and all(
         part.moves or not part.stateful or _wraps_moved(part) for part in parts
     )
 
 
-def _forgetful(solution: Solution) -> set[Obj]:
+def _forgetful(solution: Solution) -> set[Instance]:
     """The modules that are handed the device and do not pass it on to all of their parts."""
-    found: set[Obj] = set()
+    found: set[Instance] = set()
     for group in solution.groups(Built):
         for site in group.sites:
             given = site.device
@@ -148,7 +148,9 @@ def _forgetful(solution: Solution) -> set[Obj]:
     return found
 
 
-def _keepers(solution: Solution, group: Group[Built]) -> Iterator[tuple[Spot, DeviceExpression]]:
+def _keepers(
+    solution: Solution, group: Group[Built]
+) -> Iterator[tuple[Location, DeviceExpression]]:
     """Yield where an object that knows the device stores the module."""
     objects = [site.module for site in group.sites]
     for kept in solution.groups(Kept):
@@ -157,7 +159,7 @@ def _keepers(solution: Solution, group: Group[Built]) -> Iterator[tuple[Spot, De
             continue
         name = device_names(solution).central_for(kept)
         if isinstance(statement, ast.Assign) and name is not None and not name.resolvers:
-            yield Spot(kept.spot.path, statement.value), name
+            yield Location(kept.spot.path, statement.value), name
 
 
 def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:

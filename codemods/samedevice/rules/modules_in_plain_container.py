@@ -24,8 +24,8 @@ from samedevice.finding import Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import PlainContainer
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Either, Obj
+from samedevice.places.graph import Location
+from samedevice.places.objects import Instance, Union
 from samedevice.places.values import Dict, Seq, Value
 from samedevice.rules._build import edit, finding
 
@@ -35,7 +35,7 @@ _REASON = "the layers become parameters: they are trained, and the state dict ge
 def _members(container: Seq | Dict) -> Iterator[Value]:
     """Yield what a container holds; what may be one of several modules, each."""
     for member in container.members():
-        if isinstance(member, Either):
+        if isinstance(member, Union):
             yield from member.options
         else:
             yield member
@@ -48,7 +48,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         value = site.value
         owner = site.owner
         members = list(_members(value)) if isinstance(value, (Seq, Dict)) else []
-        modules = [m for m in members if isinstance(m, Obj) and m.family == "module" and m.stateful]
+        modules = [
+            m for m in members if isinstance(m, Instance) and m.family == "module" and m.stateful
+        ]
         if not modules or len(modules) != len(members) or not owner.cls:
             continue
         if any(m.parent is not None or m.moves for m in modules):
@@ -65,7 +67,9 @@ def find(solution: Solution) -> Iterator[Finding]:
                 name, imports = kind, (Import(group.spot.path, "torch.nn", kind),)
             empty = isinstance(statement.value, ast.List) and not statement.value.elts
             code = f"{name}()" if empty else f"{name}({{}})"
-            change = edit(solution, Spot(group.spot.path, statement.value), "replace", code=code)
+            change = edit(
+                solution, Location(group.spot.path, statement.value), "replace", code=code
+            )
             repair = Fix((change,), safe=False, reason=_REASON, imports=imports)
         yield finding(
             solution, "modules-in-plain-container", group.spot,

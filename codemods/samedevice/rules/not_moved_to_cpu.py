@@ -23,7 +23,7 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import HostRead
-from samedevice.places.graph import Node, Place, Spot
+from samedevice.places.graph import Location, Place, PlaceVar
 from samedevice.rules._build import edit, finding, fix, short
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
@@ -36,11 +36,11 @@ def find(solution: Solution) -> Iterator[Finding]:
         site = next((s for s in group.sites if solution.place(s.node) is Place.CENTRAL), None)
         if site is None:
             continue
-        if all(s.constructing for s in group.sites):
+        if all(s.in_constructor for s in group.sites):
             continue
         spot = group.spot
         evaluations = solution.evaluations(site.scope, spot.node)
-        if isinstance(site.node, Node) and len(group.sites) < evaluations:
+        if isinstance(site.node, PlaceVar) and len(group.sites) < evaluations:
             # Some callers hand in arrays or lists: the one with the tensor brings it to the CPU.
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
@@ -68,7 +68,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 
 def _collected(
-    solution: Solution, spot: Spot, added: Collection[Spot], on_host: Container[ast.AST]
+    solution: Solution, spot: Location, added: Collection[Location], on_host: Container[ast.AST]
 ) -> bool:
     """Tell whether a list is filled in one place of the code and only read on the host there."""
     if not isinstance(spot.node, ast.Name) or spot.node.id in solution.programs.taken_from(
@@ -123,7 +123,7 @@ def _begins_empty(node: ast.AST, around: ast.AST | None) -> bool:
     return False
 
 
-def _written(solution: Solution, spot: Spot) -> bool:
+def _written(solution: Solution, spot: Location) -> bool:
     """Tell whether the array over a tensor's memory gets a name and is changed by it."""
     parents = solution.programs.parents(spot.path)
     node = solution.statement_of(spot)

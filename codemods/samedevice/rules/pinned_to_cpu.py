@@ -26,14 +26,14 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import GivenDevice, Placing
-from samedevice.places.graph import Node, Place, Spot
-from samedevice.places.objects import Obj
+from samedevice.places.graph import Location, Place, PlaceVar
+from samedevice.places.objects import Instance
 from samedevice.places.sites import perhaps_number
 from samedevice.places.values import Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 
-def _written(solution: Solution, node: Node) -> Spot | None:
+def _written(solution: Solution, node: PlaceVar) -> Location | None:
     """Return the device that says "cpu" right where the value is created or moved."""
     spot = solution.host_device(node)
     if spot is None or not isinstance(spot.node, ast.Constant):
@@ -43,11 +43,11 @@ def _written(solution: Solution, node: Node) -> Spot | None:
     if isinstance(outer, ast.arguments):
         return None  # a parameter's default serves every caller
     if isinstance(outer, ast.Call) and syntax.dotted(outer.func).endswith("device"):
-        spot = Spot(spot.path, outer)
+        spot = Location(spot.path, outer)
     return spot
 
 
-def _handed_on(solution: Solution, spot: Spot) -> bool:
+def _handed_on(solution: Solution, spot: Location) -> bool:
     """Tell whether a device is an argument for a function of the project: the caller's choice."""
     parents = solution.programs.parents(spot.path)
     call = parents.get(spot.node)
@@ -58,7 +58,7 @@ def _handed_on(solution: Solution, spot: Spot) -> bool:
     return not any(solution.groups_at(kind, call) for kind in (GivenDevice, Placing))
 
 
-def _is_part(solution: Solution, spot: Spot) -> bool:
+def _is_part(solution: Solution, spot: Location) -> bool:
     """Tell whether an operand is a module, a parameter or a buffer of the module whose code it
     is in: it moves with that."""
     scope = solution.scope_at(spot)
@@ -68,7 +68,7 @@ def _is_part(solution: Solution, spot: Spot) -> bool:
             held = module.attrs.get(attr)
             if isinstance(held, Tensor):
                 return held.parameter or module.holds(held)
-            return isinstance(held, Obj) and held.family == "module"
+            return isinstance(held, Instance) and held.family == "module"
     return False
 
 

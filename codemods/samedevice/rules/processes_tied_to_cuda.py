@@ -50,9 +50,9 @@ from samedevice.places.events import (
     ProcessCall,
     device_of,
 )
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Const, Device, Rank, Value
+from samedevice.places.values import Const, Device, ProcessIndex, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
 from samedevice.rules._spawned import none_started
@@ -95,7 +95,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _owned(solution: Solution, path: str, name: str, statement: ast.stmt) -> Finding:
     noted = finding(
-        solution, RULE, Spot(path, statement),
+        solution, RULE, Location(path, statement),
         f"{name} decides where the models and batches of this file go: it is left as it is",
         None, unfixed="that is its job",
     )  # fmt: skip
@@ -126,10 +126,10 @@ def _reductions(tied: _Tied, paths: set[str]) -> Iterator[Finding]:
                 isinstance(node, ast.Attribute)
                 and node.attr in _OF_NCCL
                 and ast.unparse(node.value).endswith("ReduceOp")
-                and not tied.guarded(Spot(path, node))
+                and not tied.guarded(Location(path, node))
             ):
                 yield finding(
-                    solution, RULE, Spot(path, node),
+                    solution, RULE, Location(path, node),
                     f"`{ast.unparse(node)}` is a reduction that NCCL alone has", None,
                     unfixed="a sum divided by the number of processes would do for any backend",
                 )  # fmt: skip
@@ -195,7 +195,7 @@ class _Tied:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in ("cuda", "to")
             and node not in seen
-            and not self.guarded(Spot(path, node))
+            and not self.guarded(Location(path, node))
         ]
         return any(
             isinstance(node.func, ast.Attribute)
@@ -221,7 +221,7 @@ class _Tied:
             home = parents.get(home)
         return bool(call.args) and (ast.unparse(call.args[0]), home) in numbers
 
-    def _finding(self, spot: Spot, repair: Fix | None) -> Finding:
+    def _finding(self, spot: Location, repair: Fix | None) -> Finding:
         message = _TIED.format(short(self.solution.code(spot)))
         return finding(self.solution, RULE, spot, message, repair, unfixed=_NO_NAME)
 
@@ -237,7 +237,7 @@ class _Tied:
             device = device_of(site)
             if isinstance(site, Loaded) and site.mapped is not None:
                 given = site.mapped[0]
-                device = given.device if isinstance(given, Rank) else None
+                device = given.device if isinstance(given, ProcessIndex) else None
             if device is None:
                 return False
             if device.rank is None:  # a program of one process calls it with 0
@@ -261,7 +261,7 @@ class _Tied:
     def _numbers(self, site: Site | None) -> list[str]:
         """Return what the code at a place calls the number of its process."""
         devices = site.devices if site is not None else []
-        return [code for code, value, _ in devices if isinstance(value, Rank)]
+        return [code for code, value, _ in devices if isinstance(value, ProcessIndex)]
 
     def _change(self, group: SiteGroup, name: DeviceExpression) -> Fix | None:
         spot, call, moved = group.spot, group.spot.node, isinstance(group.first, Move)
@@ -279,10 +279,10 @@ class _Tied:
             given = call.args[0]
         if given is None:
             return None
-        place = Spot(spot.path, given)
+        place = Location(spot.path, given)
         return self._fix(name, edit(self.solution, place, "replace", code=name.code))
 
-    def _question(self, spot: Spot, device: Device) -> Fix | None:
+    def _question(self, spot: Location, device: Device) -> Fix | None:
         """`f"cuda:{rank}"` by itself: that GPU, where there is one."""
         torch = device_names(self.solution).imports.alias(spot.path, "torch")
         if not torch:
@@ -296,7 +296,7 @@ class _Tied:
 
     # -- calls that only processes with GPUs can make ------------------------------------------
 
-    def guarded(self, spot: Spot) -> bool:
+    def guarded(self, spot: Location) -> bool:
         """Tell whether an expression stands under a test for CUDA, or may fail."""
         parents = self.solution.programs.parents(spot.path)
         node: ast.AST | None = spot.node
@@ -336,7 +336,7 @@ class _Tied:
 
     def _argument(
         self, group: Group[ProcessCall], name: str, position: int
-    ) -> tuple[Value, Spot] | None:
+    ) -> tuple[Value, Location] | None:
         call = group.first
         found = call.kwargs.get(name)
         if found is None and len(call.args) > position >= 0:
@@ -344,7 +344,7 @@ class _Tied:
         return found
 
     def _either(
-        self, group: SiteGroup, spot: Spot, otherwise: str, *, nccl: bool = False
+        self, group: SiteGroup, spot: Location, otherwise: str, *, nccl: bool = False
     ) -> Finding:
         """Give an expression where the process has a GPU, and something else where not."""
         asked = self._asked(group, nccl=nccl)
@@ -379,7 +379,7 @@ class _Tied:
         if device is not None and not isinstance(device[1].node, (ast.Constant, ast.IfExp)):
             yield self._either(group, device[1], "None")
 
-    def _arms(self, group: Group[ProcessCall], given: Spot) -> Iterator[Spot]:
+    def _arms(self, group: Group[ProcessCall], given: Location) -> Iterator[Location]:
         """Yield where an argument is "nccl" under some condition, or the variable that is given."""
         node = given.node
         if isinstance(node, ast.Name):
@@ -392,9 +392,9 @@ class _Tied:
             node = values[0] if len(values) == 1 else node
         for arm in (node.body, node.orelse) if isinstance(node, ast.IfExp) else ():
             if isinstance(arm, ast.Constant) and arm.value == "nccl":
-                yield Spot(given.path, arm)
+                yield Location(given.path, arm)
 
-    def _backend_elsewhere(self, spot: Spot) -> Finding:
+    def _backend_elsewhere(self, spot: Location) -> Finding:
         """`backend = "nccl"`, or an option's default: the question is asked there."""
         available = _available(self.solution, spot.path, nccl=True)
         repair: Fix | None = None
@@ -468,7 +468,7 @@ class _Tied:
         asked = self._asked(group)
         repair: Fix | None = None
         if isinstance(statement, ast.Expr) and asked is not None:
-            place = Spot(group.spot.path, statement)
+            place = Location(group.spot.path, statement)
             code = respelled(self.solution, place.path, statement)
             code = f"if {asked.test}:\n    {with_comment(self.solution, place, code)}"
             change = edit(self.solution, place, "replace_statement", code=code)
@@ -476,7 +476,9 @@ class _Tied:
         yield self._finding(group.spot, repair)
 
     def _is_rank(self, value: Value) -> bool:
-        return isinstance(value, Rank) or isinstance(value, Device) and value.rank is not None
+        return (
+            isinstance(value, ProcessIndex) or isinstance(value, Device) and value.rank is not None
+        )
 
 
 def _available(solution: Solution, path: str, *, nccl: bool) -> str:

@@ -31,7 +31,7 @@ from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Import
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.rules._build import edit, finding, with_comment
 
 RULE = "resolver-for-cuda-only"
@@ -263,7 +263,7 @@ class _File:
             if test is None:
                 return None
             return f"{found} if {test} else {cpu}" if test else found, []
-        code = self.solution.code(Spot(self.path, choice.test))
+        code = self.solution.code(Location(self.path, choice.test))
         edits: list[Edit] = []
         test = asks.sub(mine, code)
         if test == code and mine not in code:
@@ -286,7 +286,7 @@ class _File:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             parts = test.values
         rest = [
-            self.solution.code(Spot(self.path, part))
+            self.solution.code(Location(self.path, part))
             for part in parts
             if not asks.fullmatch(ast.unparse(part))
         ]
@@ -312,15 +312,15 @@ class _File:
             equals = " " if code.startswith("return ") else " = "
             lines = value.replace(" if ", "\n    if ", 1).replace(" else ", "\n    else ", 1)
             return f"{head}{equals}(\n    {lines}\n)"
-        return with_comment(self.solution, Spot(self.path, statement), code)
+        return with_comment(self.solution, Location(self.path, statement), code)
 
     def _edit(self, node: ast.AST, verb: str, code: str = "") -> Edit:
         given = {"code": code} if code else {}
-        return edit(self.solution, Spot(self.path, node), verb, **given)  # type: ignore[arg-type]
+        return edit(self.solution, Location(self.path, node), verb, **given)  # type: ignore[arg-type]
 
     def _found(self, node: ast.AST, edits: list[Edit] | None) -> Finding:
         return finding(
-            self.solution, RULE, Spot(self.path, node),
+            self.solution, RULE, Location(self.path, node),
             f"this chooses between CUDA and the CPU, while the settings ask for {self.wanted.name}",
             Fix(tuple(edits), imports=self.wanted.imports) if edits else None,
             unfixed="" if edits else "what it asks for cannot be told apart from CUDA",

@@ -25,8 +25,8 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import Creation, PlainTensor
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Obj
+from samedevice.places.graph import Location
+from samedevice.places.objects import Instance
 from samedevice.places.sites import Group
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 
@@ -72,7 +72,7 @@ def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Ass
     if not pairs or not chain and not all(_set_once(solution, group, name) for name in names):
         return None
     lines = [_assigned(solution, group.spot.path, *pair, names) for pair in pairs]
-    place = Spot(group.spot.path, statement)
+    place = Location(group.spot.path, statement)
     change = edit(solution, place, "replace_statement", code="\n".join(lines))
     return fix(DeviceExpression(""), change)
 
@@ -81,7 +81,7 @@ def _assigned(
     solution: Solution, path: str, target: ast.Attribute, value: ast.expr, names: set[str]
 ) -> str:
     """Return the assignment of one attribute, as a buffer if it is one of these names."""
-    code, owner = solution.code(Spot(path, value)), ast.unparse(target.value)
+    code, owner = solution.code(Location(path, value)), ast.unparse(target.value)
     if target.attr not in names:
         return f"{owner}.{target.attr} = {code}"
     return f'{owner}.register_buffer("{target.attr}", {code}, persistent=False)'
@@ -98,7 +98,9 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
         return len(stores) == 1
     here = set(syntax.walk(func.node))
     statements = [
-        solution.statement_of(Spot(group.spot.path, store)) for store in stores if store not in here
+        solution.statement_of(Location(group.spot.path, store))
+        for store in stores
+        if store not in here
     ]
     made = [each.value for each in statements if isinstance(each, ast.Assign)]
     return len(made) == len(stores) - 1 and all(
@@ -134,7 +136,7 @@ def _last_is_told(solution: Solution, last: ast.Assign) -> bool:
     return any(wanted(solution, group) for group in solution.groups_at(PlainTensor, last))
 
 
-def _stores(owner: Obj, attr: str) -> list[ast.Attribute]:
+def _stores(owner: Instance, attr: str) -> list[ast.Attribute]:
     """Return where the class assigns the attribute."""
     if owner.cls is None:
         return []

@@ -27,7 +27,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Creation, LegacyCreated, Move, Placed
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.objects import Scope
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.values import ARRAY, Dict, Seq, Value
@@ -56,7 +56,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     yield from _unread_aliases(solution)
 
 
-def _message(solution: Solution, spot: Spot) -> str:
+def _message(solution: Solution, spot: Location) -> str:
     return f"`{short(solution.code(spot))}` chooses a device by a tensor type of PyTorch 0.x"
 
 
@@ -260,7 +260,7 @@ def _unread_aliases(solution: Solution) -> Iterator[Finding]:
         } | solution.programs.taken_from(path)
         for statement, names in aliased:
             if not names & read and "*" not in read:
-                spot = Spot(path, statement)
+                spot = Location(path, statement)
                 yield finding(
                     solution, RULE, spot, f"nothing reads {', '.join(sorted(names))}",
                     Fix((edit(solution, spot, "delete"),), erasure=ERASURE),

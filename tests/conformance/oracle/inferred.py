@@ -10,7 +10,7 @@ from pathlib import Path
 from samedevice import source
 from samedevice.places.events import ArmTaken, BranchTaken
 from samedevice.places.graph import Place
-from samedevice.places.objects import Either, Obj
+from samedevice.places.objects import Instance, Union
 from samedevice.places.trace import Trace, trace
 from samedevice.places.values import Device, Tensor, Value
 from samedevice.places.whereabouts import is_moved
@@ -74,17 +74,19 @@ def _said(known: Trace, tree: ast.Module) -> Iterator[tuple[Key, Said]]:
             continue
         values = known._tracer.seen.get(node, [])
         tensors = frozenset(place for one in values for place in _places(known, node, one, Tensor))
-        modules = frozenset(place for one in values for place in _places(known, node, one, Obj))
+        modules = frozenset(
+            place for one in values for place in _places(known, node, one, Instance)
+        )
         if tensors or modules:
             code = " ".join(ast.unparse(node).split())
-            moved = all(is_moved(one) for one in values if isinstance(one, Obj))
+            moved = all(is_moved(one) for one in values if isinstance(one, Instance))
             yield key(node), Said(code[:120], tensors, modules, moved, len(values) >= MOST)
 
 
 def _places(
-    known: Trace, node: ast.AST, value: Value, kind: type[Tensor] | type[Obj]
+    known: Trace, node: ast.AST, value: Value, kind: type[Tensor] | type[Instance]
 ) -> Iterator[str]:
-    if isinstance(value, Either):
+    if isinstance(value, Union):
         for option in value.options:
             yield from _places(known, node, option, kind)
     elif isinstance(value, kind) and value.node is not None:

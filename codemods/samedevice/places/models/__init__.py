@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from samedevice.places.graph import Spot
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.graph import Location
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import Arg, Value
 from samedevice.torchfacts import Fact
 
@@ -35,7 +35,7 @@ class Call:
 
     args: list[Arg]
     kwargs: dict[str, Arg]
-    spot: Spot
+    spot: Location
     scope: Scope
 
 
@@ -43,10 +43,10 @@ Model = Callable[["Interpreter", Call], Value]
 #: What a call of anything does of which a fact of some kind is known: by its name and the fact.
 Kind = Callable[["Interpreter", str, Fact, Call], Value]
 #: What calls of an object's methods do; calling the object itself is its method `__call__`.
-Methods = Callable[["Interpreter", Obj, str, Call], Value]
+Methods = Callable[["Interpreter", Instance, str, Call], Value]
 
 #: What attributes of an object are; None for a method, or for what is not known.
-Attributes = Callable[["Interpreter", Obj, str], "Value | None"]
+Attributes = Callable[["Interpreter", Instance, str], "Value | None"]
 
 _MODELS: dict[str, Model] = {}
 _KINDS: dict[str, Kind] = {}
@@ -99,13 +99,13 @@ def attributes(*families: str) -> Callable[[Attributes], Attributes]:
     return register
 
 
-def attributes_of(owner: Obj) -> Attributes | None:
+def attributes_of(owner: Instance) -> Attributes | None:
     """Return what knows the attributes of a library's object, if a model does."""
     _load()
     return _ATTRIBUTES.get(owner.family) if owner.cls is None else None
 
 
-def methods_of(owner: Obj) -> Methods | None:
+def methods_of(owner: Instance) -> Methods | None:
     """Return the methods of a library's object, if a model knows them."""
     _load()
     if owner.cls is not None and owner.family not in _INHERITED:

@@ -9,7 +9,7 @@ from samedevice.places import devices
 from samedevice.places.events import DefaultSet
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
-from samedevice.places.values import DEVICE, NONE, SCALAR, UNKNOWN, Const, Device, Flag, Value
+from samedevice.places.values import DEVICE, NONE, SCALAR, UNKNOWN, Const, Device, DeviceTest, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def availability(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A question whether there is an accelerator."""
     if name.endswith(("device_count", "get_device_capability", "get_device_name")):
         return SCALAR
-    return Flag(True)
+    return DeviceTest(True)
 
 
 @kind("device")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.objects import Scope
 from samedevice.places.values import (
     NONE,
@@ -31,7 +31,7 @@ def extend(run: Interpreter, owner: Seq, other: Value) -> None:
             append(run, owner, member)
 
 
-def append(run: Interpreter, owner: Seq, value: Value, spot: Spot | None = None) -> None:
+def append(run: Interpreter, owner: Seq, value: Value, spot: Location | None = None) -> None:
     """Add a member to a list: how many there are is not known any more."""
     run.trail.note(owner)
     if spot is None or not isinstance(value, Tensor):
@@ -45,7 +45,7 @@ def append(run: Interpreter, owner: Seq, value: Value, spot: Spot | None = None)
 
 
 def sequence_method(
-    run: Interpreter, owner: Seq, name: str, args: list[Arg], spot: Spot, scope: Scope
+    run: Interpreter, owner: Seq, name: str, args: list[Arg], spot: Location, scope: Scope
 ) -> Value:
     """Call a method of a list, tuple, set or deque."""
     values = [value for value, _ in args]
@@ -66,9 +66,14 @@ def sequence_method(
 
 
 def dict_method(
-    run: Interpreter, owner: Dict, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    owner: Dict,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call a method of a dictionary."""
     joined: Value | None = None
     for member in owner.members():

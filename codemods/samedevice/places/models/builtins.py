@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes, instances, narrowing, operators
 from samedevice.places.dispatch import under
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import Call
-from samedevice.places.objects import Ext, Func, Klass, Obj, Scope
+from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
     UNKNOWN,
     Arg,
+    CliOption,
     Device,
     Dict,
     Iter,
-    Option,
-    Rank,
+    ProcessIndex,
     Seq,
     Tensor,
     Value,
@@ -37,7 +37,12 @@ _BUILTINS: dict[str, Builtin] = {}
 
 
 def builtin(
-    run: Interpreter, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call a builtin function."""
     function = _BUILTINS.get(name)
@@ -62,14 +67,19 @@ def _converted(run: Interpreter, name: str, call: Call) -> Value:
         return SCALAR
     if name == "str" and isinstance(first, Device):
         return Device(first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank)
-    if name in ("int", "str") and isinstance(first, Rank) or name == "int" and _is_number(first):
+    if (
+        name in ("int", "str")
+        and isinstance(first, ProcessIndex)
+        or name == "int"
+        and _is_number(first)
+    ):
         return first
     return SCALAR
 
 
 def _is_number(value: Value) -> bool:
     """Tell whether a value is what a user chooses as a number."""
-    return isinstance(value, Option) and type(value.value) is int
+    return isinstance(value, CliOption) and type(value.value) is int
 
 
 @under(_BUILTINS, "open", "input", "type", "callable", "hasattr", "any", "all", "chr")
@@ -124,7 +134,7 @@ def _map(run: Interpreter, name: str, call: Call) -> Value:
         return UNKNOWN
     first = _first(call)
     # What a library's function makes is made where the function is named.
-    where = args[0][1] if isinstance(first, Ext) else call.spot
+    where = args[0][1] if isinstance(first, External) else call.spot
     source = args[1][0] if len(args) == 2 else None
     if isinstance(source, Seq) and source.items and len(source.items) <= _MAPPED:
         each = [(member, args[1][1]) for member in source.items]
@@ -151,7 +161,7 @@ def _iter(run: Interpreter, name: str, call: Call) -> Value:
 @under(_BUILTINS, "next")
 def _next(run: Interpreter, name: str, call: Call) -> Value:
     first, args = _first(call), call.args
-    if isinstance(first, Obj):
+    if isinstance(first, Instance):
         return calls.method(run, first, "__next__", call.scope, call.spot.node)
     if len(args) > 1 and isinstance(first, Iter) and first.element is UNKNOWN:
         if isinstance(first.source, Seq) and first.source.items == []:
@@ -208,7 +218,7 @@ def _setattr(run: Interpreter, name: str, call: Call) -> Value:
 @under(_BUILTINS, "vars")
 def _vars(run: Interpreter, name: str, call: Call) -> Value:
     first = _first(call)
-    return Dict(first.attrs) if isinstance(first, Obj) else UNKNOWN
+    return Dict(first.attrs) if isinstance(first, Instance) else UNKNOWN
 
 
 @under(_BUILTINS, "staticmethod", "classmethod")
@@ -227,7 +237,7 @@ def _property(run: Interpreter, name: str, call: Call) -> Value:
 @under(_BUILTINS, "object.__new__")
 def _new(run: Interpreter, name: str, call: Call) -> Value:
     first = _first(call)
-    if not isinstance(first, Klass):
+    if not isinstance(first, Class):
         return UNKNOWN
     return instances.new_object(run, first, call.spot, call.scope)
 

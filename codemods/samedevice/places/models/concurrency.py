@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, expressions
 from samedevice.places.models import Call, builtin_types, methods, model
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Iter, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def _future(result: Value) -> Obj:
-    made = Obj("future")
+def _future(result: Value) -> Instance:
+    made = Instance("future")
     made.attrs["result"] = result
     return made
 
@@ -40,11 +40,11 @@ def _mapped(run: Interpreter, call: Call) -> Value:
 )  # fmt: skip
 def pool(run: Interpreter, call: Call) -> Value:
     """A pool of threads; its functions are evaluated where they are handed in."""
-    return Obj("pool")
+    return Instance("pool")
 
 
 @methods("pool")
-def pool_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def pool_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """`submit` gives a future, `map` what the function gives for each member."""
     match name:
         case "__enter__":
@@ -80,7 +80,7 @@ def _applied(run: Interpreter, call: Call) -> Value:
 
 
 @methods("future")
-def future_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def future_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """`result()` is what the function gave; a callback is called with the future."""
     match name:
         case "result" | "get" | "wait":
@@ -97,7 +97,7 @@ def future_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 @model("concurrent.futures.Future", "asyncio.Future")
 def future(run: Interpreter, call: Call) -> Value:
     """A future that somebody gives a result later."""
-    return Obj("future")
+    return Instance("future")
 
 
 @model("concurrent.futures.as_completed", "asyncio.as_completed")
@@ -121,13 +121,13 @@ def waited(run: Interpreter, call: Call) -> Value:
 )  # fmt: skip
 def queue(run: Interpreter, call: Call) -> Value:
     """A queue within one process; what is put in comes out."""
-    made = Obj("queue")
+    made = Instance("queue")
     made.attrs["members"] = Seq("list", [], spot=call.spot)
     return made
 
 
 @methods("queue")
-def queue_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def queue_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """`put` and `get`."""
     members = owner.attrs["members"]
     assert isinstance(members, Seq)
@@ -171,17 +171,17 @@ def to_thread(run: Interpreter, call: Call) -> Value:
 @model("asyncio.get_event_loop", "asyncio.get_running_loop", "asyncio.new_event_loop")
 def loop(run: Interpreter, call: Call) -> Value:
     """An event loop."""
-    return Obj("eventloop")
+    return Instance("eventloop")
 
 
 @model("asyncio.TaskGroup", "asyncio.Runner")
 def group(run: Interpreter, call: Call) -> Value:
     """What runs tasks as an event loop does."""
-    return Obj("eventloop")
+    return Instance("eventloop")
 
 
 @methods("eventloop")
-def loop_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def loop_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Run coroutines, make tasks of them, or call functions in threads."""
     match name:
         case "__enter__":
@@ -191,7 +191,7 @@ def loop_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
         case "create_task":
             return _future(expressions.outcome(call.args[0][0])) if call.args else UNKNOWN
         case "create_future":
-            return Obj("future")
+            return Instance("future")
         case "run_in_executor":
             return _future(_called(run, call, call.args[1:]))
         case "call_soon" | "call_soon_threadsafe":

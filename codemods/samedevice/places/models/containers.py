@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import devices
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import UNKNOWN, Arg, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @kind("container")
 def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """An object that holds tensors under names, and moves them all by its own `.to`."""
-    made = Obj("container", name, fact=fact)
+    made = Instance("container", name, fact=fact)
     for index, (value, _) in enumerate(call.args):
         made.attrs[fact.parameter(index) or f"#{index}"] = value
     made.attrs.update({key: value for key, (value, _) in call.kwargs.items()})
@@ -26,13 +26,18 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 
 
 def container_method(
-    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    owner: Instance,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call a method of an object that holds tensors: all that it does itself is move them."""
     if name not in ("to", "cuda", "cpu", "clone", "pin_memory", "contiguous", "coalesce"):
         return UNKNOWN
-    made = Obj("container", owner.name, fact=owner.fact)
+    made = Instance("container", owner.name, fact=owner.fact)
     made.attrs.update(owner.attrs)
     device = devices.moved_to(run, name, args, kwargs, spot, scope)
     for attr, value in owner.attrs.items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, exits
 from samedevice.places.models import Call, methods, model
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import NONE, Value
 
 if TYPE_CHECKING:
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 @model("contextlib.suppress")
 def suppress(run: Interpreter, call: Call) -> Value:
     """What swallows errors of its body: control continues after it."""
-    return Obj("suppressing")
+    return Instance("suppressing")
 
 
 @model("contextlib.nullcontext", "contextlib.closing", "contextlib.aclosing")
 def entered(run: Interpreter, call: Call) -> Value:
     """A manager that gives the object that it was made of."""
-    made = Obj("entered")
+    made = Instance("entered")
     given = call.args[0] if call.args else call.kwargs.get("enter_result")
     made.attrs["value"] = given[0] if given is not None else NONE
     return made
 
 
 @methods("entered")
-def entered_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def entered_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Enter and leave."""
     return owner.attrs["value"] if name in ("__enter__", "__aenter__") else NONE
 
@@ -37,11 +37,11 @@ def entered_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value
 @model("contextlib.ExitStack", "contextlib.AsyncExitStack")
 def stack(run: Interpreter, call: Call) -> Value:
     """Several managers that are left together."""
-    return Obj("exitstack")
+    return Instance("exitstack")
 
 
 @methods("exitstack")
-def stack_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def stack_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Enter another manager, or note a function to be called at the end."""
     match name:
         case "__enter__" | "pop_all":

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import calls, conditions, contents
 from samedevice.places.events import GeneratorMade, TensorMoved
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @kind("dataset")
 def dataset(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A dataset: what it holds stays on the host, unless it was put on the device."""
-    made = Obj("dataset", name, fact=fact)
+    made = Instance("dataset", name, fact=fact)
     last = name.rpartition(".")[2]
     if last in ("random_split", "Subset", "ConcatDataset"):
         inner = call.args[0][0] if call.args else UNKNOWN
@@ -54,17 +54,17 @@ def dataset(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     return made
 
 
-def keep_on_host(tensor: Tensor, spot: Spot) -> None:
+def keep_on_host(tensor: Tensor, spot: Location) -> None:
     """A dataset's content is read by workers: it stays on the host."""
     root = tensor.node.find()
-    if root.pin is None and root.wants_host is None:
-        root.wants_host = spot
+    if root.pin is None and root.host_required_at is None:
+        root.host_required_at = spot
 
 
 @kind("loader")
 def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A loader: its batches have the structure of the dataset's items, stacked."""
-    made = Obj("loader", name, fact=fact)
+    made = Instance("loader", name, fact=fact)
     given = call.kwargs.get("dataset") or (call.args[0] if call.args else None)
     if given is None:
         return made
@@ -80,10 +80,10 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     run.workers = state
     mixed_items(run, item, call.spot, before)
     order = call.kwargs.get("generator")
-    if order is not None and isinstance(order[0], Obj) and order[0].node is not None:
+    if order is not None and isinstance(order[0], Instance) and order[0].node is not None:
         # Loaders shuffle on the default device, which is the CPU if nobody says otherwise.
         if not run.default_device:
-            order[0].node.find().wants_host = call.spot
+            order[0].node.find().host_required_at = call.spot
         if isinstance(order[0].site, GeneratorMade):
             order[0].site.loader = not run.default_device
     made.attrs["batch"] = batch
@@ -96,41 +96,41 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     return made
 
 
-def _item(run: Interpreter, dataset: Value, where: Spot, call: Call) -> Value:
+def _item(run: Interpreter, dataset: Value, where: Location, call: Call) -> Value:
     """Return what a loader gets from its dataset, one by one."""
-    if isinstance(dataset, Obj) and dataset.family == "dataset":
+    if isinstance(dataset, Instance) and dataset.family == "dataset":
         return raw_item(run, dataset, where, call.scope)
     if isinstance(dataset, Seq):
         for tensor, _ in contents.tensors_in(dataset, where):
             keep_on_host(tensor, call.spot)
         return run.iterate(dataset, where, call.scope)
     if isinstance(dataset, Tensor):
-        if not dataset.node.find().sure or dataset.packed:
+        if not dataset.node.find().is_tensor or dataset.opaque:
             return packed_unknown(run, call.spot)
         keep_on_host(dataset, call.spot)
         return dataset
-    if isinstance(dataset, Obj) and dataset.cls is not None:
+    if isinstance(dataset, Instance) and dataset.cls is not None:
         return calls.method(run, dataset, "__getitem__", call.scope, call.spot.node, SCALAR)
     return UNKNOWN
 
 
-def _batch(run: Interpreter, item: Value, where: Spot, call: Call) -> Value:
+def _batch(run: Interpreter, item: Value, where: Location, call: Call) -> Value:
     """Return what a loader makes of several items."""
     collate = call.kwargs.get("collate_fn")
     if collate is None and len(call.args) > 6:
         collate = call.args[6]
-    if collate is not None and isinstance(collate[0], (Func, Obj)):
-        run.hosted += 1
+    if collate is not None and isinstance(collate[0], (Func, Instance)):
+        run.in_worker += 1
         items: list[Arg] = [(Seq("list", None, item), where)]
         batch = calls.apply(run, collate[0], items, {}, call.spot, call.scope)
-        run.hosted -= 1
+        run.in_worker -= 1
         return batch
     if collate is not None and collate[0] is not NONE:
         return packed_unknown(run, call.spot)
     return collated(run, item, call.spot)
 
 
-def mixed_items(run: Interpreter, item: Value, spot: Spot, before: int) -> None:
+def mixed_items(run: Interpreter, item: Value, spot: Location, before: int) -> None:
     """Note the moves of a dataset that moves only some of its items."""
     for tensor, _ in contents.tensors_in(item, spot):
         pins = {source.find().pin for source in tensor.node.find().flows_from}
@@ -140,34 +140,34 @@ def mixed_items(run: Interpreter, item: Value, spot: Spot, before: int) -> None:
                     site.some = True
 
 
-def raw_item(run: Interpreter, dataset: Obj, where: Spot, scope: Scope) -> Value:
+def raw_item(run: Interpreter, dataset: Instance, where: Location, scope: Scope) -> Value:
     """Return an item as the dataset makes it."""
     if dataset.cls is None or dataset.cls.lookup("__getitem__") is None:
         if "item" in dataset.attrs:
             return dataset.attrs["item"]
         if dataset.cls is None or dataset.cls.lookup("__iter__") is None:
             return packed_unknown(run, where)
-    run.hosted += 1
+    run.in_worker += 1
     if dataset.cls.lookup("__getitem__") is not None:
         item = calls.method(run, dataset, "__getitem__", scope, where.node, SCALAR)
     else:
         found = calls.method(run, dataset, "__iter__", scope, where.node)
         item = found.element if isinstance(found, Iter) else UNKNOWN
-    run.hosted -= 1
+    run.in_worker -= 1
     for tensor, _ in contents.tensors_in(item, where):
         keep_on_host(tensor, where)
     return item
 
 
-def packed_unknown(run: Interpreter, spot: Spot) -> Tensor:
+def packed_unknown(run: Interpreter, spot: Location) -> Tensor:
     """Return tensors in a structure that is not known."""
     made = Tensor(run.graph.node(spot))
-    made.node.sure = False
-    made.packed = True
+    made.node.is_tensor = False
+    made.opaque = True
     return made
 
 
-def collated(run: Interpreter, item: Value, spot: Spot, depth: int = DEEP) -> Value:
+def collated(run: Interpreter, item: Value, spot: Location, depth: int = DEEP) -> Value:
     """Return what torch's default collation makes of an item: arrays and numbers stacked.
 
     What is deeper in it than `depth` is not followed: it may hold itself.
@@ -194,5 +194,5 @@ def collated(run: Interpreter, item: Value, spot: Spot, depth: int = DEEP) -> Va
             return Seq("list", None, SCALAR)
         return Tensor(run.graph.node(spot))
     if isinstance(item, Tensor):
-        return Tensor(item.node) if not item.packed else item
+        return Tensor(item.node) if not item.opaque else item
     return packed_unknown(run, spot)

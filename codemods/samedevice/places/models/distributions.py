@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import contents
-from samedevice.places.graph import Spot
+from samedevice.places.graph import Location
 from samedevice.places.models import Call, attributes, kind, methods, model
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import UNKNOWN, Arg, Doubt, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -24,10 +24,10 @@ TENSORS = frozenset((
 PARTS = frozenset(("base_dist", "mixture_distribution", "component_distribution"))
 
 
-def parameters(given: Arg) -> list[tuple[Tensor, Spot]]:
+def parameters(given: Arg) -> list[tuple[Tensor, Location]]:
     """Return what stands for a distribution's tensors; the object itself cannot be moved."""
     value, where = given
-    if isinstance(value, Obj) and value.family == "distribution" and value.node is not None:
+    if isinstance(value, Instance) and value.family == "distribution" and value.node is not None:
         return [(Tensor(value.node).doubted(Doubt.OTHER), where)]
     return []
 
@@ -40,7 +40,7 @@ def divergence(run: Interpreter, call: Call) -> Value:
 
 
 @attributes("distribution")
-def distribution_attribute(run: Interpreter, owner: Obj, attr: str) -> Value | None:
+def distribution_attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
     """A parameter or moment is where the distribution is."""
     if attr in PARTS:
         return owner
@@ -48,7 +48,7 @@ def distribution_attribute(run: Interpreter, owner: Obj, attr: str) -> Value | N
 
 
 @methods("distribution")
-def distribution_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def distribution_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Samples are where the parameters are, and so must be what a probability is asked of."""
     if owner.node is None:
         return UNKNOWN
@@ -68,7 +68,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     given = [*call.args, *call.kwargs.values()]
     operands = [p for v, w in given for p in contents.tensors_in(v, w)]
     operands += [p for each in given for p in parameters(each)]
-    made = Obj("distribution", name, fact=fact)
+    made = Instance("distribution", name, fact=fact)
     if operands:
         made.node = run.operate(operands, call.spot, True).node
     return made

@@ -17,9 +17,9 @@ from samedevice.places.events import (
     Placed,
     Shared,
 )
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Device, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -37,7 +37,7 @@ _SIZED = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "full"
 
 def created(
     run: Interpreter, event: type[Creation], name: str, fact: Fact, args: list[Arg],
-    kwargs: dict[str, Arg], spot: Spot, scope: Scope,
+    kwargs: dict[str, Arg], spot: Location, scope: Scope,
 ) -> Tensor:  # fmt: skip
     """Return a new tensor, on the device that the call names or else on the host."""
     scalar = bool(args) and (
@@ -68,7 +68,7 @@ def created(
     else:
         node = run.graph.node(spot)
         site = run.record(event(spot, node, scope, name, fact=fact, args=args, kwargs=kwargs))
-        if run.constructing and isinstance(scope.self_value, Obj):
+        if run.in_constructor and isinstance(scope.self_value, Instance):
             site.has_state = scope.self_value.stateful
         run.snapshot(site, scope)
         result = Tensor(node, scalar=scalar, site=site)
@@ -86,7 +86,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Const) and not isinstance(value.value, str)
 
 
-def _is_sized_to_one(name: str, size: Spot) -> bool:
+def _is_sized_to_one(name: str, size: Location) -> bool:
     """Tell whether a factory is asked for a tensor without dimensions: `torch.zeros(())`."""
     node = size.node
     return name in _SIZED and isinstance(node, (ast.Tuple, ast.List)) and not node.elts
@@ -105,7 +105,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
         if conditions.truth(pinned[0]):
             run.record(CudaOnly(pinned[1], None, scope, "pin_memory="))
     generator = kwargs.get("generator")
-    if generator is not None and isinstance(generator[0], Obj):
+    if generator is not None and isinstance(generator[0], Instance):
         made = generator[0]
         if made.family == "generator" and made.node is not None:
             run.record(Draw(spot, result.node, scope, name, generator=made))
@@ -115,7 +115,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     wants_grad = kwargs.get("requires_grad")
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         result.leaf = True
-        arithmetic.heavy(run, result.node, spot, scope)
+        arithmetic.compute_intensive(run, result.node, spot, scope)
 
 
 @kind("create")
@@ -136,7 +136,7 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if name.startswith("torch.sparse.") and any(isinstance(v, Tensor) for v, _ in call.args):
         return like(run, name, fact, call)  # it is where its indices and values are
     for value, where in call.args:
-        if isinstance(value, Tensor) and value.node.find().sure and not value.scalar:
+        if isinstance(value, Tensor) and value.node.find().is_tensor and not value.scalar:
             if not run.default_device:
                 libraries.demand_host(run, value, where, call.scope, name)
     return created(run, LegacyCreated, name, fact, call.args, call.kwargs, call.spot, call.scope)
@@ -146,7 +146,7 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 def share(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A tensor over an array's memory, or a tensor that is one already."""
     if call.args and isinstance(call.args[0][0], Tensor) and "device" not in call.kwargs:
-        if call.args[0][0].node.find().sure:
+        if call.args[0][0].node.find().is_tensor:
             return call.args[0][0]
     return created(run, Shared, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
@@ -169,7 +169,7 @@ def like(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 @kind("generator")
 def generator(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.Generator(device)`."""
-    made = Obj("generator", name, fact=fact)
+    made = Instance("generator", name, fact=fact)
     given = call.kwargs.get("device") or (call.args[0] if call.args else None)
     device = devices.as_device(run, *given, call.scope, sure=True) if given is not None else None
     made.node = device.node if device is not None else run.graph.node(call.spot)

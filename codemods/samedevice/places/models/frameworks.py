@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import contents
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import Value
 from samedevice.torchfacts import Fact
 
@@ -24,4 +24,4 @@ def managed(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             part.used = False  # nobody but the framework computes with it
             if part.node is not None:
                 run.graph.pin(part.node, Place.UNKNOWN, call.spot)
-    return Obj("owned", name, fact=fact)
+    return Instance("owned", name, fact=fact)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, attributes, calls, narrowing, subscripts
 from samedevice.places.models import Call, methods, model
-from samedevice.places.objects import Func, Klass, Method, Obj, Partial
+from samedevice.places.objects import Class, Func, Instance, Method, Partial
 from samedevice.places.values import SCALAR, UNKNOWN, Const, Seq, Value
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def reduce(run: Interpreter, call: Call) -> Value:
 @model("functools.singledispatch")
 def dispatched(run: Interpreter, call: Call) -> Value:
     """A function that has another body for each kind of its first argument."""
-    made = Obj(DISPATCHED)
+    made = Instance(DISPATCHED)
     made.args = [call.args[0][0] if call.args else UNKNOWN]
     return made
 
 
 @methods(DISPATCHED)
-def dispatched_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def dispatched_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """`register` adds a body, by its annotation or for the class that it is given."""
     if name == "__call__":
         bodies = _bodies(run, owner, call)
@@ -81,7 +81,7 @@ def dispatched_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Va
     return call.args[1][0]
 
 
-def _bodies(run: Interpreter, owner: Obj, call: Call) -> list[Value]:
+def _bodies(run: Interpreter, owner: Instance, call: Call) -> list[Value]:
     """Return the bodies that a call may choose: the one for the kind, if that is known."""
     default, *registered = owner.args
     pairs = [pair.items for pair in registered if isinstance(pair, Seq) and pair.items]
@@ -89,7 +89,7 @@ def _bodies(run: Interpreter, owner: Obj, call: Call) -> list[Value]:
     perhaps: list[Value] = []
     for kind, body in reversed(pairs):
         known = narrowing.is_instance(value, kind)
-        if isinstance(value, Obj) and isinstance(kind, Klass) and value.cls is not None:
+        if isinstance(value, Instance) and isinstance(kind, Class) and value.cls is not None:
             known = Const(kind in value.cls.mro())
         if isinstance(known, Const):
             if known.value:
@@ -141,15 +141,15 @@ def method_caller(run: Interpreter, call: Call) -> Value:
     return _getter("method", call)
 
 
-def _getter(what: str, call: Call) -> Obj:
-    made = Obj("getter", what)
+def _getter(what: str, call: Call) -> Instance:
+    made = Instance("getter", what)
     made.args = [value for value, _ in call.args]
     made.kwargs = {name: value for name, (value, _) in call.kwargs.items()}
     return made
 
 
 @methods("getter")
-def got(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def got(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """One item or attribute, or a tuple of several; or what the method gives."""
     if name != "__call__" or not call.args:
         return UNKNOWN
@@ -178,13 +178,13 @@ def _attribute(run: Interpreter, value: Value, name: Value, call: Call) -> Value
 @model("weakref.ref", "weakref.ReferenceType", "weakref.WeakMethod")
 def reference(run: Interpreter, call: Call) -> Value:
     """What gives an object that it does not keep."""
-    made = Obj("reference")
+    made = Instance("reference")
     made.args = [call.args[0][0] if call.args else UNKNOWN]
     return made
 
 
 @methods("reference")
-def referenced(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def referenced(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Calling it gives the object."""
     return owner.args[0] if name == "__call__" else UNKNOWN
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places.events import Shared
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import SCALAR, UNKNOWN, Arg, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 _SHARED = Fact("share")
 
 
-def transformed(run: Interpreter, fact: Fact, args: list[Arg], spot: Spot, scope: Scope) -> Value:
+def transformed(
+    run: Interpreter, fact: Fact, args: list[Arg], spot: Location, scope: Scope
+) -> Value:
     """An image transform: a tensor stays where it is, an image becomes a host tensor."""
     given = args[0][0] if args else UNKNOWN
     if fact.free:
-        return Obj("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
+        return Instance("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
     if isinstance(given, Tensor):
         return Tensor(given.node)
     if fact.out == "follows0":
-        if given is UNKNOWN or isinstance(given, Obj) and given.family == "hostobject":
+        if given is UNKNOWN or isinstance(given, Instance) and given.family == "hostobject":
             return given
     return host_tensor(run, spot, scope, "transform")
 
 
-def host_tensor(run: Interpreter, spot: Spot, scope: Scope, name: str) -> Tensor:
+def host_tensor(run: Interpreter, spot: Location, scope: Scope, name: str) -> Tensor:
     """Return a tensor that a call makes on the host, where it can be moved from."""
     node = run.graph.node(spot)
     site = run.record(Shared(spot, node, scope, name, fact=_SHARED, args=[], kwargs={}))
@@ -51,7 +53,7 @@ def read(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 @kind("transform")
 def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """Construct an image transform."""
-    return Obj("transform", name, fact=fact)
+    return Instance("transform", name, fact=fact)
 
 
 @kind("functional_transform")

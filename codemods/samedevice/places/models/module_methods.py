@@ -19,9 +19,9 @@ from samedevice.places import (
 )
 from samedevice.places.dispatch import under
 from samedevice.places.events import Loaded, ModuleMoved
-from samedevice.places.graph import Cause, Place, Spot
+from samedevice.places.graph import Cause, Location, Place
 from samedevice.places.models import Call, nn
-from samedevice.places.objects import Func, Obj, Scope
+from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -42,15 +42,20 @@ if TYPE_CHECKING:
 
 
 #: What a method that every module has gives; None where it is called with something unusual.
-ModuleMethod = Callable[["Interpreter", Obj, str, Call], "Value | None"]
+ModuleMethod = Callable[["Interpreter", Instance, str, Call], "Value | None"]
 
 _METHODS: dict[str, ModuleMethod] = {}
 
 
 def module_method(
-    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    owner: Instance,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> Value:  # fmt: skip
+) -> Value:
     """Call a method that every module has."""
     if owner.node is None:
         return UNKNOWN
@@ -67,19 +72,19 @@ def module_method(
 
 
 @under(_METHODS, "to", "cuda", "xpu", "cpu", "npu", "mps", "to_empty", "type")
-def _moved(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _moved(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     move_module(run, owner, name, call.args, call.kwargs, call.spot, call.scope)
     return owner
 
 
 @under(_METHODS, "eval", "train", "half", "float", "double", "bfloat16")
 @under(_METHODS, "requires_grad_", "share_memory")
-def _itself(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _itself(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return owner
 
 
 @under(_METHODS, "apply")
-def _applied(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _applied(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     if call.args and isinstance(call.args[0][0], Func):
         part = iteration.any_module(owner, call.spot)
         calls.apply(run, call.args[0][0], [(part, call.spot)], {}, call.spot, call.scope)
@@ -87,13 +92,13 @@ def _applied(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 
 
 @under(_METHODS, "zero_grad", "__init__")
-def _nothing(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _nothing(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return NONE
 
 
 @under(_METHODS, "register_forward_hook", "register_forward_pre_hook")
 @under(_METHODS, "register_backward_hook", "register_full_backward_hook")
-def _hook(run: Interpreter, owner: Obj, name: str, call: Call) -> Value | None:
+def _hook(run: Interpreter, owner: Instance, name: str, call: Call) -> Value | None:
     if not call.args:
         return None
     # The hook sees what goes in and comes out, which is where the module is then.
@@ -113,33 +118,33 @@ def _hook(run: Interpreter, owner: Obj, name: str, call: Call) -> Value | None:
 
 
 @under(_METHODS, "parameters", "buffers")
-def _parameters(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _parameters(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(parameter_of(owner), owner)
 
 
 @under(_METHODS, "named_parameters", "named_buffers")
-def _named_parameters(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _named_parameters(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(Seq("tuple", [SCALAR, parameter_of(owner)]), owner)
 
 
 @under(_METHODS, "modules", "children")
-def _modules(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _modules(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(iteration.any_module(owner, call.spot), owner)
 
 
 @under(_METHODS, "named_modules", "named_children")
-def _named_modules(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _named_modules(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(Seq("tuple", [SCALAR, iteration.any_module(owner, call.spot)]), owner)
 
 
 @under(_METHODS, "get_parameter", "get_buffer")
-def _parameter(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _parameter(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     assert owner.node is not None
     return Tensor(owner.node)
 
 
 @under(_METHODS, "state_dict")
-def _state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _state(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     assert owner.node is not None
     entry = Tensor(owner.node)
     entry.owner = owner
@@ -147,13 +152,13 @@ def _state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 
 
 @under(_METHODS, "load_state_dict")
-def _load_state(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _load_state(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     put_into_module(call.args, owner)
     return NONE
 
 
 @under(_METHODS, "register_buffer", "register_parameter")
-def _register_tensor(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _register_tensor(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     assert owner.node is not None
     values = [v for v, _ in call.args] + [v for v, _ in call.kwargs.values()]
     if len(values) > 1 and isinstance(values[0], Const):
@@ -165,13 +170,13 @@ def _register_tensor(run: Interpreter, owner: Obj, name: str, call: Call) -> Val
 
 
 @under(_METHODS, "add_module", "register_module")
-def _register_module(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _register_module(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     if len(call.args) != 2:
         return NONE
     (part, where), (module, _) = call.args
     for child in contents.modules_in(module):
         assignment.join_in(run, owner, child)
-    if isinstance(module, Obj):
+    if isinstance(module, Instance):
         computed = str(part.value) if isinstance(part, Const) else classes.pattern(where.node)
         if computed.strip("*"):
             run.trail.put(owner.attrs, computed, module)
@@ -179,20 +184,20 @@ def _register_module(run: Interpreter, owner: Obj, name: str, call: Call) -> Val
 
 
 @under(_METHODS, "append", "extend", "insert", "update")
-def _add(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _add(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     nn.module_arguments(run, owner, call.args, call.kwargs, len(owner.attrs))
     return NONE
 
 
 @under(_METHODS, "keys")
-def _keys(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _keys(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(SCALAR)
 
 
 @under(_METHODS, "values", "items")
-def _parts(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def _parts(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     parts: list[Value] = []
-    parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Obj))
+    parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Instance))
     if name == "items":
         parts = [Seq("tuple", [SCALAR, part]) for part in parts]
     if parts and owner.cls is None:
@@ -201,7 +206,7 @@ def _parts(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
     return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
 
 
-def put_into_module(args: list[Arg], owner: Obj | None = None) -> None:
+def put_into_module(args: list[Arg], owner: Instance | None = None) -> None:
     """Note that a module or an optimizer copies what was loaded, wherever that is."""
     given = args[0][0] if args else NONE
     if isinstance(given, Tensor) and given.site is not None:
@@ -211,9 +216,14 @@ def put_into_module(args: list[Arg], owner: Obj | None = None) -> None:
 
 
 def move_module(
-    run: Interpreter, owner: Obj, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter,
+    owner: Instance,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
     scope: Scope,
-) -> None:  # fmt: skip
+) -> None:
     """`module.to(device)`: all that it holds is there from now on."""
     device = devices.moved_to(run, name, args, kwargs, spot, scope)
     if device is None and name == "to" and args and args[0][0] is UNKNOWN:
@@ -228,7 +238,9 @@ def move_module(
     _move_to_device(run, owner, device, spot)
 
 
-def _move_to_cpu(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scope: Scope) -> None:
+def _move_to_cpu(
+    run: Interpreter, owner: Instance, args: list[Arg], spot: Location, scope: Scope
+) -> None:
     """Put a module on the CPU, unless that is for saving or export."""
     assert owner.node is not None
     if owner.copied_from is not None:
@@ -245,7 +257,7 @@ def _move_to_cpu(run: Interpreter, owner: Obj, args: list[Arg], spot: Spot, scop
         moving.rebase(run, owner, node)
 
 
-def _move_to_device(run: Interpreter, owner: Obj, device: Device, spot: Spot) -> None:
+def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Location) -> None:
     """Put a module on a device."""
     assert owner.node is not None
     first = not owner.moves
@@ -268,18 +280,18 @@ def _move_to_device(run: Interpreter, owner: Obj, device: Device, spot: Spot) ->
         return
     run.graph.same(owner.node, device.node)
     for child in owner.attrs.values():
-        if isinstance(child, Obj) and child.node is not None and child.parent is owner:
+        if isinstance(child, Instance) and child.node is not None and child.parent is owner:
             root = child.node.find()
             if root.pin is Place.HOST and root.cause is Cause.TO_CPU:
                 child.node = owner.node  # it moves along, wherever it was built
 
 
-def _surely(run: Interpreter, spot: Spot) -> bool:
+def _surely(run: Interpreter, spot: Location) -> bool:
     """Tell whether a statement that moves a module runs whenever its program does."""
     return not (run.conditional or run.symbolic)
 
 
-def _handed_in(spot: Spot, scope: Scope) -> bool:
+def _handed_in(spot: Location, scope: Scope) -> bool:
     """Tell whether a device is a parameter: `def move(device, *modules)` moves for others."""
     level: Scope | None = scope
     while level is not None and level.func is None:

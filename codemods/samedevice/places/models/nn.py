@@ -15,9 +15,9 @@ from samedevice.places import (
     libraries,
 )
 from samedevice.places.events import Built
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind, operations
-from samedevice.places.objects import Obj, Scope
+from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -33,8 +33,8 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if "FullyShardedDataParallel" in name:
             for part in contents.modules_in(inner):
                 part.moves.append(call.spot)  # it moves what it wraps
-        if isinstance(inner, Obj):
-            wrapped = Obj("module", name, fact=fact, node=inner.node)
+        if isinstance(inner, Instance):
+            wrapped = Instance("module", name, fact=fact, node=inner.node)
             wrapped.attrs["module"] = inner
             wrapped.parent = inner
             wrapped.stateful = inner.stateful
@@ -46,7 +46,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             inner.used = True
             return wrapped
         return inner
-    made = Obj("module", name, fact=fact, node=run.graph.node(call.spot))
+    made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
     made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
     made.stateful = fact.state
     spread_out(run, made, call.kwargs, call.spot)
@@ -68,7 +68,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     return made
 
 
-def spread_out(run: Interpreter, made: Obj, kwargs: dict[str, Arg], spot: Spot) -> None:
+def spread_out(run: Interpreter, made: Instance, kwargs: dict[str, Arg], spot: Location) -> None:
     """A `device_map`: the library puts the layers of a module where there is room."""
     spread = kwargs.get("device_map")
     if spread is not None and spread[0] is not NONE and made.node is not None:
@@ -76,7 +76,7 @@ def spread_out(run: Interpreter, made: Obj, kwargs: dict[str, Arg], spot: Spot) 
         run.graph.pin(made.node, Place.UNKNOWN, spot)
 
 
-def made_on_default(run: Interpreter, made: Obj, spot: Spot, scope: Scope) -> None:
+def made_on_default(run: Interpreter, made: Instance, spot: Location, scope: Scope) -> None:
     """Put a new module where `set_default_device`, or `with torch.device(...)`, says."""
     if made.node is None:
         return
@@ -95,7 +95,7 @@ def made_on_default(run: Interpreter, made: Obj, spot: Spot, scope: Scope) -> No
 
 
 def module_arguments(
-    run: Interpreter, made: Obj, args: list[Arg], kwargs: dict[str, Arg], first: int = 0
+    run: Interpreter, made: Instance, args: list[Arg], kwargs: dict[str, Arg], first: int = 0
 ) -> None:
     """Register what is handed to a module's constructor: modules, and tensors as buffers.
 
@@ -111,19 +111,24 @@ def module_arguments(
                 made.attrs[str(key)] = member
         if children:
             continue
-        if isinstance(value, Tensor) and made.node is not None and value.node.find().sure:
+        if isinstance(value, Tensor) and made.node is not None and value.node.find().is_tensor:
             made.stateful = True
             made.kwargs[str(index)] = value
             run.graph.batch(value.node, made.node)
 
 
 def call_module(
-    run: Interpreter, callee: Obj, args: list[Arg], kwargs: dict[str, Arg], spot: Spot, scope: Scope
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call a module of a library: its parameters and its inputs must agree."""
     callee.used = True
     name = callee.fact.out if callee.fact is not None else ""
-    operands: list[tuple[Tensor, Spot]] = []
+    operands: list[tuple[Tensor, Location]] = []
     forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
     if forward is not None and (forward.free or forward.host):
         return operations.operation(
@@ -134,17 +139,19 @@ def call_module(
     if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
         result: Value = args[0][0] if args else UNKNOWN
         # A copy that is averaged has itself as `module`.
-        for child in [v for v in callee.attrs.values() if isinstance(v, Obj) and v is not callee]:
+        for child in [
+            v for v in callee.attrs.values() if isinstance(v, Instance) and v is not callee
+        ]:
             result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
                                 scope)  # fmt: skip
         return result
     for tensor, _ in operands:
-        tensor.node.find().sure = True
+        tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
         for value, where in args:
             libraries.undecided(run, value, where, callee.node, scope)
         module = Tensor(callee.node)
-        operands.insert(0, (module, Spot(spot.path, getattr(spot.node, "func", spot.node))))
+        operands.insert(0, (module, Location(spot.path, getattr(spot.node, "func", spot.node))))
     if not operands:
         return UNKNOWN
     made = run.operate(operands, spot, False)
@@ -166,6 +173,6 @@ def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     wants_grad = call.kwargs.get("requires_grad")
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         made.leaf = True
-        arithmetic.heavy(run, made.node, call.spot, call.scope)
-    made.packed = inner.packed
+        arithmetic.compute_intensive(run, made.node, call.spot, call.scope)
+    made.opaque = inner.opaque
     return made

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import arithmetic, contents, libraries
 from samedevice.places.events import Amp, CudaOnly, CudaQuiet, Shared
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, factories, kind, plots
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import (
     ARRAY,
     SCALAR,
@@ -71,16 +71,16 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             run.function(),
         )
     if last in HEAVY and arithmetic.made_here([t for t, _ in operands], call.scope):
-        arithmetic.heavy(run, result.node, call.spot, call.scope)
+        arithmetic.compute_intensive(run, result.node, call.spot, call.scope)
     if fact.out in ("scalar", "none"):
         return SCALAR
     given = call.args[1:] if fact.parameter(0) in ("input", "self") else call.args
     return libraries.shaped(fact, result, name, given, call.kwargs)
 
 
-def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple[Tensor, Spot]]:
+def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple[Tensor, Location]]:
     """Return the tensors that must agree, and note those that must be on the host."""
-    operands: list[tuple[Tensor, Spot]] = []
+    operands: list[tuple[Tensor, Location]] = []
     fills = "fill" in name.rpartition(".")[2]
     for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
         agree = fact.must_agree(parameter) and not (parameter == "value" and fills)
@@ -90,7 +90,7 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
                 operands.extend(found)
                 if not fact.scalars:
                     for tensor, _ in found:
-                        tensor.node.find().sure = True
+                        tensor.node.find().is_tensor = True
             if fact.must_be_on_host(parameter):
                 libraries.demand_host(run, value, where, call.scope, name)
     return operands
@@ -141,7 +141,7 @@ def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         for value, where in given:
             libraries.demand_host(run, value, where, call.scope, name)
     if fact.out == "hostobject":
-        return Obj(plots.family(name), name, fact=fact)
+        return Instance(plots.family(name), name, fact=fact)
     if fact.out == "hosttensor":
         tensors = [value for value, _ in call.args if isinstance(value, Tensor)]
         if tensors and all(map(always_tensor, tensors)):

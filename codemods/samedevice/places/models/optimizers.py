@@ -9,7 +9,7 @@ from samedevice.places import calls, contents
 from samedevice.places.events import GivenDevice, Optimizes
 from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
-from samedevice.places.objects import Func, Obj
+from samedevice.places.objects import Func, Instance
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-def begin(run: Interpreter, owner: Obj, given: Arg, defaults: Value) -> None:
+def begin(run: Interpreter, owner: Instance, given: Arg, defaults: Value) -> None:
     """Give an optimizer its groups: `params`, which are where they were, and the settings."""
     value, where = given
     member = run.iterate(value, where, run.files[where.path])
@@ -51,7 +51,7 @@ def averaged(run: Interpreter, call: Call) -> Value:
     given = call.args[0] if call.args else call.kwargs.get("model")
     device = call.args[1] if len(call.args) > 1 else call.kwargs.get("device")
     made = copied(run, replace(call, args=[given])) if given is not None else UNKNOWN
-    if isinstance(made, Obj) and made.family == "module":
+    if isinstance(made, Instance) and made.family == "module":
         run.trail.put(made.attrs, "module", made)
         if device is not None and device[0] is not NONE:
             module_methods.move_module(run, made, "to", [device], {}, call.spot, call.scope)
@@ -63,9 +63,14 @@ def updated_norms(run: Interpreter, call: Call) -> Value:
     """Call a model with all batches of a loader, which it takes to the device it is told."""
     given = call.args[1] if len(call.args) > 1 else call.kwargs.get("model")
     told = len(call.args) > 2 or "device" in call.kwargs
-    if given is not None and isinstance(given[0], Obj) and given[0].node is not None and not told:
+    if (
+        given is not None
+        and isinstance(given[0], Instance)
+        and given[0].node is not None
+        and not told
+    ):
         node, left_out = run.graph.node(call.spot), Const(None, call.spot)
-        node.sure = True
+        node.is_tensor = True
         run.graph.meet(given[0].node, given[1], node, call.spot, call.spot, run.function())
         run.left_out[left_out] = call.spot, "device"
         run.record(
@@ -75,7 +80,7 @@ def updated_norms(run: Interpreter, call: Call) -> Value:
 
 
 @methods("optimizer", inherited=True)
-def optimizer_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def optimizer_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """What is loaded is copied; a closure is called."""
     if name == "__init__":
         given = call.args[0] if call.args else call.kwargs.get("params")
@@ -92,11 +97,11 @@ def optimizer_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Val
 @kind("optimizer", "scheduler", "sampler", "collate")
 def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """Construct an optimizer: what it optimizes is trained."""
-    made = Obj("optimizer", name, fact=fact)
+    made = Instance("optimizer", name, fact=fact)
     made.args = [v for v, _ in call.args]
     if call.args and fact.kind == "optimizer":
         begin(run, made, call.args[0], NONE)
-    owners: list[Obj] = []
+    owners: list[Instance] = []
     for value, where in call.args[:1]:
         for tensor, _ in contents.tensors_in(value, where):
             trained(tensor)

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice.places.models import Call, model
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import (
     NONE,
     SCALAR,
     UNKNOWN,
     Arg,
+    CliOption,
     Const,
-    Flag,
-    Option,
-    Rank,
+    DeviceTest,
+    ProcessIndex,
     Seq,
     Value,
 )
@@ -34,7 +34,7 @@ _CHOOSING = frozenset(
 @model("types.SimpleNamespace", "argparse.Namespace")
 def settings(run: Interpreter, call: Call) -> Value:
     """Settings by name."""
-    made = Obj("namespace")
+    made = Instance("namespace")
     for name, (value, where) in call.kwargs.items():
         made.attrs[name] = value
         run.stored_literals.add(where.node)
@@ -44,10 +44,10 @@ def settings(run: Interpreter, call: Call) -> Value:
 @model("argparse.ArgumentParser")
 def parser(run: Interpreter, call: Call) -> Value:
     """A command line's options become attributes."""
-    return Obj("parser", "argparse")
+    return Instance("parser", "argparse")
 
 
-def parser_method(owner: Obj, name: str, call: Call) -> Value:
+def parser_method(owner: Instance, name: str, call: Call) -> Value:
     """`add_argument` and `parse_args`."""
     if name == "add_argument":
         names = [v.value for v, _ in call.args if isinstance(v, Const) and isinstance(v.value, str)]
@@ -71,22 +71,22 @@ def parser_method(owner: Obj, name: str, call: Call) -> Value:
             )
         )
         if destination == "local_rank":  # what torch.distributed.launch passes
-            value = Rank(absent=negative(default))
+            value = ProcessIndex(absent=negative(default))
         elif switch and _chooses(destination):
             positive = not re.match(r"no_|disable|without", destination)
-            value = Flag(positive, asks=False, choice=True)
+            value = DeviceTest(positive, asks=False, choice=True)
         elif switch and destination in ("cpu", "use_cpu", "cpu_only"):
-            value = Flag(False, asks=False, choice=True)
+            value = DeviceTest(False, asks=False, choice=True)
         elif action is None:
             value = default[0] if default is not None else NONE
             if isinstance(value, Const):
-                value = Option(value.value, value.spot)
-            elif isinstance(value, Flag):  # the user may say otherwise
-                value = Flag(value.positive, asks=value.asks, choice=True)
+                value = CliOption(value.value, value.spot)
+            elif isinstance(value, DeviceTest):  # the user may say otherwise
+                value = DeviceTest(value.positive, asks=value.asks, choice=True)
         owner.attrs[destination] = value
         return NONE
     if name in ("parse_args", "parse_known_args"):
-        made = Obj("namespace")
+        made = Instance("namespace")
         made.attrs = dict(owner.attrs)
         return Seq("tuple", [made, UNKNOWN]) if name == "parse_known_args" else made
     if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import libraries
 from samedevice.places.models import Call, attributes, methods
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import Value
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def family(name: str) -> str:
 
 
 @methods("plot")
-def method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Draw: `ax.plot(x)`, `fig.add_subplot(1, 2, 1)`."""
     for value, where in (*call.args, *call.kwargs.values()):
         libraries.demand_host(run, value, where, call.scope, f"{owner.name}.{name}")
@@ -32,6 +32,6 @@ def method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
 
 
 @attributes("plot")
-def attribute(run: Interpreter, owner: Obj, attr: str) -> Value | None:
+def attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
     """Return the axes of a grid; else an attribute is a method."""
     return owner if attr in _GRID else None

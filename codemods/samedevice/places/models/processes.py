@@ -8,8 +8,8 @@ from samedevice.places import calls, contents, devices
 from samedevice.places.events import Built
 from samedevice.places.models import Call, model
 from samedevice.places.models.options import negative
-from samedevice.places.objects import Obj
-from samedevice.places.values import NONE, SCALAR, Const, Rank, Seq, Value
+from samedevice.places.objects import Instance
+from samedevice.places.values import NONE, SCALAR, Const, ProcessIndex, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -20,14 +20,14 @@ def variable(run: Interpreter, call: Call) -> Value:
     """A variable of the environment: the number of the process, perhaps."""
     if call.args and isinstance(call.args[0][0], Const) and call.args[0][0].value in devices.RANKS:
         default = call.args[1] if len(call.args) > 1 else call.kwargs.get("default")
-        return Rank(absent=negative(default))
+        return ProcessIndex(absent=negative(default))
     return SCALAR
 
 
 @model("torch.distributed.get_rank", "torch.distributed.get_node_local_rank")
 def rank(run: Interpreter, call: Call) -> Value:
     """The number of this process."""
-    return Rank()
+    return ProcessIndex()
 
 
 @model("torch.multiprocessing.Process", "multiprocessing.Process")
@@ -49,7 +49,7 @@ def thread(run: Interpreter, call: Call) -> Value:
         values = given[0] if given is not None else Seq("tuple", [])
         passed = list(values.items or []) if isinstance(values, Seq) else []
         calls.apply(run, target[0], [(v, call.spot) for v in passed], {}, call.spot, call.scope)
-    return Obj("process")
+    return Instance("process")
 
 
 @model("torch.multiprocessing.spawn")
@@ -62,7 +62,7 @@ def spawned(run: Interpreter, call: Call) -> Value:
         calls.apply(
             run,
             call.args[0][0],
-            [(v, call.spot) for v in (Rank(), *passed)],
+            [(v, call.spot) for v in (ProcessIndex(), *passed)],
             {},
             call.spot,
             call.scope,

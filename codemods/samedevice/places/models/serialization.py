@@ -9,7 +9,7 @@ from samedevice.places import devices, functions
 from samedevice.places.events import Loaded
 from samedevice.places.graph import Cause, Place
 from samedevice.places.models import Call, kind, operations
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import NONE, UNKNOWN, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -23,7 +23,7 @@ def save(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if len(call.args) > 1:
         file = ast.unparse(call.args[1][1].node)
         known = run.saved.setdefault(file, call.args[0][0])
-        if not isinstance(known, (Obj, Tensor)) or known is not call.args[0][0]:
+        if not isinstance(known, (Instance, Tensor)) or known is not call.args[0][0]:
             run.saved[file] = UNKNOWN
     return operations.query(run, name, fact, call)
 
@@ -36,7 +36,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         index = fact.params.index("map_location")
         given = call.args[index] if len(call.args) > index else None
     node = run.graph.node(call.spot)
-    node.sure = False
+    node.is_tensor = False
     site = run.record(Loaded(call.spot, node, call.scope, name, mapped=given, fact=fact))
     run.snapshot(site, call.scope)
     device = None
@@ -45,7 +45,7 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
         model = run.saved.get(ast.unparse(call.args[0][1].node)) if call.args else None
         site.saved = model
-        if isinstance(model, Obj) and model.family == "module" and model.node is not None:
+        if isinstance(model, Instance) and model.family == "module" and model.node is not None:
             site.into_module = True
             run.graph.same(node, model.node)  # it was saved where the model is
             return copied(model)
@@ -55,15 +55,15 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             if device.node.find().pin is Place.HOST:
                 run.graph.pin(found.node, Place.HOST, call.spot, cause=Cause.FILE)
             run.graph.batch(device.node, found.node)
-            found.node.sure = False
-            found.packed = True
+            found.node.is_tensor = False
+            found.opaque = True
             return found
     made = Tensor(node, site=site)
-    made.packed = True
+    made.opaque = True
     return made
 
 
-def copied(model: Obj) -> Obj:
+def copied(model: Instance) -> Instance:
     """Return a model that was read from a file, and is where the one that was saved is."""
     assert model.node is not None
     made = functions.twin(model, model.node)

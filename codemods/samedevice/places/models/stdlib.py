@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice.places import calls, classes, functions
 from samedevice.places.events import Copied
 from samedevice.places.models import Call, model
-from samedevice.places.objects import Ext, Klass, Obj, Partial
+from samedevice.places.objects import Class, External, Instance, Partial
 from samedevice.places.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def copied(run: Interpreter, call: Call) -> Value:
     if not call.args:
         return UNKNOWN
     value = call.args[0][0]
-    if isinstance(value, Obj) and value.family == "module" and value.node is not None:
+    if isinstance(value, Instance) and value.family == "module" and value.node is not None:
         made = functions.twin(value, run.graph.node(call.spot))
         made.copied_from = value
         value.copies.append(made)
@@ -51,7 +51,7 @@ def imported(run: Interpreter, call: Call) -> Value:
     """What the resolver for XLA is read off; any other import by a text stays unknown."""
     given = call.args[0][0] if len(call.args) == 1 else None
     is_xla = isinstance(given, Const) and given.value == "torch_xla"
-    return Ext("torch_xla") if is_xla else UNKNOWN
+    return External("torch_xla") if is_xla else UNKNOWN
 
 
 @model("functools.partial")
@@ -142,7 +142,7 @@ def named_tuple(run: Interpreter, call: Call) -> Value:
         for field in fields
     ]
     node = ast.ClassDef("namedtuple", [], [], body, [])
-    made = Klass(node, call.scope, [])
+    made = Class(node, call.scope, [])
     made.kind = classes.TUPLE
     defaults = call.kwargs.get("defaults")
     if defaults is not None and isinstance(defaults[0], Seq) and defaults[0].items is not None:
@@ -168,7 +168,7 @@ def typed_tuple(run: Interpreter, call: Call) -> Value:
 @model("dataclasses.field", "attr.ib", "attr.field", "attrs.field")
 def field(run: Interpreter, call: Call) -> Value:
     """A field of a dataclass: what it is by default, and whether its constructor takes it."""
-    made = Obj(classes.FIELD)
+    made = Instance(classes.FIELD)
     made.kwargs = {name: value for name, (value, _) in call.kwargs.items()}
     return made
 
@@ -177,6 +177,6 @@ def field(run: Interpreter, call: Call) -> Value:
 def replaced(run: Interpreter, call: Call) -> Value:
     """A copy of an instance with some of its fields replaced."""
     owner = call.args[0][0] if call.args else UNKNOWN
-    if not isinstance(owner, Obj) or owner.cls is None or owner.node is not None:
+    if not isinstance(owner, Instance) or owner.cls is None or owner.node is not None:
         return UNKNOWN
     return classes.replaced(run, owner, call.kwargs, call.spot)

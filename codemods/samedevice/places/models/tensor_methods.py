@@ -27,7 +27,7 @@ from samedevice.places.events import (
     OldName,
     TensorMoved,
 )
-from samedevice.places.graph import Place, Spot
+from samedevice.places.graph import Location, Place
 from samedevice.places.models import (
     Call,
     datasets,
@@ -37,7 +37,7 @@ from samedevice.places.models import (
     operations,
     optimizers,
 )
-from samedevice.places.objects import Ext, Scope
+from samedevice.places.objects import External, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
@@ -95,7 +95,7 @@ def move(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 
 def tensor_method(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
-    callee: Spot, spot: Spot, scope: Scope,
+    callee: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """Call a method of a tensor; what an array has as well gives an array, if it may be one."""
     result = _result(run, owner, name, args, kwargs, callee, spot, scope)
@@ -106,15 +106,15 @@ def tensor_method(
 
 def _result(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
-    callee: Spot, spot: Spot, scope: Scope,
+    callee: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
-    receiver = Spot(spot.path, getattr(callee.node, "value", callee.node))
+    receiver = Location(spot.path, getattr(callee.node, "value", callee.node))
     fact = torchfacts.tensor_method(name)
     if fact is None:
         return call_parameter_method(run, owner, name, args, kwargs, receiver, spot, scope)
     if name in ("size", "view", "unsqueeze", "numel", "backward", "requires_grad_", "cuda",
                 "long", "float", "contiguous", "detach", "dim"):  # fmt: skip
-        owner.node.find().sure = True
+        owner.node.find().is_tensor = True
     if name in _TENSOR_HOOKS and args:
         # It sees the gradient, or the tensor itself: where the tensor is.
         calls.apply(run, args[0][0], [(Tensor(owner.node), spot)], {}, spot, scope)
@@ -135,7 +135,7 @@ def _result(
     return _computed(run, owner, name, fact, receiver, call)
 
 
-def _read_as_array(run: Interpreter, owner: Tensor, receiver: Spot, call: Call) -> Value:
+def _read_as_array(run: Interpreter, owner: Tensor, receiver: Location, call: Call) -> Value:
     """`x.numpy()`: it is read on the host, unless it copies there itself."""
     forced = call.kwargs.get("force")
     if forced is not None and conditions.truth(forced[0]) is not False:
@@ -157,7 +157,7 @@ def _made_like(run: Interpreter, owner: Tensor, name: str, call: Call) -> Value:
 
 
 def _asked(
-    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Spot, call: Call
+    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Location, call: Call
 ) -> Value:
     """`x.get_device()`, `x.backward()` and what else gives no tensor."""
     args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
@@ -166,7 +166,7 @@ def _asked(
         run.record(DeviceOf(spot, owner.node, scope, name, of=receiver.node, device=device))
         return device
     if name == "backward":
-        arithmetic.heavy(run, owner.node, spot, scope)
+        arithmetic.compute_intensive(run, owner.node, spot, scope)
         if "retain_variables" in kwargs:
             run.record(OldName(spot, None, scope, "retain_variables"))
         gradient = args[0] if args else kwargs.get("gradient")
@@ -176,7 +176,7 @@ def _asked(
 
 
 def _computed(
-    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Spot, call: Call
+    run: Interpreter, owner: Tensor, name: str, fact: Fact, receiver: Location, call: Call
 ) -> Value:
     """What is computed from a tensor, and perhaps others that it meets."""
     args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
@@ -191,10 +191,10 @@ def _computed(
     elementwise = fact.scalars
     result = run.operate(operands, spot, elementwise, in_place=name.endswith("_"))
     if name in operations.HEAVY and arithmetic.made_here([t for t, _ in operands], scope):
-        arithmetic.heavy(run, result.node, spot, scope)
+        arithmetic.compute_intensive(run, result.node, spot, scope)
     if name == "requires_grad_":
         optimizers.trained(owner)
-        arithmetic.heavy(run, owner.node, spot, scope)
+        arithmetic.compute_intensive(run, owner.node, spot, scope)
         return owner
     if fact.out in ("scalar", "none"):
         return SCALAR
@@ -211,14 +211,14 @@ def _computed(
     if len(operands) == 1:
         result = Tensor(owner.node, scalar=owner.scalar)
         result.owner = owner.owner
-        if owner.packed:
-            result.packed, result.site = True, owner.site
+        if owner.opaque:
+            result.opaque, result.site = True, owner.site
     return libraries.shaped(fact, result, name, args, kwargs)
 
 
 def call_parameter_method(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
-    receiver: Spot, spot: Spot, scope: Scope,
+    receiver: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """Call an unknown method of something that may be no tensor at all."""
     if name in ("items",):
@@ -234,7 +234,7 @@ def call_parameter_method(
     if name == "load_state_dict":
         module_methods.put_into_module(args)
         return NONE
-    made = run.derived(owner, spot) if not owner.packed else subscripts.part(run, owner, name)
+    made = run.derived(owner, spot) if not owner.opaque else subscripts.part(run, owner, name)
     if name in PARTS:
         return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)
     return made
@@ -242,13 +242,13 @@ def call_parameter_method(
 
 def move_tensor(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
-    receiver: Spot, spot: Spot, scope: Scope,
+    receiver: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """`tensor.to(...)`: a new tensor where the argument says."""
     if (
         name == "type"
         and args
-        and isinstance(args[0][0], Ext)
+        and isinstance(args[0][0], External)
         and (args[0][0].name.rpartition(".")[0] == "torch" and args[0][0].name.endswith("Tensor"))
     ):
         return images.host_tensor(run, spot, scope, args[0][0].name)  # a type of the CPU's tensors
@@ -260,7 +260,7 @@ def move_tensor(
         if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
             return Tensor(run.graph.node(spot), scalar=owner.scalar)  # it may be a device
         moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
-        moved.packed, moved.leaf, moved.row = owner.packed, owner.leaf, owner.row
+        moved.opaque, moved.leaf, moved.row = owner.opaque, owner.leaf, owner.row
         return moved
     site = run.record(TensorMoved(spot, owner.node, scope, name, device=device, tensor=owner))
     site.type, site.workers = devices.legacy_type(args), run.workers
@@ -279,11 +279,11 @@ def move_tensor(
         if left_out and given is not None:
             kept = run.record(GivenDevice(spot, result.node, scope, name, device=given))
             run.snapshot(kept, scope)
-    if owner.packed:
+    if owner.opaque:
         result = Tensor(run.graph.node(spot))
         run.graph.batch(device.node, result.node)
-        result.node.sure = owner.node.find().sure
-        result.site, result.packed = site, True
+        result.node.is_tensor = owner.node.find().is_tensor
+        result.site, result.opaque = site, True
         if perhaps_module(owner) and run.parent_statement(spot) is not None:
             if isinstance(receiver.node, ast.Name):
                 assignment.bind(run, receiver.node.id, result, scope)
@@ -299,17 +299,17 @@ def _typed_like(run: Interpreter, args: list[Arg], scope: Scope) -> Tensor | Non
             while isinstance(inner, ast.Attribute):
                 inner = inner.value
             value = run.eval(other, scope) if isinstance(inner, ast.Name) else None
-            return value if isinstance(value, Tensor) and not value.packed else None
+            return value if isinstance(value, Tensor) and not value.opaque else None
     return None
 
 
 def perhaps_module(value: Tensor) -> bool:
     """Tell whether a value is whatever a file or some other code gave: a module, perhaps."""
-    return value.packed and (value.site is None or isinstance(value.site, (Loaded, TensorMoved)))
+    return value.opaque and (value.site is None or isinstance(value.site, (Loaded, TensorMoved)))
 
 
 def moved_unknown(
-    run: Interpreter, func: ast.Attribute, args: list[Arg], kwargs: dict[str, Arg], spot: Spot,
+    run: Interpreter, func: ast.Attribute, args: list[Arg], kwargs: dict[str, Arg], spot: Location,
     scope: Scope,
 ) -> Value:  # fmt: skip
     """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
@@ -326,8 +326,8 @@ def moved_unknown(
         return UNKNOWN
     elif isinstance(func.value, ast.Call) and syntax.dotted(func.value.func).startswith("torch."):
         return UNKNOWN  # a storage, say
-    owner = datasets.packed_unknown(run, Spot(spot.path, func.value))
-    receiver = Spot(spot.path, func.value)
+    owner = datasets.packed_unknown(run, Location(spot.path, func.value))
+    receiver = Location(spot.path, func.value)
     return move_tensor(run, owner, func.attr, args, kwargs, receiver, spot, scope)
 
 
@@ -343,9 +343,9 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
             moved = site.tensor
             if moved is None:
                 continue
-            if moved.node.find().sure and not perhaps_module(moved):
+            if moved.node.find().is_tensor and not perhaps_module(moved):
                 if moved.site is not None and not moved.leaf:
                     moved.site.dropped = True
-                spot = Spot(scope.path, statement)
+                spot = Location(scope.path, statement)
                 run.record(Dropped(spot, moved.node, scope, move=site, leaf=moved.leaf))
             return

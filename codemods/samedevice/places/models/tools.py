@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import calls, contents
 from samedevice.places.events import CudaOnly
 from samedevice.places.models import Call, model
-from samedevice.places.objects import Obj
+from samedevice.places.objects import Instance
 from samedevice.places.values import SCALAR, Value
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @model("pytorch_model_summary.summary")
 def summary(run: Interpreter, call: Call) -> Value:
     """Runs the model on the inputs that it is given."""
-    if call.args and isinstance(call.args[0][0], Obj):
+    if call.args and isinstance(call.args[0][0], Instance):
         calls.apply(run, call.args[0][0], call.args[1:], {}, call.spot, call.scope)
     return SCALAR
 
@@ -26,7 +26,7 @@ def summary(run: Interpreter, call: Call) -> Value:
 def profile(run: Interpreter, call: Call) -> Value:
     """Runs the model on a tuple of inputs."""
     given = call.kwargs.get("inputs") or (call.args[1] if len(call.args) > 1 else None)
-    if given is not None and call.args and isinstance(call.args[0][0], Obj):
+    if given is not None and call.args and isinstance(call.args[0][0], Instance):
         inputs = contents.tensors_in(*given)
         calls.apply(
             run,

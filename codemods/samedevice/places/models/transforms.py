@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import assignment, calls, contents, functions, narrowing
-from samedevice.places.graph import Node, Spot
+from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.models import Call, methods, model
-from samedevice.places.objects import Ext, Obj
+from samedevice.places.objects import External, Instance
 from samedevice.places.values import (
     DEEP,
     SCALAR,
@@ -71,7 +71,7 @@ def jacobian(run: Interpreter, call: Call) -> Value:
 
 def _transformed(name: str, call: Call) -> Value:
     given = _argument(call, 0, "func")
-    made = Obj("transformed", name)
+    made = Instance("transformed", name)
     made.args = [given[0] if given is not None else UNKNOWN]
     numbers = _argument(call, 1, "argnums")
     made.kwargs = {"argnums": numbers[0]} if numbers is not None else {}
@@ -79,7 +79,7 @@ def _transformed(name: str, call: Call) -> Value:
 
 
 @methods("transformed")
-def transformed_method(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def transformed_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Calling it calls the function once."""
     if name != "__call__":
         return UNKNOWN
@@ -90,7 +90,7 @@ def transformed_method(run: Interpreter, owner: Obj, name: str, call: Call) -> V
     return Seq("tuple", [asked, result]) if owner.name == "grad_and_value" else asked
 
 
-def _asked(owner: Obj, call: Call) -> Value:
+def _asked(owner: Instance, call: Call) -> Value:
     """Return something that is where the arguments are by which a function is derived."""
     numbers = owner.kwargs.get("argnums", Const(0))
     if isinstance(numbers, Seq) and numbers.items is not None:
@@ -114,14 +114,14 @@ def vjp(run: Interpreter, call: Call) -> Value:
     if not call.args:
         return UNKNOWN
     result = calls.apply(run, call.args[0][0], call.args[1:], {}, call.spot, call.scope)
-    back = Obj("pullback")
+    back = Instance("pullback")
     back.args = [value for value, _ in call.args[1:]]
     back.kwargs = {"of": result}
     return Seq("tuple", [result, back])
 
 
 @methods("pullback")
-def pulled_back(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def pulled_back(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """A gradient for each argument, where that is; what flows back meets the result."""
     results = contents.tensors_in(owner.kwargs["of"], call.spot)
     flowing = [pair for value, where in call.args for pair in contents.tensors_in(value, where)]
@@ -160,7 +160,7 @@ def functional_call(run: Interpreter, call: Call) -> Value:
 
 def _with_state(run: Interpreter, call: Call, module: Value, state: list[Arg]) -> Value:
     """Return a module as it is with other parameters: it is where these are."""
-    if not isinstance(module, Obj) or module.node is None:
+    if not isinstance(module, Instance) or module.node is None:
         return module
     node = _state(run, call, state)
     if node is None or node.find() is module.node.find():
@@ -169,10 +169,10 @@ def _with_state(run: Interpreter, call: Call, module: Value, state: list[Arg]) -
     return functions.twin(module, node)
 
 
-def _state(run: Interpreter, call: Call, state: list[Arg]) -> Node | None:
+def _state(run: Interpreter, call: Call, state: list[Arg]) -> PlaceVar | None:
     """Return where the parameters are that a functional call is given; they agree."""
     given = [pair for each in state for pair in contents.tensors_in(*each)]
-    found = [pair for pair in given if not pair[0].packed]
+    found = [pair for pair in given if not pair[0].opaque]
     if not found:
         return None
     (first, first_spot), *others = found
@@ -195,10 +195,10 @@ def made_functional_with_buffers(run: Interpreter, call: Call) -> Value:
 
 def _made_functional(call: Call, states: int) -> Value:
     module = call.args[0][0] if call.args else UNKNOWN
-    if not isinstance(module, Obj) or module.node is None:
+    if not isinstance(module, Instance) or module.node is None:
         return UNKNOWN
     module.used = True
-    made = Obj("functional")
+    made = Instance("functional")
     made.args = [module, Const(states)]
     found: list[Value] = [made]
     for _ in range(states):
@@ -209,7 +209,7 @@ def _made_functional(call: Call, states: int) -> Value:
 
 
 @methods("functional")
-def computed_functionally(run: Interpreter, owner: Obj, name: str, call: Call) -> Value:
+def computed_functionally(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Calling it calls the module: `f(parameters, x)`, `f(parameters, buffers, x)`."""
     module, states = owner.args
     if name != "__call__" or not isinstance(states, Const):
@@ -225,7 +225,7 @@ def stacked_state(run: Interpreter, call: Call) -> Value:
     if not call.args:
         return UNKNOWN
     module = run.iterate(*call.args[0], call.scope)
-    if not isinstance(module, Obj) or module.node is None:
+    if not isinstance(module, Instance) or module.node is None:
         return UNKNOWN
     module.used = True
     leaf = Tensor(module.node)
@@ -263,7 +263,7 @@ def by_function(run: Interpreter, call: Call) -> Value:
         functions = value.members() if isinstance(value, Seq) else [value]
         for function in list(functions):
             calls.apply(run, function, [(SCALAR, where)], {}, call.spot, call.scope)
-    made = Obj("scheduler", "torch.optim.lr_scheduler.LambdaLR")
+    made = Instance("scheduler", "torch.optim.lr_scheduler.LambdaLR")
     made.args = [value for value, _ in call.args]
     return made
 
@@ -274,9 +274,9 @@ def parametrized(run: Interpreter, call: Call) -> Value:
     if len(call.args) < 3:
         return UNKNOWN
     owner, part = call.args[0][0], call.args[2][0]
-    if isinstance(owner, Obj) and owner.node is not None:
+    if isinstance(owner, Instance) and owner.node is not None:
         calls.apply(run, part, [(Tensor(owner.node), call.args[0][1])], {}, call.spot, call.scope)
-        if isinstance(part, Obj) and part.family == "module":
+        if isinstance(part, Instance) and part.family == "module":
             assignment.join_in(run, owner, part)
     return owner
 
@@ -298,13 +298,13 @@ def tree_map_only(run: Interpreter, call: Call) -> Value:
     if len(call.args) < 3:
         return UNKNOWN
     kind = call.args[0][0]
-    if not (isinstance(kind, Ext) and kind.name in narrowing.TENSORS):
+    if not (isinstance(kind, External) and kind.name in narrowing.TENSORS):
         return UNKNOWN
     return _mapped(run, call, call.args[1][0], *call.args[2], tensors=True)
 
 
 def _mapped(
-    run: Interpreter, call: Call, function: Value, value: Value, where: Spot, depth: int = DEEP,
+    run: Interpreter, call: Call, function: Value, value: Value, where: Location, depth: int = DEEP,
     tensors: bool = False,
 ) -> Value:  # fmt: skip
     def inner(member: Value) -> Value:

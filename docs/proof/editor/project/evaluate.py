@@ -1,9 +1,8 @@
 """How often the trained model is right."""
 
 import torch
-from torch import nn
-
 from data import rings
+from torch import nn
 
 torch.manual_seed(1)
 model = nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 3)).cuda()

@@ -2,10 +2,9 @@
 
 import torch
 import torch.nn.functional as F
+from data import class_weights, rings
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
-
-from data import class_weights, rings
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 torch.manual_seed(0)
