@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
+from samedevice.places.events import Drawn
 from samedevice.places.graph import Cause, Location, PlaceVar
 from samedevice.places.solution import Solution
 
@@ -51,7 +52,11 @@ def bonds(solution: Solution) -> Bonds:
         spots += ((number, spot) for spot in root.spots)
     for site in solution.interpreter.sites:
         if isinstance(site.node, PlaceVar):
-            spots.append((index[site.node.find()], site.spot))
+            number = index[site.node.find()]
+            spots.append((number, site.spot))
+            if isinstance(site, Drawn):  # it is moved where it gets its name
+                named = (site.bound, site.held)
+                spots += ((number, bound.spot) for bound in named if bound is not None)
     found: dict[str, dict[int, set[int]]] = {}
     for number, spot in spots:
         group = groups.of(number)

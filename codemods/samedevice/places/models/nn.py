@@ -21,6 +21,9 @@ from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
+#: Modules that are what they are given.
+_CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("ModuleDict", "ModuleList", "Sequential"))
+
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
@@ -111,10 +114,19 @@ def module_arguments(
                 made.attrs[str(key)] = member
         if children:
             continue
+        if made.name in _CONTAINERS and _holds_unknown(value):
+            made.stateful = True  # perhaps: it moves as if it were
         if isinstance(value, Tensor) and made.node is not None and value.node.find().is_tensor:
             made.stateful = True
             made.kwargs[str(index)] = value
             run.graph.batch(value.node, made.node)
+
+
+def _holds_unknown(value: Value) -> bool:
+    """Tell whether what a container of modules is made of is not known, or something of it."""
+    if isinstance(value, (Seq, Dict)):
+        return any(member is UNKNOWN for member in value.members())
+    return value is UNKNOWN
 
 
 def call_module(
