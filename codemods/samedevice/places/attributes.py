@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.places import classes, functions, iteration, libraries, operators, subscripts
 from samedevice.places.dispatch import evaluates
+from samedevice.places.events import Loaded, TensorMoved
 from samedevice.places.graph import Location
 from samedevice.places.models import images, tensor_methods
 from samedevice.places.objects import (
@@ -171,8 +172,19 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
     if kind is not None:
         return SCALAR
     if owner.opaque:
-        return subscripts.part(run, owner, attr)
+        part = subscripts.part(run, owner, attr)
+        if _is_of_unknown_class(owner) and part is not owner:
+            return part.doubted(Doubt.OTHER)  # a module's own number, say
+        return part
     return run.derived(owner, spot)  # no tensor has it, so this may be anything
+
+
+def _is_of_unknown_class(value: Tensor) -> bool:
+    """Tell whether a value may be an object of any class: it came from a file, and moves."""
+    site = value.site
+    while isinstance(site, TensorMoved) and site.tensor is not None:
+        site = site.tensor.site
+    return site is not value.site and (site is None or isinstance(site, Loaded))
 
 
 def derived(run: Interpreter, owner: Tensor, spot: Location) -> Tensor:

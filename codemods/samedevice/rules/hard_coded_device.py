@@ -31,7 +31,15 @@ from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import Indexed, Literal, ModuleMoved, Move, TensorMoved, device_of
+from samedevice.places.events import (
+    DeviceChosen,
+    Indexed,
+    Literal,
+    ModuleMoved,
+    Move,
+    TensorMoved,
+    device_of,
+)
 from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Site, SiteGroup
 from samedevice.rules import _default
@@ -69,6 +77,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _compared(solution, group.spot)
         ):
             yield _literal(solution, group)
+    for chosen in solution.groups(DeviceChosen):
+        yield from _switched_on(solution, chosen)
     for group in _judged(solution, Indexed):
         if _of_rank(group) or group.first.under_device_test:
             continue
@@ -131,6 +141,39 @@ def _chosen(solution: Solution, spot: Location) -> bool:
                 return True
         node = parent
     return False
+
+
+def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
+    """`"cuda" if flag else "cpu"`, where the file sets the flag to True and to nothing else.
+
+    Who changes the file chooses; that there is a GPU the flag does not say.
+    """
+    spot = group.spot
+    node = spot.node.args[0] if isinstance(spot.node, ast.Call) and spot.node.args else spot.node
+    match node:
+        case ast.IfExp(test=ast.Name(id=name) as flag, body=ast.Constant(value=str(text)) as body):
+            vendor = text.partition(":")[0]
+        case _:
+            return
+    tree = solution.programs.tree(spot.path)
+    bound = [n for n in syntax.walk(tree) if isinstance(n, ast.Name) and n.id == name]
+    bound = [n for n in bound if isinstance(n.ctx, ast.Store)]
+    if vendor not in _AVAILABLE or not any(
+        isinstance(statement, ast.Assign)
+        and statement.targets == bound
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is True
+        for statement in tree.body
+    ):
+        return
+    torch, imports = device_names(solution).imports.torch(spot.path)
+    place = Location(spot.path, flag)
+    code = f"{name} and {torch}.{_AVAILABLE[vendor]}.is_available()"
+    repair = Fix((edit(solution, place, "replace", code=code),), imports=imports) if torch else None
+    yield finding(
+        solution, RULE, Location(spot.path, body),
+        f"{text!r} is chosen on every machine: `{name}` is always true", repair,
+    )  # fmt: skip
 
 
 def _compared(solution: Solution, spot: Location) -> bool:
