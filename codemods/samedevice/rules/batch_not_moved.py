@@ -130,7 +130,10 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
     spot, group = found[0][0].spot, found[0][1]
     device = _device(solution, group, spot)
     repair: Fix | None = None
-    if device is not None:
+    unfixed = NO_NAME
+    if any(_asks_for_a_list(spot, name) for name in names):
+        unfixed = "the code asks itself whether that is a list"
+    elif device is not None:
         how = ", non_blocking=True" if group.first.pinned else ""
         moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
         repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
@@ -139,7 +142,7 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
         solution, "batch-not-moved", _head(spot),
         f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
         f"{'s' if len(names) == 1 else ''} the device",
-        repair, origins=meeting(solution, group), unfixed=NO_NAME,
+        repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
 
 
@@ -163,11 +166,28 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
         else:
             code = f"{name} = {name}.to({device.code})"
     repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
+    unfixed = NO_NAME
+    if repair is not None and _asks_for_a_list(spot, name):
+        repair, unfixed = None, f"the code asks itself whether `{name}` is a list"
     yield finding(
         solution, "batch-not-moved", _head(spot),
         f"the tensors of `{name}` come from the loader on the CPU and meet the device",
-        repair, origins=meeting(solution, group), unfixed=NO_NAME,
+        repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
+
+
+def _asks_for_a_list(spot: Location, name: str) -> bool:
+    """Tell whether a loop asks what its batch is: it has no `.to`, then, or only sometimes."""
+    for node in ast.walk(spot.node):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), kinds]):
+                if asked == name and not {"list", "tuple"}.isdisjoint(_words(kinds)):
+                    return True
+    return False
+
+
+def _words(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _operands(solution: Solution, group: Group[Drawn]) -> Iterator[Finding]:
