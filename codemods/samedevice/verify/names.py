@@ -71,7 +71,30 @@ def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
         return f"`{use.id}` may not be bound here"
     if state & State.NONE and _is_value(edited, use):
         return f"`{use.id}` may be None here"
+    if _is_set_again(edited, use):
+        return f"`{use.id}` is set to something else before this branch ends"
     return ""
+
+
+def _is_set_again(edited: Edited, use: ast.Name) -> bool:
+    """Tell whether the branch that a new use is in binds the name anew: behind it the name means
+    another device than the one that was used."""
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        node = edited.parents.get(node)
+    branch = edited.parents.get(node) if node is not None else None
+    if not isinstance(branch, (ast.If, ast.Try)):
+        return False
+    for block in (branch.body, branch.orelse):
+        if node in block:
+            behind = block[block.index(node) + 1 :]
+            return any(
+                isinstance(target, ast.Name) and target.id == use.id
+                for statement in behind
+                if isinstance(statement, ast.Assign) and not edited.is_new(statement)
+                for target in statement.targets
+            )
+    return False
 
 
 def _in_class(edited: Edited, use: ast.Name) -> bool:
