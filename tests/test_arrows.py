@@ -42,7 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "suppress": {"config", "finding", "patterns", "source"},
     "places": {"finding", "project", "syntax", "torchfacts"},
     "importable": {"project", "syntax"},
-    "naming": {"finding", "importable", "places", "project", "syntax"},
+    "naming": {"finding", "importable", "places", "project", "syntax", "torchfacts"},
     "rules": {"finding", "naming", "places", "suppress", "syntax", "torchfacts"},
     "plain": set(),
     "parallel": {"outside"},

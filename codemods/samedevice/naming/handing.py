@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice import syntax
+from samedevice import syntax, torchfacts
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.places.graph import Location
 from samedevice.places.objects import Func
@@ -50,6 +50,8 @@ def _called(names: DeviceNames, func: Func) -> str:
         return func.node.name
     if func.node.name == "__init__":
         return getattr(func.cls.node, "name", "")
+    if torchfacts.module_method(func.node.name) is not None:
+        return ""  # `x.cuda()` may mean that of a module or tensor
     alike = [
         node
         for path in names.programs.of(func.scope.path)
