@@ -452,6 +452,8 @@ class Policy:
         """
         if not isinstance(device, Device) or not device.resolved or device.rank is not None:
             return False
+        if _is_of_value(device):
+            return False
         spot, spots = device.spot, device.node.spots
         if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
             return False
