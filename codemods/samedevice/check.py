@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -430,7 +431,7 @@ def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
     if finding.fix is None or not missing:
         return finding
     places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-    entry = missing[0].rpartition(":")[0]
+    entry = re.sub(r":(cell \d+:)?\d+$", "", missing[0])
     reason = (
         f"incomplete: {places} is not decided or has no repair; "
         f'`samedevice fix --run "{entry}"` finds out by running the program'

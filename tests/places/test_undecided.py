@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from textwrap import dedent
 
 import pytest
@@ -40,6 +41,16 @@ def test_a_program_for_the_cpu_with_a_gap_is_not_converted_by_halves() -> None:
     assert all(one.fix is None or "incomplete" in one.fix.reason for one in findings)
     findings = found("print(model(torch.ones(1, 3)).sum())\n")
     assert any(one.fix is not None and one.fix.safe for one in findings)
+
+
+def test_the_program_that_decides_is_a_notebook_and_no_cell_of_it() -> None:
+    code = HEAD + "print(model(maker.ones(1, 3)) + model(torch.ones(1, 3)))\n"
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": []}
+    cell["execution_count"] = None
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    findings = check(Project([source.from_text(text, "a.ipynb")]), Config())
+    reasons = [one.fix.reason for one in findings if one.fix is not None]
+    assert reasons and all('fix --run "a.ipynb"`' in reason for reason in reasons)
 
 
 def test_what_a_forward_hands_on_is_told_where_it_comes_in() -> None:
