@@ -36,7 +36,7 @@ class _Start:
         if folder in self.folders:
             return True
         return any(
-            is_in(place, package) and posixpath.dirname(package) == folder
+            _is_in(place, package) and posixpath.dirname(package) == folder
             for package in self.packages
         )
 
@@ -69,7 +69,7 @@ class Importable:
             if name is not None:
                 return name
         for folder in self._candidates(path):
-            if is_in(place, folder) and self.finds(path, folder, place):
+            if _is_in(place, folder) and self.finds(path, folder, place):
                 return place[len(folder) + 1 if folder else 0 :].replace("/", ".")
         return self._relative(path, place)
 
@@ -243,7 +243,7 @@ class Importable:
                 yield place[: -len(dotted) - 1], name.partition(".")[0]
 
 
-def is_in(place: str, folder: str) -> bool:
+def _is_in(place: str, folder: str) -> bool:
     """Tell whether a file is in a folder, or below it, or is that module itself."""
     return not folder or place == folder or place.startswith(folder + "/")
 

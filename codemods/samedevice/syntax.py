@@ -114,6 +114,14 @@ def statements(tree: ast.AST) -> list[ast.stmt]:
     return [node for node in nodes if isinstance(node, ast.stmt)]
 
 
+def defaults(args: ast.arguments) -> dict[str, ast.expr]:
+    """Return the parameters that may be left out, with what they are then."""
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    found = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    others = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    return found | {a.arg: default for a, default in others if default is not None}
+
+
 def is_main_test(node: ast.expr) -> bool:
     """Tell whether this is `__name__ == "__main__"`."""
     match node:

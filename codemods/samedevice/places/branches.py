@@ -13,7 +13,6 @@ from samedevice.places import (
     choices,
     conditions,
     demands,
-    functions,
     instances,
     narrowing,
     subscripts,
@@ -83,7 +82,7 @@ def _by_default(test: ast.expr, scope: Scope) -> bool:
     match test:
         case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
             held = scope.names.get(name)
-            given = functions.defaults(scope.func.node).get(name) if scope.func else None
+            given = syntax.defaults(scope.func.node.args).get(name) if scope.func else None
             return isinstance(held, Const) and held.spot is not None and held.spot.node is given
     return False
 

@@ -408,15 +408,6 @@ def parameters(func: ast.AST) -> tuple[str, ...]:
     return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
 
 
-def defaults(func: FunctionNode) -> dict[str, ast.expr]:
-    """Return the parameters of a function that may be left out, with what they are then."""
-    args = func.args
-    names = [a.arg for a in (*args.posonlyargs, *args.args)]
-    found = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
-    others = zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    return found | {a.arg: default for a, default in others if default is not None}
-
-
 def _given(func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Given:
     """Return the values of a call by position and name, and what the function is bound to."""
     given: Given = {index: value for index, (value, _) in enumerate(args)}

@@ -196,7 +196,8 @@ class Policy:
         if not given or self._rest is not None and self._rest.active:
             return set()
         settled = self._of_processes()
-        free = [reached for reached in self._without_device() if not reached & settled]
+        runs = self._without_device(self._active_files())
+        free = [reached for reached in runs if not reached & settled]
         return set().union(*(reached for reached in free if reached & given))
 
     def _active_files(self, *, chosen: bool = False) -> set[str]:
@@ -222,21 +223,15 @@ class Policy:
         A script that is left alone keeps others back where they share code that builds modules:
         what they would have on the device, it would have there, too.
         """
-        settled = self._left_alone()
-        waiting = list(self._without_device())
+        settled, active = self._left_alone(), self._active_files()
+        waiting = list(self._without_device(active))
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self._building() if alone else set()
-        while any(reached & alone & building for reached in waiting):
-            for reached in waiting:
-                if reached & alone & building:
-                    alone |= reached
+        while kept := [reached for reached in waiting if reached & alone & building]:
+            alone = alone.union(*kept)
             waiting = [reached for reached in waiting if not reached & alone & building]
-        active = self._active_files()
-        for program in self.programs.all():
-            for _, reached in self.programs.runs(program):
-                alone |= reached if reached & active else frozenset()
-        return set().union(*waiting) - alone
+        return set().union(*waiting) - alone - self._with_what_runs(active)
 
     def _building(self) -> set[str]:
         """The files whose own code builds modules, or computes what goes to the device."""
@@ -246,15 +241,11 @@ class Policy:
                 found.add(group.spot.path)
         return found
 
-    def _without_device(self) -> Iterator[frozenset[str]]:
+    def _without_device(self, active: set[str]) -> Iterator[frozenset[str]]:
         """Yield what each script runs that uses no device, tests aside."""
-        active = self._active_files()
-        for program in self.programs.all():
-            for script, reached in self.programs.runs(program):
-                if not (
-                    reached & active or self.programs.is_test(script) or self._hides_all(reached)
-                ):
-                    yield reached
+        for script, reached in self.programs.scripts():
+            if not (reached & active or self.programs.is_test(script) or self._hides_all(reached)):
+                yield reached
 
     def _tests_on_cpu(self) -> set[str]:
         """The tests of which nothing that they run puts anything on a device.
@@ -263,8 +254,7 @@ class Policy:
         """
         runs = [
             (script, reached)
-            for program in (self.programs.all() if self._rest is None else ())
-            for script, reached in self.programs.runs(program)
+            for script, reached in (self.programs.scripts() if self._rest is None else ())
             if self.programs.is_test(script) and not self.programs.is_imported(script)
         ]
         active = self._active_files(chosen=True) if runs else set()
@@ -358,9 +348,8 @@ class Policy:
     def _with_what_runs(self, paths: Iterable[str]) -> set[str]:
         """All files of the scripts that run these files."""
         wanted, found = set(paths), set[str]()
-        for program in self.programs.all() if wanted else ():
-            for _, reached in self.programs.runs(program):
-                found |= reached if reached & wanted else set()
+        for _, reached in self.programs.scripts() if wanted else ():
+            found |= reached if reached & wanted else set()
         return found
 
     def _feeding_host(self) -> set[PlaceVar]:

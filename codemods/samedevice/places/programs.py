@@ -96,6 +96,11 @@ class Programs:
         for script in scripts or sorted(program):
             yield script, program & (self.reached_from(script) | {script})
 
+    def scripts(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the scripts of all programs, each with the files that run when it does."""
+        for program in self.all():
+            yield from self.runs(program)
+
     def files(self) -> list[str]:
         """Return the files that this is the solution for."""
         program = self._program

@@ -247,12 +247,12 @@ class InReach:
 
 def optional(scope: Scope) -> set[str]:
     """Return the parameters of a function that may be left out."""
-    return set(functions.defaults(scope.func.node)) if scope.func is not None else set()
+    return set(syntax.defaults(scope.func.node.args)) if scope.func is not None else set()
 
 
 def may_be_none(scope: Scope) -> set[str]:
     """Return the parameters of a function that are None where a call leaves them out."""
-    known = functions.defaults(scope.func.node) if scope.func is not None else {}
+    known = syntax.defaults(scope.func.node.args) if scope.func is not None else {}
     return {
         name
         for name, default in known.items()

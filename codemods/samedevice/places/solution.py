@@ -294,8 +294,7 @@ class Solution(Answers):
             return [()] * len(findings)
         runs = [
             (files, {where: None for path in files for where in missing.get(path, ())})
-            for program in self.programs.all()
-            for _, files in self.programs.runs(program)
+            for _, files in self.programs.scripts()
         ]
         named = [
             self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()

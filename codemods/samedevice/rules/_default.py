@@ -60,10 +60,9 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
 
 def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:
     """Return the parameter that a default belongs to."""
-    ordered = [*spec.posonlyargs, *spec.args]
-    given = list(zip(spec.defaults, ordered[len(ordered) - len(spec.defaults) :], strict=True))
-    given += [(d, a) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
-    return next((parameter for each, parameter in given if each is default), None)
+    named = {arg.arg: arg for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+    given = syntax.defaults(spec).items()
+    return next((named[name] for name, each in given if each is default), None)
 
 
 def _asking(

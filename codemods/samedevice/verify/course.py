@@ -337,18 +337,9 @@ def _evaluated(head: ast.AST) -> Iterator[ast.AST]:
             queue += ast.iter_child_nodes(node)
 
 
-def defaults(code: Code) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters of a function that have a default, with it."""
-    if isinstance(code.node, ast.Module):
-        return
-    args = code.node.args
-    names = [*args.posonlyargs, *args.args]
-    with_default = names[len(names) - len(args.defaults) :]
-    for arg, default in zip(with_default, args.defaults, strict=True):
-        yield arg.arg, default
-    for arg, only in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-        if only is not None:
-            yield arg.arg, only
+def defaults(code: Code) -> dict[str, ast.expr]:
+    """Return the parameters of a function that have a default, with it."""
+    return syntax.defaults(code.node.args) if not isinstance(code.node, ast.Module) else {}
 
 
 def _left_out(call: ast.Call, code: Code) -> Iterator[Line]:
@@ -359,7 +350,7 @@ def _left_out(call: ast.Call, code: Code) -> Iterator[Line]:
     if not isinstance(code.node, ast.Module):
         names = [*code.node.args.posonlyargs, *code.node.args.args]
         given |= {arg.arg for arg in names[: len(call.args) + (code.of is not None)]}
-    for name, default in defaults(code):
+    for name, default in defaults(code).items():
         if name not in given:
             yield code.path, default.lineno
 

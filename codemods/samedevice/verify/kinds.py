@@ -150,7 +150,7 @@ class Kinds:
         else:
             return set()
         found = _of_annotation(argument.annotation)
-        found |= self.of(_defaults(arguments).get(name), depth - 1)
+        found |= self.of(syntax.defaults(arguments).get(name), depth - 1)
         if isinstance(function, ast.Lambda):
             return found
         is_method = isinstance(self._parents.get(function), ast.ClassDef)
@@ -246,13 +246,3 @@ def _of_annotation(node: ast.expr | None) -> set[str]:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return {_ANNOTATIONS[name]} if name in _ANNOTATIONS else set()
     return set()
-
-
-def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    found: dict[str, ast.expr] = {}
-    if arguments.defaults:
-        last = positional[-len(arguments.defaults) :]
-        found |= {a.arg: d for a, d in zip(last, arguments.defaults, strict=True)}
-    keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    return found | {a.arg: d for a, d in keywords if d is not None}

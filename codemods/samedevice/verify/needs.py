@@ -140,7 +140,7 @@ class _Needs:
     def _default(self, code: Code) -> str:
         """Return what a parameter of a function needs, where no call gives it something else."""
         lines = self._lines.get(code.path, {})
-        for name, default in defaults(code):
+        for name, default in defaults(code).items():
             if default.lineno in lines and not self._is_given(name, code):
                 return self._reason(code.path, default.lineno)
         return ""
