@@ -103,13 +103,15 @@ class Resolver:
     """The file `path` needs the name `name` bound to the project's one device.
 
     With `module`, the `device` of that is imported (and the module is written if it does not
-    exist); without, it is defined in the file, after the imports.
+    exist); without, it is defined in the file, after the imports. `gpu` is the number of the one
+    that the program names throughout, "" for the current one.
     """
 
     path: str
     name: str
     module: str | None = None
     module_path: str | None = None
+    gpu: str = ""
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ def _show(case: Case, files: Files, runner: Runner, quiet: bool) -> bool:
         lines += list(difflib.unified_diff(old, new, path, path, n=1, lineterm=""))
     where: Where
     for where in ("cpu", "virtual"):
-        first = runner.run(files, case.entry, where)
-        second = first if files == after else runner.run(after, case.entry, where)
+        first = runner.run(files, case.entry, where, gpus=case.gpus)
+        second = first if files == after else runner.run(after, case.entry, where, gpus=case.gpus)
         lines.append(f"{where}: {_went(first)} -> {_went(second)}")
         wrong += broken(case, first, second, where)
     good = not wrong

@@ -31,6 +31,7 @@ class Case:
     the result runs: "same" as before, and to the end; it "runs", however it was before; it "fails"
     as before; it runs as a "whole" if it changed at all; "any" asks for nothing but that what ran
     before runs after. On the device, "computes" asks for operations there, too.
+    `gpus` is how many accelerators the device has.
     `pending` names what of it fails today (text, cpu, device), and `cause` why.
     """
 
@@ -42,6 +43,7 @@ class Case:
     cpu: Wanted = "same"
     device: Wanted = "runs"
     entry: str = "main.py"
+    gpus: int = 1
     pending: tuple[str, ...] = ()
     cause: str = ""
 

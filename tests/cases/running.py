@@ -81,18 +81,21 @@ class Runner:
         self._server.wait()
         self._scratch.cleanup()
 
-    def run(self, files: Files, entry: str, on: Where, args: Iterable[str] = ()) -> Ran:
+    def run(
+        self, files: Files, entry: str, on: Where, args: Iterable[str] = (), gpus: int = 1
+    ) -> Ran:
         """Run a program in a folder of its own; again if the limit of time ended it.
 
         gloo may wait for itself, once in thousands of programs.
         """
-        ran = self._run(files, entry, on, args)
-        return self._run(files, entry, on, args) if ran.code == -signal.SIGALRM else ran
+        ran = self._run(files, entry, on, args, gpus)
+        return self._run(files, entry, on, args, gpus) if ran.code == -signal.SIGALRM else ran
 
-    def _run(self, files: Files, entry: str, on: Where, args: Iterable[str]) -> Ran:
+    def _run(self, files: Files, entry: str, on: Where, args: Iterable[str], gpus: int) -> Ran:
         folder = tempfile.mkdtemp(dir=self._scratch.name)
         write(files, Path(folder))
         request = {"id": 0, "folder": folder, "entry": entry, "args": list(args), "on": on}
+        request["gpus"] = gpus
         request["report"] = f"{folder}.json"
         assert self._server.stdin is not None and self._server.stdout is not None
         self._server.stdin.write(json.dumps(request) + "\n")

@@ -55,8 +55,8 @@ def test_device(case: Case, runner: Runner) -> None:
 
 def _went(case: Case, runner: Runner, where: Where) -> None:
     after, _ = _repaired(case)
-    before = runner.run(case.files, case.entry, where)
-    then = before if after == case.files else runner.run(after, case.entry, where)
+    before = runner.run(case.files, case.entry, where, gpus=case.gpus)
+    then = before if after == case.files else runner.run(after, case.entry, where, gpus=case.gpus)
     assert not broken(case, before, then, where)
 
 

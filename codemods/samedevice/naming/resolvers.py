@@ -14,6 +14,7 @@ from samedevice.places.events import (
     Creation,
     Drawn,
     GeneratorMade,
+    Literal,
     Loaded,
     ModuleMade,
     Move,
@@ -66,16 +67,16 @@ class Resolvers:
             return None  # one device for all processes would be the wrong one for most
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
-        name = self.imports.free_name(path, "device")
+        name, gpu = self.imports.free_name(path, "device"), self._number(program)
         if self._is_notebook(path):
-            return DeviceExpression(name, (Resolver(path, name),))
+            return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
         needs_device = {
             other
             for other in self.needing().get(program, ())
             if not (self._is_notebook(other) or self.solution.policy.has_device(other))
         } | {path}
         if len(needs_device) == 1 or self.programs.hides_gpus(program):
-            return DeviceExpression(name, (Resolver(path, name),))
+            return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
         for folder in (_common_folder(needs_device), *sorted(self._packages(needs_device))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
             module = self.imports.module_name(path, module_path)
@@ -85,8 +86,18 @@ class Resolvers:
                 self.imports.module_name(other, module_path) is not None
                 for other in needs_device - {path}
             ):
-                return DeviceExpression(name, (Resolver(path, name, module, module_path),))
-        return DeviceExpression(name, (Resolver(path, name),))
+                return DeviceExpression(name, (Resolver(path, name, module, module_path, gpu),))
+        return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
+
+    def _number(self, program: frozenset[str]) -> str:
+        """Return the number of the one GPU that a program names, "" if it is not only one."""
+        named = {
+            group.first.name
+            for group in self.solution.all_groups(Literal)
+            if group.spot.path in program and not group.first.name.startswith("cpu")
+        }
+        number = named.pop().partition(":")[2] if len(named) == 1 else ""
+        return number if number > "0" else ""
 
     def _is_notebook(self, path: str) -> bool:
         """Tell whether a file is a notebook: it can import the project's modules only behind what

@@ -334,7 +334,9 @@ class CudaQuiet(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Amp(Site):
-    """`autocast` or a `GradScaler` is made."""
+    """`autocast` or a `GradScaler` is made; `kind` is what stands for the device's type."""
+
+    kind: Value | None = None
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

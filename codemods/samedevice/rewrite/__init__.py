@@ -244,7 +244,7 @@ class _Rewriter:
         for fix in fixes:
             for item in fix.resolvers:
                 if item.path == self._source.path and item.module_path is not None:
-                    files.setdefault(item.module_path, resolver.module(self._style))
+                    files.setdefault(item.module_path, resolver.module(self._style, item.gpu))
         return tuple(files.items())
 
 

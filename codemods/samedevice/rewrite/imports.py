@@ -136,7 +136,9 @@ class _Planning:
         torch = next((name for name, what in bound.items() if what == ("torch", None)), None)
         torch = torch or "torch"
         existing = _value_of(body, wanted.name)
-        if existing is not None and _same(existing, texts.expression(torch, self._style)):
+        if existing is not None and _same(
+            existing, texts.expression(torch, self._style, wanted.gpu)
+        ):
             return
         if existing is not None or _is_defined(body, wanted.name) or wanted.name in bound:
             raise _taken(wanted.name)
@@ -144,7 +146,7 @@ class _Planning:
             self.add(Import(wanted.path, "torch"))
         if self._style in texts.NEEDS:
             self.add(Import(wanted.path, texts.NEEDS[self._style]))
-        code = texts.definition(wanted.name, torch, self._style, self._limit)
+        code = texts.definition(wanted.name, torch, self._style, self._limit, wanted.gpu)
         self._definitions += parse(self._quotes.definition(code))
 
     def end(self) -> Plan:

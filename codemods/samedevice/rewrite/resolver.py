@@ -10,7 +10,7 @@ Style = Literal["cuda", "accelerator", "xla"]
 #: What a resolver module calls the device, whatever those who import it call it.
 CONSTANT = "device"
 
-_CUDA = '{torch}.device("cuda" if {torch}.cuda.is_available() else "cpu")'
+_CUDA = '{torch}.device("{cuda}" if {torch}.cuda.is_available() else "cpu")'
 # `current_accelerator` is None on a CPU build, and raised there in torch 2.6: ask first.
 _ACCELERATOR = (
     "{torch}.accelerator.current_accelerator() "
@@ -40,14 +40,19 @@ def get_device():
 '''
 
 
-def expression(torch: str, style: Style) -> str:
-    """Return the expression that decides the device; `torch` is torch's name in the file."""
-    return _EXPRESSIONS[style].format(torch=torch)
+def expression(torch: str, style: Style, gpu: str = "") -> str:
+    """Return the expression that decides the device.
+
+    `torch` is torch's name in the file, and `gpu` the number of the GPU that the program names.
+    """
+    if gpu:  # which torch.accelerator could not be asked for
+        return _CUDA.format(torch=torch, cuda=f"cuda:{gpu}")
+    return _EXPRESSIONS[style].format(torch=torch, cuda="cuda")
 
 
-def definition(name: str, torch: str, style: Style, limit: int) -> str:
+def definition(name: str, torch: str, style: Style, limit: int, gpu: str = "") -> str:
     """Return the assignment that a script gets, broken where longer than `limit` characters."""
-    value = expression(torch, style)
+    value = expression(torch, style, gpu)
     code = f"{name} = {value}"
     if style == "cuda" or len(code) <= limit:
         return code
@@ -55,12 +60,12 @@ def definition(name: str, torch: str, style: Style, limit: int) -> str:
     return f"{name} = (\n    {value}\n)"
 
 
-def module(style: Style) -> str:
+def module(style: Style, gpu: str = "") -> str:
     """Return the text of a resolver module that defines `get_device()` and `CONSTANT`."""
     imports = "import torch"
-    if style == "cuda":
-        what = "the current CUDA device"
-        body = f"    return {_CUDA.format(torch='torch')}\n"
+    if style == "cuda" or gpu:
+        what = f"GPU {gpu}" if gpu else "the current CUDA device"
+        body = f"    return {expression('torch', 'cuda', gpu)}\n"
     elif style == "xla":
         imports += (
             "\n\ntry:\n    import torch_xla\nexcept ImportError:  # a machine without XLA\n"
@@ -74,6 +79,6 @@ def module(style: Style) -> str:
             '    accelerator = getattr(torch, "accelerator", None)  # since torch 2.6\n'
             "    if accelerator is not None and accelerator.is_available():\n"
             "        return accelerator.current_accelerator()\n"
-            f"    return {_CUDA.format(torch='torch')}\n"
+            f"    return {expression('torch', 'cuda')}\n"
         )
     return _MODULE.format(imports=imports, what=what, body=body, name=CONSTANT)

@@ -1,8 +1,9 @@
-"""A `torch.device` is compared with a string, or two devices are compared with their index.
+"""A `torch.device` stands where its type is meant: in a comparison, or given to `autocast`.
 
 Why: `torch.device("cuda") == "cuda"` is False, and so is
 `torch.device("cuda") == torch.device("cuda:0")`. Such a branch is never taken on a GPU machine.
-The type is what is meant.
+The type is what is meant. `torch.autocast` refuses a `torch.device`: its type is what it takes.
+A comparison that was never true may guard such a call, so both are repaired together.
 
 Example:
 
@@ -12,7 +13,9 @@ becomes
 
     if device.type == "cuda":
 
-Fix safety: safe. On a CPU-only machine the comparison with an accelerator was False and stays so.
+Fix safety: safe. On a CPU-only machine the comparison with an accelerator was False and stays so,
+and `autocast` with a `torch.device` raised. A comparison with the CPU is unsafe: it becomes True
+there, and what it guards runs for the first time.
 """
 
 from __future__ import annotations
@@ -20,19 +23,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import DeviceExpression, Edit, Finding
+from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.places import Solution
-from samedevice.places.events import Comparison
+from samedevice.places.events import Amp, Comparison
 from samedevice.places.graph import Location
+from samedevice.places.sites import SiteGroup
 from samedevice.places.values import Const, Device, Seq, Value
 from samedevice.rules._build import edit, finding, fix, short
 
+RULE = "device-comparison"
 #: What the type of a device may be.
 KINDS = frozenset(("cpu", "cuda", "mps", "xpu", "hpu", "npu", "mlu", "musa", "xla", "meta"))
 
 
 def find(solution: Solution) -> Iterator[Finding]:
-    """Report comparisons that cannot be what is meant."""
+    """Report comparisons and calls of `autocast` that cannot be what is meant."""
+    calls = {
+        group.spot: typed for group in solution.groups(Amp) if (typed := _called(solution, group))
+    }
+    for spot, typed in calls.items():
+        yield finding(
+            solution, RULE, spot,
+            f"`{short(solution.code(spot))}` is given a torch.device; it takes the type of one",
+            Fix(typed),
+        )  # fmt: skip
     for group in solution.groups(Comparison):
         node = group.spot.node
         if not isinstance(node, ast.Compare) or len(node.comparators) != 1:
@@ -48,12 +62,45 @@ def find(solution: Solution) -> Iterator[Finding]:
         if len(sides) == 2 and any(map(_is_computed, sides)):
             continue
         edits = [_typed(solution, Location(group.spot.path, side), side) for side in sides]
+        for call, more in calls.items():  # what the comparison may switch on
+            edits += more if call.path == group.spot.path else ()
         yield finding(
-            solution, "device-comparison", group.spot,
+            solution, RULE, group.spot,
             f"`{short(solution.code(group.spot))}` compares a torch.device with "
             + ("another one's index" if len(sides) == 2 else "a string: it is never equal"),
-            fix(DeviceExpression(""), *edits),
+            _fix(edits, for_cpu=len(sides) == 1 and (_names_cpu(left) or _names_cpu(right))),
         )  # fmt: skip
+
+
+def _called(solution: Solution, group: SiteGroup) -> tuple[Edit, ...]:
+    """Return the edit of a call of `autocast` that is given a torch.device, if it is."""
+    kinds = [site.kind for site in group.sites if isinstance(site, Amp)]
+    call = group.spot.node
+    if not isinstance(call, ast.Call) or not group.first.name.endswith("autocast"):
+        return ()
+    if not kinds or not all(kind is not None and _is_device(kind) for kind in kinds):
+        return ()
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    side = given.get("device_type", call.args[0] if call.args else None)
+    return () if side is None else (_typed(solution, Location(group.spot.path, side), side),)
+
+
+def _fix(edits: list[Edit], for_cpu: bool) -> Fix:
+    if for_cpu:
+        reason = "on the CPU the comparison becomes True, and what it guards runs from then on"
+        return fix(DeviceExpression(""), *edits, safe=False, reason=reason)
+    return fix(DeviceExpression(""), *edits)
+
+
+def _names_cpu(value: Value) -> bool:
+    """Tell whether a text, one of several, or a device that is written out is the CPU."""
+    if isinstance(value, Seq):
+        return any(map(_names_cpu, value.members()))
+    if isinstance(value, Device):
+        node = value.spot.node if value.spot is not None else None
+        given = node.args[:1] if isinstance(node, ast.Call) else []
+        return any(isinstance(each, ast.Constant) and each.value == "cpu" for each in given)
+    return isinstance(value, Const) and value.value == "cpu"
 
 
 def _typed(solution: Solution, spot: Location, side: ast.expr) -> Edit:

@@ -224,15 +224,14 @@ def _chosen_cpu(solution: Solution, group: SiteGroup) -> Finding:
 def _choice(solution: Solution, spot: Location) -> Fix | None:
     """Return the fix that asks for the accelerator where it is written out.
 
-    The number 0 is kept: `torch.cuda.set_device` needs one. A program's only GPU may be the first
-    one of another machine whatever its number is here.
+    A number is kept: who wrote it chose that GPU, and `torch.cuda.set_device` needs one.
     """
     torch, imports = device_names(solution).imports.torch(spot.path)
     vendor, code, quote = "cuda", "{}", '"'
     if isinstance(spot.node, ast.Constant) and isinstance(spot.node.value, str):
         vendor = spot.node.value.partition(":")[0].replace("cpu", "cuda")
         quote = "'" if solution.code(spot).endswith("'") else '"'
-        if spot.node.value.startswith("cpu") or spot.node.value.partition(":")[2] > "0":
+        if spot.node.value.startswith("cpu"):
             code = f"{quote}{vendor}{quote}"
     if not torch or vendor not in _AVAILABLE:
         return None
@@ -275,6 +274,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
+        elif name is not None and _is_another(solution, group, name):
+            repair = _choice(solution, group.spot)
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
     return finding(
@@ -283,6 +284,31 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:
+    """Tell whether a name is not the one for the GPU that is written out at a place.
+
+    Where the file has a name for that one further down, a second name would be one too many.
+    """
+    text, path = group.first.name, group.spot.path
+    number = text.partition(":")[2]
+    if name.resolvers:
+        below = any(
+            solution.is_stored(other.spot.node)
+            for other in solution.groups(Literal)
+            if other.first.name == text and other.spot.path == path
+        )
+        return below or number > "0" and any(each.gpu != number for each in name.resolvers)
+    if number <= "0":
+        return False
+    site = solution.reach.site_at(group.spot)
+    held = {code: value for code, value, _ in site.devices}.get(name.code) if site else None
+    spot = getattr(held, "spot", None)
+    if spot is None:
+        return False  # what it follows
+    said = [each.value for each in ast.walk(spot.node) if isinstance(each, ast.Constant)]
+    return text not in said
 
 
 def _is_counted(solution: Solution, spot: Location) -> bool:

@@ -100,7 +100,9 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
 def query(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A function that gives no tensor, or needs no agreement."""
     if name.endswith(("autocast", "GradScaler")):
-        run.record(Amp(call.spot, None, call.scope, name))
+        first = call.args[0] if call.args and ".cuda.amp" not in name else None
+        kind = call.kwargs.get("device_type", first)
+        run.record(Amp(call.spot, None, call.scope, name, kind=kind[0] if kind else None))
     elif fact.kind in ("cudaonly", "cudaquiet"):
         event = CudaOnly if fact.kind == "cudaonly" else CudaQuiet
         run.record(event(call.spot, None, call.scope, name))
