@@ -127,7 +127,8 @@ def _number_of_process(solution: Solution, group: SiteGroup) -> bool:
 def _chosen(solution: Solution, spot: Location) -> bool:
     """Tell whether a test about devices decides if this code runs: it is a choice, then.
 
-    What a function of `torch.cuda` is asked is the business of `cuda-only-api`.
+    So is the entry of a table whose key names the device, and a case that matches its name. What a
+    function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
@@ -139,8 +140,20 @@ def _chosen(solution: Solution, spot: Location) -> bool:
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             if tests_devices(parent.test):
                 return True
+        if isinstance(parent, ast.Dict) and node in parent.values:
+            if _names_accelerator(parent.keys[parent.values.index(node)]):
+                return True
+        if isinstance(parent, ast.match_case) and isinstance(parent.pattern, ast.MatchValue):
+            if _names_accelerator(parent.pattern.value):
+                return True
         node = parent
     return False
+
+
+def _names_accelerator(key: ast.AST | None) -> bool:
+    """Tell whether what a table or a `match` chooses by is the name of an accelerator."""
+    text = key.value if isinstance(key, ast.Constant) else None
+    return isinstance(text, str) and text.lower().partition(":")[0] in (*_AVAILABLE, "gpu")
 
 
 def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
