@@ -24,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -259,23 +260,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     commits: dict[str, str] = known.get("commits", {})
 
+    writing = Lock()
+
+    def save() -> None:
+        kept = {
+            repo: {mode: asdict(ran) for mode, ran in runs.items()} for repo, runs in record.items()
+        }
+        text = json.dumps({"commits": commits, "runs": kept}, indent=1, sort_keys=True)
+        options.record.write_text(f"{text}\n", "utf-8")
+        options.page.write_text(page(record, commits), "utf-8")
+
     def one(suite: Suite) -> None:
         commit = options.corpus / suite.repo.replace("/", "+") / ".corpus-commit"
-        commits[suite.repo] = commit.read_text().strip()[:9] if commit.exists() else ""
+        runs = {}
         for mode in MODES:
-            ran = record.setdefault(suite.repo, {})[mode] = run(
-                suite, mode, options.corpus, options.python
-            )
+            ran = runs[mode] = run(suite, mode, options.corpus, options.python)
             print(suite.repo, mode, f"{ran.seconds:.0f} s:", ran.end, flush=True)
+        with writing:  # each suite when it is done: one that is stopped takes nothing along
+            commits[suite.repo] = commit.read_text().strip()[:9] if commit.exists() else ""
+            record[suite.repo] = runs
+            save()
 
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(one, [suite for suite in SUITES if options.only in suite.repo]))
-    kept = {
-        repo: {mode: asdict(ran) for mode, ran in runs.items()} for repo, runs in record.items()
-    }
-    text = json.dumps({"commits": commits, "runs": kept}, indent=1, sort_keys=True)
-    options.record.write_text(f"{text}\n", "utf-8")
-    options.page.write_text(page(record, commits), "utf-8")
     return 0
 
 

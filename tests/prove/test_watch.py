@@ -487,3 +487,37 @@ def test_traced_functions_run_while_they_are_watched() -> None:
         traced = torch.jit.trace(layer, torch.ones(1))
         x = torch.full((1,), 2.0)
         assert torch.equal(traced(x), layer(x))
+
+
+@pytest.mark.parametrize("bits", ["int64", "int32"])
+def test_a_watched_ctc_loss_ends_as_one_that_nobody_watches(run, bits: str) -> None:  # type: ignore[no-untyped-def]
+    """Under a mode torch hands on the lengths as tensors, and its kernel refuses the host's."""
+    result = run(
+        f"""
+        import torch
+        torch.manual_seed(0)
+        probabilities = torch.rand(5, 2, 4).cuda().requires_grad_()
+        targets = torch.tensor([[1, 2], [1, 3]], dtype=torch.{bits}).cuda()
+        five, two = (torch.tensor([n, n], dtype=torch.{bits}) for n in (5, 2))
+        loss = torch.nn.CTCLoss()(probabilities.log_softmax(2), targets, five, two.cuda())
+        loss.backward()
+        """
+    )
+    assert result.passed, result
+    assert result.record.operations["cuda:0"]["_ctc_loss_backward"] == 1
+    (read,) = [one for one in result.record.transfers if one.target == "cpu"]
+    assert "CTCLoss" in read.text and read.nbytes >= 16  # the lengths that are on the device
+
+
+def test_a_watched_ctc_loss_is_refused_where_cudnn_serves(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        """
+        import torch
+        probabilities = torch.rand(5, 2, 4).cuda()
+        targets = torch.tensor([1, 2, 1, 3]).int().cuda()
+        lengths = torch.tensor([5, 5]).int(), torch.tensor([2, 2]).int()
+        torch.nn.CTCLoss()(probabilities.log_softmax(2), targets, *lengths)
+        """
+    )
+    assert not result.passed
+    assert "found at least two devices, cuda:0 and cpu!" in str(result)

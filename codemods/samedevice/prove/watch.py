@@ -11,11 +11,11 @@ import contextlib
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samedevice.prove.clash import read_message
@@ -23,6 +23,7 @@ from samedevice.prove.frames import source_line, user_line
 from samedevice.prove.lives import Lives
 from samedevice.prove.record import Record, Refusal, Transfer
 from samedevice.prove.steps import Steps, followed, sum_of, tensors
+from samedevice.prove.unwatched import as_unwatched
 
 _aten = torch.ops.aten
 _NUMBERS = frozenset([bool, int, float, complex])
@@ -293,56 +294,9 @@ def _skip() -> None:
 _skip()
 
 
-def _unwatched_traces() -> Callable[[], None]:
-    """Let `torch.jit.trace` run without the mode, under which it records results as constants.
-
-    Returns what undoes it.
-    """
-    places = [
-        (owner, name)
-        for owner in (torch._C, torch._C.ScriptModule)
-        for name in vars(owner)
-        if name in _TRACERS
-    ]
-    old = [getattr(owner, name) for owner, name in places]
-
-    def unwatched(trace: Callable[..., Any]) -> Callable[..., Any]:
-        def traced(*args: Any, **kwargs: Any) -> Any:
-            alone = torch._C._len_torch_dispatch_stack() == 1
-            with _disable_current_modes() if alone else contextlib.nullcontext():
-                return trace(*args, **kwargs)
-
-        return traced
-
-    for (owner, name), trace in zip(places, old, strict=True):
-        setattr(owner, name, unwatched(trace))
-
-    def undo() -> None:
-        for (owner, name), trace in zip(places, old, strict=True):
-            setattr(owner, name, trace)
-
-    return undo
-
-
-_TRACERS = frozenset(
-    [
-        "_create_function_from_trace",
-        "_create_function_from_trace_with_dict",
-        "_create_graph_by_tracing",
-        "_create_method_from_trace",
-        "_create_method_from_trace_with_dict",
-    ]
-)
-
-
 @contextlib.contextmanager
 def watching(timed: bool, places: bool = False) -> Iterator[Watch]:
     """Watch all that runs inside; the program's own modes work as ever."""
     watch = Watch(timed, places)
-    with contextlib.nullcontext() if places else followed(watch.steps):
-        undo = _unwatched_traces()
-        try:
-            with watch:
-                yield watch
-        finally:
-            undo()
+    with contextlib.nullcontext() if places else followed(watch.steps), as_unwatched(), watch:
+        yield watch

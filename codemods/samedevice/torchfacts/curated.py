@@ -115,7 +115,8 @@ FUNCTIONS: list[Entry] = [
         {"params": ("input", "size", "scale_factor", "mode"), "tensors": ("input",)},
     ),
     # ctc_loss copies the lengths to the CPU itself (aten/src/ATen/native/LossCTC.cpp); with cuDNN
-    # the targets may be on the CPU as well, so that only the log-probabilities decide.
+    # the targets may be on the CPU as well, so that only the log-probabilities decide. That a mean
+    # over cuDNN's losses refuses lengths of 32 bits on the CPU depends on types: it is not known.
     (
         "op",
         "torch.nn.functional.ctc_loss torch.ctc_loss torch.nn.CTCLoss.forward",

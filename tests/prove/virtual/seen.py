@@ -23,6 +23,7 @@ def _lacks(kernel: str, kind: str) -> str:
 
 
 _ENCODER = "m = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).to(D).eval(); x = torch.rand(2, 5, 8).to(D)"
+_CTC = "g = torch.Generator().manual_seed(0); x = torch.rand(5, 2, 4, generator=g).to(D).requires_grad_(); i = dict(dtype=torch.int32); loss = lambda t, a, b, **k: F.ctc_loss(x.log_softmax(2), t, a, b, **k); t = torch.tensor([1, 2, 1, 3], **i); a, b = torch.tensor([5, 5], **i), torch.tensor([2, 2], **i); "
 _TRACE = "torch.manual_seed(0); m = {module}.to(D).eval(); x, y = torch.rand({shape}).to(D), torch.rand({shape}).to(D)\nt = torch.jit.trace(m, x); r = [t(y), m(y)]"
 
 SAME = {
@@ -31,6 +32,11 @@ SAME = {
     "nested tensors": "n = torch.nested.nested_tensor([h, h[:1]], device=D); assert n.device.type == D; r = [(n * 2).to_padded_tensor(0.), n.unbind()[1], torch.nested.to_padded_tensor(n @ torch.nested.nested_tensor([h.T, h[:1].T], device=D), 0.)]",
     "nested tensors that move": "n = torch.nested.nested_tensor([h, h[:1]]).to(D); assert n.device.type == D; r = [*n.cpu().unbind(), *n.clone().unbind()]",
     "nested gradients": "a = d.clone().requires_grad_(); n = torch.nested.as_nested_tensor([a, a[:1]]); torch.nested.to_padded_tensor(n * 3, 0.).sum().backward(); r = a.grad",
+    "lengths of ctc_loss on the host": f"{_CTC}l = loss(t.to(D), a.long(), b.long()); l.backward(); r = [l, x.grad]",
+    "lengths of ctc_loss on the device": f"{_CTC}l = loss(t.long(), a.long().to(D), b.to(D)); l.backward(); r = [l, x.grad]",
+    "lengths of ctc_loss of 32 bits, for targets in rows": f"{_CTC}r = loss(t.view(2, 2).to(D), a, b)",
+    "lengths of ctc_loss of 32 bits on the host, not cuDNN's": f"{_CTC}\nwith torch.backends.cudnn.flags(enabled=False): r = loss(t.to(D), a, b)",
+    "ctc_loss that skips what does not align": f"{_CTC}l = loss(torch.tensor([1, 1, 1, 2, 1, 2]).to(D), torch.tensor([5, 4]), torch.tensor([3, 3]), zero_infinity=True); l.backward(); r = [l, x.grad]",
     "trace of a convolution": _TRACE.format(
         module="nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU())", shape="1, 1, 5, 5"
     ),
@@ -47,6 +53,9 @@ SAME = {
 }
 
 ENDS = {
+    "cuDNN's ctc_loss, all on the device": f"{_CTC}l = loss(t.to(D), a.to(D), b.to(D)); l.backward(); y = x.detach().cpu().requires_grad_(); c = F.ctc_loss(y.log_softmax(2), t, a, b); c.backward(); assert torch.allclose(l.cpu(), c) and torch.allclose(x.grad.cpu(), y.grad, atol=1e-6)",
+    "cuDNN's ctc_loss, summed, lengths on the host": f"{_CTC}l = loss(t, a, b, reduction='sum'); assert l.device.type == D",
+    "cuDNN's ctc_loss, lengths as numbers": f"{_CTC}l = loss(t, [5, 5], [2, 2]); assert l.device.type == D and torch.allclose(l.cpu(), F.ctc_loss(x.detach().cpu().log_softmax(2), t, a, b))",
     "a constructor that no default device reaches": "torch.set_default_device(D)\ntry: assert torch.Tensor([1.]).device.type == 'cpu' and torch.tensor([1.]).device.type == torch.device(D).type\nfinally: torch.set_default_device(None)",
     "no hidden wait": "torch.cuda.set_sync_debug_mode('error')\ntry: (d * 2 + d[0]).sum(); h.pin_memory().to(D, non_blocking=True); torch.zeros(2, device=D); torch.cuda.synchronize()\nfinally: torch.cuda.set_sync_debug_mode(0)",
     "a hidden wait is warned of": "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always'); torch.cuda.set_sync_debug_mode('warn'); d.sum().item(); torch.cuda.set_sync_debug_mode(0)\nassert [str(x.message) for x in w if 'synchronizing' in str(x.message)]",
@@ -64,6 +73,7 @@ ENDS = {
 }
 
 REFUSED = {
+    "a mean of cuDNN's ctc_loss, lengths on the host": (f"{_CTC}loss(t.to(D), a, b)", _TWO),
     "addcdiv with a 0-dim host operand": ("torch.addcdiv(d, d, H0)", _TWO),
     "too many host scalars": (
         "torch.addcmul(d, H0, H0)",

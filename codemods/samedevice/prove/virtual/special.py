@@ -14,6 +14,7 @@ from torch import Tensor
 from samedevice.prove.virtual import rules
 from samedevice.prove.virtual.bridge import adopt, set_storage_offset, to_device, to_host
 from samedevice.prove.virtual.calls import Kernel, functional, on_cpu, operation, preparation
+from samedevice.prove.virtual.ctc import ctc_kernels
 from samedevice.prove.virtual.dtypes import SCALAR_TYPES
 from samedevice.prove.virtual.generators import for_draw
 from samedevice.prove.virtual.memory import MEMORY
@@ -66,11 +67,7 @@ def special_kernels() -> dict[str, Kernel]:
                 _aten.native_dropout_backward.default
             ),
             "_fused_sdp_choice": lambda *args, **kwargs: 0,  # the mathematical one
-            **{
-                f"_use_{library}_ctc_loss{overload}": lambda *args, **kwargs: False
-                for library in ("cudnn", "miopen")
-                for overload in ("", ".Tensor")
-            },
+            **ctc_kernels(),
             "_efficientzerotensor": _zeros,
             "convolution": _convolution(_aten.convolution.default),
             "_convolution": functional(_aten._convolution.default),
