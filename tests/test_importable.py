@@ -87,3 +87,10 @@ def test_names(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert found == expected
     if found is not None and not found.startswith("."):
         assert Importable(project).reaches(path, found, target)
+
+
+def test_a_test_with_an_absolute_path() -> None:
+    """The folders above it end at the root."""
+    project = Project([from_text("import torch\n", "/home/user/tests/test_a.py")])
+    found = Importable(project).module_name("/home/user/tests/test_a.py", "/home/user/device.py")
+    assert found is None

@@ -58,6 +58,7 @@ class Importable:
         self.project = project
         self._shown: dict[str, _Shown] = {}
         self._starts: dict[str, list[_Start]] = {}
+        self._start_of: dict[str, _Start] = {}
         self._built: dict[str, bool] = {}
         self._styles: dict[frozenset[str], bool] = {}
 
@@ -123,9 +124,14 @@ class Importable:
     def _programs(self, path: str) -> list[_Start]:
         """Return what is searched in each program that runs a file."""
         if path not in self._starts:
-            found = {self._start(other) for other in self._leading(path)}
-            self._starts[path] = [*found] or [self._start(path)]
+            found = {self._started(other) for other in self._leading(path)}
+            self._starts[path] = [*found] or [self._started(path)]
         return self._starts[path]
+
+    def _started(self, path: str) -> _Start:
+        if path not in self._start_of:
+            self._start_of[path] = self._start(path)
+        return self._start_of[path]
 
     def _leading(self, path: str) -> Iterator[str]:
         """Yield the files that are started and lead to a file: those that nothing imports.
@@ -173,8 +179,7 @@ class Importable:
     def _tested(self, folder: str) -> Iterator[str]:
         """Yield the folders that pytest adds for a test: its own, and those of `conftest.py`."""
         yield folder
-        while folder:
-            folder = posixpath.dirname(folder)
+        while folder != (folder := posixpath.dirname(folder)):
             if posixpath.join(folder, "conftest.py") in self.project.sources:
                 yield folder
 
