@@ -225,3 +225,18 @@ def test_resolver_below_the_first_import_of_torch() -> None:
     )
     after = f"{text}\n{CUDA}\n{MOVED}"
     assert resolve(f"{text}\n{NET}").text == after
+
+
+@pytest.mark.parametrize("head", ['if __name__ == "__main__":', "if len(__file__) > 1:", "try:"])
+def test_resolver_above_the_block_that_needs_it(head: str) -> None:
+    above, block = "import torch\n", f"{head}\n    {NET}    import math\n"
+    block += "except ValueError:\n    pass\n" if head == "try:" else ""
+    after = f"{above}\n{CUDA}\n{block.replace(NET, MOVED)}"
+    assert resolve(f"{above}\n{block}").text == after
+
+
+def test_resolver_above_a_main_block_that_imports() -> None:
+    above, block = "import torch\n", f'if __name__ == "__main__":\n    import math\n    {MOVED}'
+    missing = Fix((), resolvers=(Resolver(PATH, "device"),))
+    result = rewrite(source.from_text(f"{above}\n{block}", PATH), [missing])
+    assert result.text == f"{above}\n{CUDA}\n{block}"

@@ -381,16 +381,21 @@ def set_item(
                 run.graph.store(value.node, owner.node)
             if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
                 owner.site.others = value  # `for key in batch: batch[key] = ...`
-    elif owner is ARRAY and not (
-        isinstance(owner_node, ast.Name)
-        and scope.func is not None
-        and owner_node.id
-        in functions.parameters(scope.func.node)  # another caller's may be a tensor
-    ):
+    elif owner is ARRAY and not _of_callers(owner_node, scope):
         spot = Location(scope.path, getattr(stmt, "value", stmt))
         libraries.demand_host(run, value, spot, scope, "numpy")
+        subscripts.index_array(run, key, index, scope)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+
+
+def _of_callers(node: ast.expr, scope: Scope) -> bool:
+    """Tell whether a name is a parameter: what one caller hands in as an array may be a tensor."""
+    return (
+        isinstance(node, ast.Name)
+        and scope.func is not None
+        and node.id in functions.parameters(scope.func.node)
+    )
 
 
 def _set_in_sequence(run: Interpreter, owner: Seq, key: Value, value: Value) -> None:

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 _HOST = Fact("host", out="unknown")
-_REDUCTIONS = frozenset(["mean", "sum", "max", "min", "prod", "norm", "std", "var", "median"])
+_REDUCTIONS = frozenset(
+    (
+        "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "median",
+        "min", "nanmean", "nansum", "norm", "prod", "std", "sum", "var",
+    )
+)  # fmt: skip
 #: What a program of several processes calls with a device, or a word for one.
 _OF_PROCESSES = frozenset(
     (

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from samedevice import syntax
-from samedevice.places import calls, classes, devices, functions, iteration
+from samedevice.places import calls, classes, devices, functions, iteration, libraries
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Drawn, FirstItem, Loaded, Structured
 from samedevice.places.graph import Location, Place
@@ -22,6 +22,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
+    surely_tensor,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -
             return Tensor(asking.node) if asking is not None else found
     if owner is ARRAY:
         first_item(run, node, key, None, scope)
+        index_array(run, key, node.slice, scope)
     return subscript(run, owner, key, spot, scope)
 
 
@@ -252,11 +254,7 @@ def index_tensor(
     spot: Location,
 ) -> Value:
     """Return `owner[key]`: a tensor on the device cannot index one on the host."""
-    parts: list[tuple[Value, ast.expr]] = [(key, index)]
-    if isinstance(key, Seq) and key.items is not None and isinstance(index, ast.Tuple):
-        if len(key.items) == len(index.elts):
-            parts = list(zip(key.items, index.elts, strict=True))
-    for value, node in parts:
+    for value, node in _indexes(key, index):
         if isinstance(value, Tensor) and not value.scalar:  # what has no dimensions is read
             base, inside = Location(spot.path, owner_node), Location(spot.path, node)
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
@@ -268,6 +266,21 @@ def index_tensor(
         number = isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
         made.scalar = number and not made.row
     return made
+
+
+def index_array(run: Interpreter, key: Value, index: ast.expr, scope: Scope) -> None:
+    """Note the tensors that index an array: NumPy reads them, but for numbers."""
+    for value, node in _indexes(key, index):
+        if isinstance(value, Tensor) and not value.scalar and surely_tensor(value):
+            libraries.demand_host(run, value, Location(scope.path, node), scope, "numpy")
+
+
+def _indexes(key: Value, index: ast.expr) -> list[tuple[Value, ast.expr]]:
+    """Return the parts of a subscript, each with its code."""
+    if isinstance(key, Seq) and key.items is not None and isinstance(index, ast.Tuple):
+        if len(key.items) == len(index.elts):
+            return list(zip(key.items, index.elts, strict=True))
+    return [(key, index)]
 
 
 def undressed(node: ast.expr) -> ast.expr | None:

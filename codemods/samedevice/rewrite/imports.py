@@ -190,21 +190,30 @@ def _region(
     """Yield the top-level statements among which a module's imports stand.
 
     Those below a change of `sys.path` are among them, as they may need it, and so is the first one
-    of torch, whatever stands above it.
+    of torch, whatever stands above it. What has the line `needed_at` in it is not above that line.
     """
     above = [each for each in body if line_of(each) < needed_at]
+    if above and isinstance(above[-1], (cst.If, cst.Try)):
+        code = code_of(above[-1].with_changes(leading_lines=())).rstrip()
+        if line_of(above[-1]) + code.count("\n") >= needed_at:
+            above.pop()
     last = max((at for at, each in enumerate(above) if _changes_path(each)), default=-1)
     torch = (at for at, each in enumerate(above) if _takes_from_torch(each))
     last = max(last, next(torch, -1))
     for at, statement in enumerate(above):
-        if isinstance(statement, cst.SimpleStatementLine):
+        if isinstance(statement, cst.SimpleStatementLine) or _imports_under_condition(statement):
             yield statement
-        elif isinstance(statement, (cst.If, cst.Try)) and any(_imports_in(statement)):
-            yield statement  # imports under a condition
         elif at > last:
             return
         elif _changes_path(statement):
             yield statement
+
+
+def _imports_under_condition(statement: cst.CSTNode) -> bool:
+    """Tell whether an import depends on something; what a script does when it is run is no such."""
+    if isinstance(statement, cst.If) and "__name__" in code_of(statement.test):
+        return False
+    return isinstance(statement, (cst.If, cst.Try)) and any(_imports_in(statement))
 
 
 def _takes_from_torch(statement: cst.CSTNode) -> bool:
