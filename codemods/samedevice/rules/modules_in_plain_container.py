@@ -41,6 +41,18 @@ def _members(container: Seq | Dict) -> Iterator[Value]:
             yield member
 
 
+def _given(statement: ast.AST, attribute: str) -> ast.expr | None:
+    """Return what an assignment stores in an attribute, also `self.a, self.b = [], 0`."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            for target, value in zip(targets, values, strict=False):
+                if isinstance(target, ast.Attribute) and target.attr == attribute:
+                    return value
+        case ast.Assign(targets=[ast.Attribute()], value=value):
+            return value
+    return None
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report unregistered modules in containers of a module."""
     for group in solution.groups(PlainContainer):
@@ -55,21 +67,19 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if any(m.parent is not None or m.moves for m in modules):
             continue
-        statement = group.spot.node
+        made = _given(group.spot.node, site.name)
         kind = "ModuleDict" if isinstance(value, Dict) else "ModuleList"
         prefix = device_names(solution).imports.alias(group.spot.path, "torch.nn")
         repair: Fix | None = None
-        if isinstance(statement, ast.Assign):
+        if made is not None:
             imports: tuple[Import, ...] = ()
             if prefix:
                 name = f"{prefix}.{kind}"
             else:
                 name, imports = kind, (Import(group.spot.path, "torch.nn", kind),)
-            empty = isinstance(statement.value, ast.List) and not statement.value.elts
+            empty = isinstance(made, ast.List) and not made.elts
             code = f"{name}()" if empty else f"{name}({{}})"
-            change = edit(
-                solution, Location(group.spot.path, statement.value), "replace", code=code
-            )
+            change = edit(solution, Location(group.spot.path, made), "replace", code=code)
             repair = Fix((change,), safe=False, reason=_REASON, imports=imports)
         yield finding(
             solution, "modules-in-plain-container", group.spot,
