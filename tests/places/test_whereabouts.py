@@ -82,3 +82,37 @@ class Net(nn.Module):
 Net()
 """
     assert places(text, "whole") == {Place.CENTRAL}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("m = nn.Linear(3, 3)\nw = m.weight\nm.to(device)", {Place.HOST}),
+        # It is built where it is moved: whoever builds it moves it.
+        ("if a:\n    m = nn.Linear(3, 3)\n    w = m.weight\n    m.to(device)", {Place.HOST}),
+        ("for _ in 'ab':\n    m = nn.Linear(3, 3)\n    w = m.weight\n    m.to(device)",
+         {Place.HOST}),
+        # It may be moved, or not: what is read behind the branch follows the move that is seen.
+        ("m = nn.Linear(3, 3)\nif a:\n    m.to(device)\nw = m.weight", {Place.CENTRAL}),
+    ],
+)  # fmt: skip
+def test_a_parameter_is_on_the_cpu_until_its_module_moves(body: str, expected: set[Place]) -> None:
+    assert places(f"{HEAD}{CHOICE}a = len(str(device)) > 4\n{body}\n", "m.weight") == expected
+
+
+def test_a_part_that_was_built_before_the_branch_is_not_certain_to_move_in_it() -> None:
+    """The whole is built in the branch, its part is not: another path may go on with that."""
+    text = f"""\
+{HEAD}{CHOICE}
+body = nn.Linear(3, 3)
+if len(str(device)) > 4:
+    model = nn.Sequential(body)
+    model.to(device)
+y = body(torch.ones(1, 3, device=device))
+"""
+    assert places(text, "body(torch.ones(1, 3, device=device))") == {Place.CENTRAL}
+
+
+def test_a_program_that_names_the_cpu_is_there() -> None:
+    text = f'{HEAD}device = "cpu"\nx = torch.ones(3).to(device)\nprint(x)\n'
+    assert places(text, "x") == {Place.HOST}

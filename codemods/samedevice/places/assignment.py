@@ -316,7 +316,7 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
         return  # it moved before the rest, which may move later
     for whole in owner.wholes():
         whole.stateful = whole.stateful or child.stateful
-    if child.used and not (run.conditional or owner.used or child.moves):
+    if child.used and not (run.path or owner.used or child.moves):
         # It was called by itself before: what it computed then stays where it is.
         moving.rebase(run, child, run.graph.node())
     assert child.node is not None

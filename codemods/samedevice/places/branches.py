@@ -18,7 +18,7 @@ from samedevice.places import (
     subscripts,
 )
 from samedevice.places.dispatch import executes
-from samedevice.places.environment import Exits, State
+from samedevice.places.environment import Exits, Path, State
 from samedevice.places.events import BranchTaken
 from samedevice.places.graph import Location
 from samedevice.places.objects import Class, Scope
@@ -100,9 +100,10 @@ def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
     run.returns.append([])
     run.yields.append([])
     run.exits.append(Exits(fork.mark, run.trail.forks))
-    run.conditional += 1
+    outer = run.path
+    run.path = Path(outer)
     run.block(body, scope)
-    run.conditional -= 1
+    run.path = outer
     for stack in (run.returns, run.yields, run.exits):
         stack.pop()
     run.loops, run.caught = exits
@@ -147,14 +148,15 @@ def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope
 def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:
     """Evaluate bodies of which one is run; tell whether control continues after none of them."""
     fork = run.trail.fork(scope)
-    run.conditional += 1
     live: list[State] = []
+    outer = run.path
     for body in bodies:
+        run.path = Path(outer)
         ended = body()
+        run.path = outer
         state = run.trail.leave(scope, fork)
         if not ended:
             live.append(state)
-    run.conditional -= 1
     if live:
         run.trail.resume(scope, live)
     run.trail.close()

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Location
 from samedevice.places.objects import Instance, Union
 from samedevice.places.values import NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
-
-if TYPE_CHECKING:
-    pass
 
 
 def tensors_in(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from samedevice.places.environment import Exits, Loop, State, Trail
+from samedevice.places.environment import Exits, Loop, Path, State, Trail
 from samedevice.places.focus import Definitions, PartialAnalysis, Target
 from samedevice.places.graph import Graph, Location, PlaceVar
 from samedevice.places.lattice import Lattice
@@ -93,7 +93,7 @@ class Context:
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
     symbolic: int = field(default=0, init=False)
-    conditional: int = field(default=0, init=False)
+    path: Path | None = field(default=None, init=False)
     workers: bool = field(default=False, init=False)
     loops: list[Loop] = field(default_factory=list, init=False)
     exits: list[Exits] = field(default_factory=list, init=False)

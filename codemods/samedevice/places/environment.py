@@ -44,6 +44,19 @@ class _Cell:
                     yield name, value
 
 
+@dataclass(eq=False, slots=True)
+class Path:
+    """A part of a program that others run beside: what happens there may not happen."""
+
+    outer: Path | None
+
+    def holds(self, inner: Path | None) -> bool:
+        """Tell whether another path is this one, or a part of it."""
+        while inner is not None and inner is not self:
+            inner = inner.outer
+        return inner is self
+
+
 @dataclass
 class State:
     """What one path made of names and cells, since the fork at which it began."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import branches, calls, models, statements
 from samedevice.places.dispatch import executes, later
-from samedevice.places.environment import State
+from samedevice.places.environment import Path, State
 from samedevice.places.graph import Location
 from samedevice.places.objects import Class, Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Device, Value
@@ -114,7 +114,8 @@ def interrupted(
     `behind` are the statements that follow where nothing interrupts it.
     """
     fork = run.trail.fork(scope)
-    run.conditional += 1
+    outer = run.path
+    run.path = Path(outer)
     states: list[State] = [run.trail.capture(scope, fork.mark)]
     run.caught.append((fork.mark, states))
     ended = False
@@ -130,7 +131,7 @@ def interrupted(
     run.trail.resume(scope, states)
     handled_ends = handled()
     other = run.trail.leave(scope, fork)
-    run.conditional -= 1
+    run.path = outer
     live = [*([] if ended else [whole]), *([] if handled_ends else [other])]
     if live:
         run.trail.resume(scope, live)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import narrowing
 from samedevice.places.dispatch import executes
-from samedevice.places.environment import Loop, State
+from samedevice.places.environment import Loop, Path, State
 from samedevice.places.graph import Location
 from samedevice.places.objects import Instance, Scope, Union
 from samedevice.places.values import (
@@ -52,12 +52,14 @@ def loop(
     names = run.stored.get(node)
     if names is None:
         names = run.stored[node] = list(syntax.stored_names(node))
-    run.conditional += 1  # what happens in one round holds for the next only
+    outer = run.path
+    run.path = Path(outer)  # what happens in one round holds for the next only
     heads = _heads(run, names, scope)
     for turn in range(_ROUNDS):
         begun = run.trail.capture(scope, fork.mark)
         ended = False
         for element in elements:
+            run.path = Path(outer)
             if target is not None:
                 run.assign(target, element, scope, node)
             ended = body()
@@ -75,7 +77,7 @@ def loop(
         heads = {name: scope.names[name] for name in names if name in scope.names}
         if again is not None:
             elements = again()
-    run.conditional -= 1
+    run.path = outer
     run.loops.pop()
     run.trail.leave(scope, fork)
     behind = [begun] if ended else [after] if exact else [after, begun]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.places import contents
@@ -13,13 +14,29 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
+def tree(module: Instance) -> set[Instance]:
+    """Return a module and all that moves when it does."""
+    found, open_ = {module}, [module]
+    while open_:
+        new = set(_parts(open_.pop())) - found
+        found |= new
+        open_ += new
+    return found
+
+
+def _parts(owner: Instance) -> Iterator[Instance]:
+    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
+    yield from owner.parts
+    for value in held:
+        yield from contents.modules_in(value)
+
+
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
     before = owner.node.find() if owner.node is not None else None
     owner.node = node
     arrive(run, owner)
-    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
-    for part in (*owner.parts, *(part for value in held for part in contents.modules_in(value))):
+    for part in _parts(owner):
         if part.node is not node:
             rebase(run, part, node)
     for attr, child in list(owner.attrs.items()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
+from samedevice.places.environment import Path
 from samedevice.places.graph import Cause, Location, PlaceVar
 from samedevice.places.objects import Scope
 from samedevice.places.values import Value
@@ -30,6 +31,8 @@ class Site:
     callers_unknown: bool = False
     #: It runs only where a test found an accelerator.
     under_device_test: bool = False
+    #: Where it is evaluated, if other paths run beside.
+    path: Path | None = None
     order: int = 0
 
     def release(self) -> None:

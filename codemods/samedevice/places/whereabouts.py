@@ -125,6 +125,8 @@ class Whereabouts:
             return places.pop() if len(places) == 1 else Place.UNKNOWN
         inferred = self.solution.place(node)
         root = node.find()
+        if inferred is Place.CENTRAL and root.name == "cpu":
+            return Place.HOST  # the device of a program is "cpu" by now: it is to be chosen
         if inferred in (Place.HOST, Place.FIXED):
             return self._of_parameter(value, root) or inferred
         if self.solution.given(root) is not None:

@@ -250,7 +250,7 @@ def _move_to_cpu(
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):
         run.wandering.append(spot)
-    elif _surely(run, spot) and isinstance(run.parent_statement(spot), ast.Expr):
+    elif _surely(run, owner) and isinstance(run.parent_statement(spot), ast.Expr):
         # From here on it is on the CPU; where it computed before stays as it was.
         node = run.graph.node(spot)
         run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
@@ -266,7 +266,7 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
     if device.node.find() is root:
         return  # it is there already: the device is that of one of its parameters
     whole = owner.wrapped() or owner
-    if _surely(run, spot) and whole.is_whole():
+    if whole.is_whole() and _surely(run, whole):
         # Where it computed before stays as it was, and so do copies of it.
         run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
         moving.rebase(run, whole, device.node)
@@ -286,9 +286,15 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
                 child.node = owner.node  # it moves along, wherever it was built
 
 
-def _surely(run: Interpreter, spot: Location) -> bool:
-    """Tell whether a statement that moves a module runs whenever its program does."""
-    return not (run.conditional or run.symbolic)
+def _surely(run: Interpreter, module: Instance) -> bool:
+    """Tell whether a statement that moves a module runs whenever its program has built that.
+
+    One that is built where it is moved is unknown to the paths beside.
+    """
+    if run.symbolic or run.path is None:
+        return not run.symbolic
+    path, whole = run.path, moving.tree(module)
+    return all(one.site is not None and path.holds(one.site.path) for one in whole)
 
 
 def _handed_in(spot: Location, scope: Scope) -> bool:
