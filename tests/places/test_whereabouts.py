@@ -116,3 +116,30 @@ y = body(torch.ones(1, 3, device=device))
 def test_a_program_that_names_the_cpu_is_there() -> None:
     text = f'{HEAD}device = "cpu"\nx = torch.ones(3).to(device)\nprint(x)\n'
     assert places(text, "x") == {Place.HOST}
+
+
+@pytest.mark.parametrize("test", ["x.is_cuda and self.count > 1", "self.count > 1"])
+def test_a_test_of_a_value_and_of_something_else_decides_no_branch(test: str) -> None:
+    text = f"""\
+{HEAD}{CHOICE}
+class Net(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+        self.body = nn.Linear(3, 3)
+
+    def forward(self, x):
+        if {test}:
+            out = nn.parallel.data_parallel(self.body, x, range(self.count))
+        else:
+            out = self.body(x)
+        return out
+
+y = Net(len(str(device))).to(device)(torch.ones(1, 3, device=device))
+print(y)
+"""
+    assert places(text, "self.body(x)") == {Place.CENTRAL}
+    assert places(text, "nn.parallel.data_parallel(self.body, x, range(self.count))") == {
+        Place.CENTRAL
+    }
+    assert places(text, "y") == {Place.CENTRAL}

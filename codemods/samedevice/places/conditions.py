@@ -46,6 +46,8 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
     flags = [v for v in values if isinstance(v, DeviceTest)]
     if len({flag.positive for flag in flags}) > 1:
         return SCALAR  # there is an accelerator, but it is not to be used
+    if len(flags) < len(values) and any(flag.of_value for flag in flags):
+        return SCALAR  # something else decides as well, and no user chose that as a device
     if flags and isinstance(node.op, ast.And):
         choice = len(flags) < len(values) or any(flag.choice for flag in flags)
         return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)

@@ -16,7 +16,7 @@ from samedevice.places import (
 )
 from samedevice.places.events import Built
 from samedevice.places.graph import Location, Place
-from samedevice.places.models import Call, kind, operations
+from samedevice.places.models import Call, kind, model, operations
 from samedevice.places.objects import Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
@@ -171,6 +171,18 @@ def call_module(
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
     return made
+
+
+@model("torch.nn.parallel.data_parallel")
+def data_parallel(run: Interpreter, call: Call) -> Value:
+    """A module called on several GPUs: its inputs are scattered from where they are to there."""
+    if len(call.args) < 2 or not isinstance(call.args[0][0], Instance):
+        return UNKNOWN
+    (module, _), (inputs, spot) = call.args[:2]
+    assert isinstance(module, Instance)
+    given = inputs.members() if isinstance(inputs, Seq) else [inputs]
+    there = [Tensor(module.node) if isinstance(v, Tensor) and module.node else v for v in given]
+    return calls.apply(run, module, [(v, spot) for v in there], {}, call.spot, call.scope)
 
 
 @kind("parameter")
