@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices
+from samedevice.places.evidence import Evidence
 from samedevice.places.graph import Cause, Location, Place, PlaceVar
 from samedevice.places.objects import Class, Scope
 from samedevice.places.reach import ON_DEVICE
@@ -22,6 +24,11 @@ class Answers:
     def __init__(self, interpreter: Interpreter) -> None:
         self.interpreter = interpreter
         self.graph = interpreter.graph
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What shows for certain where values are."""
+        return Evidence(self.graph)
 
     def clashing(self, node: PlaceVar | None) -> bool:
         """Tell whether a value is on the host but enters an operation on the device."""

@@ -188,6 +188,7 @@ def call_parameter(
                 where,
                 spot,
                 run.function(),
+                "called",
             )
     return run.derived(callee, spot)
 

@@ -84,6 +84,7 @@ class PlaceVar:
         "stored",
         "joins",
         "read_there",
+        "open",
     )
 
     def __init__(self, spot: Location | None = None) -> None:
@@ -98,6 +99,7 @@ class PlaceVar:
         self.agrees = False
         self.joins = False
         self.read_there = False  # as an array, or to be moved: code expects it on the CPU
+        self.open = False  # what pins it is code that nobody is known to call
         self.stored: list[PlaceVar] = _NONE
         self.spots: list[Location] = [spot] if spot else _NONE
         self.meets: list[Agree] = _NONE
@@ -139,6 +141,8 @@ class Agree:
     operation: Location
     kind: str = "meets"
     function: ast.AST | None = None
+    #: It was seen in code that nobody is known to call.
+    open: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -160,6 +164,8 @@ class Graph:
     meetings: list[Agree] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
     clashing: set[PlaceVar] = field(default_factory=set)
+    #: What is said from now on is said by code that nobody is known to call.
+    open: bool = False
 
     def node(self, spot: Location | None = None) -> PlaceVar:
         """Return a new node with its own place."""
@@ -175,6 +181,7 @@ class Graph:
         node = node.find()
         if node.pin is None:
             node.pin, node.pin_spot, node.name, node.cause = place, spot, name, cause
+            node.open = self.open
 
     def same(self, left: PlaceVar, right: PlaceVar) -> None:
         """Merge two nodes."""
@@ -186,7 +193,7 @@ class Graph:
         right._parent = left
         if left.pin is None:
             left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
-            left.cause = right.cause
+            left.cause, left.open = right.cause, right.open
         left.host_required_at = left.host_required_at or right.host_required_at
         left.is_tensor = left.is_tensor or right.is_tensor
         left.agrees = left.agrees or right.agrees
@@ -216,7 +223,7 @@ class Graph:
         """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Agree(left, right, left_spot, right_spot, op, kind, function)
+        made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open)
         self.meetings.append(made)
         left, right = left.find(), right.find()
         left.meets = _add(left.meets, made)
@@ -260,7 +267,7 @@ class Graph:
         """Say that `base` is indexed by the tensor `index`, or computed with the number it is."""
         if base.find() is index.find():
             return
-        made = Agree(base, index, base_spot, index_spot, op, kind, function)
+        made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open)
         self.meetings.append(made)
         base, index = base.find(), index.find()
         base.indexed_by = _add(base.indexed_by, made)
@@ -438,12 +445,12 @@ def _is_mixed(node: PlaceVar) -> bool:
         source = each.find()
         if source.place in (Place.CENTRAL, Place.FOLLOWS):
             continue
-        if source.place is not None or not _comes_from(source, node):
+        if source.place is not None or not comes_from(source, node):
             return True
     return False
 
 
-def _comes_from(value: PlaceVar, origin: PlaceVar) -> bool:
+def comes_from(value: PlaceVar, origin: PlaceVar) -> bool:
     """Tell whether a value is computed from another one, as far as few steps show."""
     queue, seen = [value], {value}
     while queue:

@@ -162,6 +162,7 @@ class Interpreter(Context):
         for owner in self.awaiting:
             moving.arrive(self, owner)
         self.symbolic += 1
+        self.graph.open = True
         index = 0
         while index < len(self.classes):
             klass = self.classes[index]

@@ -91,12 +91,14 @@ class Policy:
     def settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
         beside = self._beside_accelerators()
+        self.graph.open = False  # these are written out, whoever calls what they are in
         for device in self.interpreter.cpu_devices:
             spot = device.spot
             if spot is None:
                 continue
             place = Place.HOST if spot.path in beside else Place.CENTRAL
             self.graph.pin(device.node, place, spot, "cpu")
+        self.graph.open = True
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
         self.tests_on_cpu = self._tests_on_cpu()

@@ -251,7 +251,7 @@ class _Copy:
         made = self._run.graph.node()
         made.spots = list(root.spots)
         made.pin, made.pin_spot = root.pin, root.pin_spot
-        made.name, made.cause = root.name, root.cause
+        made.name, made.cause, made.open = root.name, root.cause, root.open
         made.is_tensor, made.agrees, made.joins = root.is_tensor, root.agrees, root.joins
         made.host_required_at = root.host_required_at
         return made

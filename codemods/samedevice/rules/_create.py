@@ -12,6 +12,7 @@ from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.solution import Solution
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
+from samedevice.rules._shown import shown
 
 
 def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
@@ -47,10 +48,11 @@ def _at_calls(
             resolvers += name.resolvers
             imports += name.imports
         repair = Fix(tuple(edits), imports=tuple(imports), resolvers=tuple(resolvers))
-    return finding(
+    found = finding(
         solution, rule, calls[0], message.format(short(solution.code(calls[0]))), repair,
         origins=meeting(solution, group), unfixed=NO_NAME,
     )  # fmt: skip
+    return shown(solution, found, (site.node for site in group.sites))
 
 
 def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[Creation], bool]]:
@@ -106,7 +108,8 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
         moved = _at_calls(solution, rule, group, list(by_node.values()), message)
         if moved.fix is not None:
             return moved
-    return finding(
+    found = finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=NO_NAME,
     )  # fmt: skip
+    return shown(solution, found, (site.node for site in group.sites))

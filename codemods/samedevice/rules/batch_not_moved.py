@@ -30,6 +30,7 @@ from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor, Value
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
+from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -138,12 +139,13 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
         moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
         repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
     listed = " and ".join(f"`{name}`" for name in names)
-    return finding(
+    whole = finding(
         solution, "batch-not-moved", _head(spot),
         f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
         f"{'s' if len(names) == 1 else ''} the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
+    return _as_drawn(solution, whole, [single for _, single in found])
 
 
 def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Iterator[Finding]:
@@ -169,11 +171,20 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
     unfixed = NO_NAME
     if repair is not None and _asks_for_a_list(spot, name):
         repair, unfixed = None, f"the code asks itself whether `{name}` is a list"
-    yield finding(
+    whole = finding(
         solution, "batch-not-moved", _head(spot),
         f"the tensors of `{name}` come from the loader on the CPU and meet the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
+    yield _as_drawn(solution, whole, [single for _, single in found])
+
+
+def _as_drawn(solution: Solution, found: Finding, groups: Iterable[Group[Drawn]]) -> Finding:
+    """Return a finding whose edit is withheld unless a loader certainly gives what it moves."""
+    sites = [site for group in groups for site in group.sites]
+    if asks(solution, found) and any(site.perhaps or site.of_argument for site in sites):
+        return doubted(found, NOT_ON_HOST)
+    return shown(solution, found, (site.node for site in sites))
 
 
 def _asks_for_a_list(spot: Location, name: str) -> bool:
@@ -205,11 +216,12 @@ def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> I
         repair = None
         if device is not None:
             repair = fix(device, edit(solution, spot, "method", code=f".to({device.code})"))
-        yield finding(
+        found = finding(
             solution, "batch-not-moved", spot,
             f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
+        yield _as_drawn(solution, found, [group])
 
 
 def _handed_on(solution: Solution, site: Drawn) -> list[Location]:

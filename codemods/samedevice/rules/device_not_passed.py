@@ -27,6 +27,7 @@ from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Site
 from samedevice.places.values import Arg, Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -48,11 +49,11 @@ def find(solution: Solution) -> Iterator[Finding]:
                 if call is None or call[0].node in done or _moves_along(solution, site):
                     continue
                 done.add(call[0].node)
-                yield _report(solution, *call)
+                yield shown(solution, _report(solution, *call), [site.node])
     for spot, parameter in solution.left_to_cpu():
         if spot.node not in done:
             done.add(spot.node)
-            yield _report(solution, spot, parameter)
+            yield shown(solution, _report(solution, spot, parameter), [])
 
 
 def _report(solution: Solution, spot: Location, parameter: str) -> Finding:

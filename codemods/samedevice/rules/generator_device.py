@@ -28,7 +28,10 @@ from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Draw, GeneratorMade
 from samedevice.places.graph import Place
+from samedevice.places.sites import Group
+from samedevice.places.values import Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
+from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -37,7 +40,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not isinstance(group.spot.node, ast.Call):
             continue
         if group.first.device is not None:
-            if group.first.loader and not group.spot.node.args:
+            if _is_elsewhere(solution, group) and not group.spot.node.args:
                 yield finding(
                     solution, "generator-device", group.spot,
                     "this generator shuffles for a loader, which happens on the CPU",
@@ -55,11 +58,12 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(
                 name, edit(solution, group.spot, "keyword", name="device", value=name.code)
             )
-        yield finding(
+        found = finding(
             solution, "generator-device", group.spot,
             "this generator is on the CPU but draws tensors on the device",
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
+        yield shown(solution, found, (site.node for site in group.sites))
     for draw in solution.groups(Draw):
         if solution.place(draw.first.generator.node) is not Place.HOST:
             continue
@@ -78,3 +82,13 @@ def find(solution: Solution) -> Iterator[Finding]:
                 edit(solution, draw.spot, "method", code=f".to({code})"),
             ),
         )  # fmt: skip
+
+
+def _is_elsewhere(solution: Solution, group: Group[GeneratorMade]) -> bool:
+    """Tell whether a generator that shuffles for a loader is told a device that is not the CPU."""
+    site = group.first
+    return site.loader and not (
+        site.device is not None
+        and isinstance(site.device[0], Const)
+        and str(site.device[0].value).startswith("cpu")
+    )

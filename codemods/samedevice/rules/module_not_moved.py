@@ -32,6 +32,7 @@ from samedevice.places.objects import Instance
 from samedevice.places.sites import Group
 from samedevice.places.values import Const, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -180,7 +181,7 @@ def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
     if name is not None:
         repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
     made = group.first.module
-    return finding(
+    found = finding(
         solution, rule, spot,
         f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "
         "the device",
@@ -188,3 +189,4 @@ def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
         origins=solution.origin(made.node, "values on the device reach it here"),
         unfixed=NO_NAME,
     )  # fmt: skip
+    return shown(solution, found, (site.node for site in group.sites))

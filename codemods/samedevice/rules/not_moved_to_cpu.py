@@ -25,6 +25,7 @@ from samedevice.places import Solution
 from samedevice.places.events import HostRead
 from samedevice.places.graph import Location, Place, PlaceVar
 from samedevice.rules._build import edit, finding, fix, short
+from samedevice.rules._shown import NOT_THERE, asks, doubted
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
@@ -56,7 +57,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                     for where, tensor in added.items()
                     if solution.place(tensor.node) is Place.CENTRAL
                 ))  # fmt: skip
-        yield finding(
+        found = finding(
             solution, "not-moved-to-cpu", spot,
             f"`{short(solution.code(spot))}` is on the device, but `{site.name}` reads the "
             "CPU's memory",
@@ -65,6 +66,12 @@ def find(solution: Solution) -> Iterator[Finding]:
             unfixed="the program writes to the array, no longer to the tensor" if written
             else "the tensors are in a container; move them where they are collected",
         )  # fmt: skip
+        if asks(solution, found) and not any(
+            not each.callers_unknown and solution.evidence.is_there(each.node)
+            for each in group.sites
+        ):
+            found = doubted(found, NOT_THERE)
+        yield found
 
 
 def _collected(

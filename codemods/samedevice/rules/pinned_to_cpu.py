@@ -31,6 +31,7 @@ from samedevice.places.objects import Instance
 from samedevice.places.sites import perhaps_number
 from samedevice.places.values import Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 
 
 def _written(solution: Solution, node: PlaceVar) -> Location | None:
@@ -108,7 +109,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 unfixed = "it is where its module is, which nothing here moves"
             elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
-        yield finding(
+        found = finding(
             solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "
             + ("on the device but indexes a tensor on the CPU" if clash.to_host
@@ -117,3 +118,12 @@ def find(solution: Solution) -> Iterator[Finding]:
             origins=solution.origin(clash.node, "it got its device here"),
             unfixed=unfixed,
         )  # fmt: skip
+        there = clash.node if clash.to_host else clash.other
+        yield _as_shown(solution, found, there, solution.evidence.is_one(clash))
+
+
+def _as_shown(solution: Solution, found: Finding, there: PlaceVar, certain: bool) -> Finding:
+    """Return a finding whose edit is withheld unless both sides of its clash are certain."""
+    if asks(solution, found) and not certain:
+        return doubted(found, NOT_ON_HOST)
+    return shown(solution, found, [there])

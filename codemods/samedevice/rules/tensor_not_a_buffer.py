@@ -29,6 +29,7 @@ from samedevice.places.graph import Location
 from samedevice.places.objects import Instance
 from samedevice.places.sites import Group
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
+from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -55,13 +56,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         chain = _in_a_row(solution, group)
         if chain and group.spot.node is not chain[-1] and _last_is_told(solution, chain[-1]):
             continue
-        yield finding(
+        found = finding(
             solution, "tensor-not-a-buffer", group.spot,
             f"`self.{group.first.name}` is a plain attribute: it stays on the CPU when the module "
             "moves",
             _register(solution, group, chain), origins=meeting(solution, group),
             unfixed="the attribute is assigned in more than one place, or not by a plain statement",
         )  # fmt: skip
+        yield shown(solution, found, (site.node for site in group.sites))
 
 
 def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Assign]) -> Fix | None:
