@@ -139,3 +139,4 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
+    monkeypatch.setattr(beside, "staying", lambda project: ())

@@ -65,7 +65,10 @@ def test_a_function_of_the_project() -> None:
     assert "nn.Linear(2, 2).to(pick())" in text
     assert "torch.ones(3, 2, device=pick())" in text
     assert "is_available" not in text
-    assert fix("--resolver", "utils:pick").stderr == "nothing to change in 2 files\n"
+    assert fix("--resolver", "utils:pick").stderr == (
+        "nothing to change in 2 files\n"
+        "train.py stays on the CPU: it asks for the CPU itself (train.py:7)\n"
+    )
     assert runs()
 
 

@@ -17,6 +17,7 @@ from .check import Memory, Step, check, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .matching import Matcher, in_step
+from .places.staying import Staying
 from .project import Project
 from .reading import Track as Track
 from .reading import read as read
@@ -67,6 +68,7 @@ class Outcome:
     `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
     for some of them, by `key`, why their fix was not applied. `originals` are the files as they
     were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
+    `staying` are the scripts that stay on the CPU, of which no finding says why.
     """
 
     changes: list[Change]
@@ -77,6 +79,7 @@ class Outcome:
     sources: dict[str, Source]
     rounds: int
     found: list[Finding] = field(default_factory=list)
+    staying: list[Staying] = field(default_factory=list)
 
     def before(self, finding: Finding) -> Finding:
         """Return one of the remaining findings at its place in the original files."""
@@ -138,6 +141,8 @@ def migrate(
             reason = groups.reason(before)
             if reason is not None:
                 outcome.refused.setdefault(key(finding), reason)
+    told = {finding.path for finding in filter(is_wrong, outcome.remaining)}
+    outcome.staying += (stays for stays in trials.staying() if stays.path not in told)
     return outcome
 
 

@@ -17,6 +17,7 @@ from .finding import Finding
 from .places import Solution
 from .places.bonds import Bonds, bonds
 from .places.focus import ProgramSummary
+from .places.staying import Staying
 from .project import Project
 from .verify.beside import Told, told
 
@@ -32,7 +33,7 @@ class Trials(Memory):
     def __init__(self, project: Project, memory: Memory | None, cache: Cache | None) -> None:
         """Begin with a project as it is, and what is known of it from before."""
         super().__init__()
-        self._original = project
+        self._original = self._last = project
         self._before = memory
         self._cache = cache
         self._part: Project | None = None
@@ -44,6 +45,7 @@ class Trials(Memory):
 
     def begin(self, project: Project, config: Config) -> None:
         """Nothing is forgotten: each text has its own place."""
+        self._last = project
         known = self._before is not None and self._before.is_about(project, config)
         self._earlier = self._before if known else None
 
@@ -105,6 +107,16 @@ class Trials(Memory):
             self._bonds[program] = bonds(solution)
             solution.release()
         return self._bonds[program]
+
+    def staying(self) -> Iterator[Staying]:
+        """Yield the scripts that stay on the CPU, as their texts were when last asked about.
+
+        Of a project that is so large that it is judged in parts, nothing is told.
+        """
+        project = self._last
+        for program in dict.fromkeys(project.programs[path] for path in project.about_torch):
+            if self.recall(project, program) is not None:
+                yield from self._of(project, program, ()).staying
 
     def _of(self, project: Project, program: frozenset[str], findings: Collection[Finding]) -> Told:
         """Return what is told of a program: by this process, an earlier one, or now.

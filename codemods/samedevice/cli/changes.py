@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, FAILED, FOUND
-from .screen import count, looked_at, make_console, say, tell_errors, unfollowed
+from .screen import count, detail, looked_at, make_console, say, tell_errors, unfollowed
 
 if TYPE_CHECKING:
     from ..migrate import Change, Outcome
     from ..modernize.plan import Plan
+
+
+STAYING = 20  # scripts that stay on the CPU of which each gets a line
 
 
 def show_diff(changes: Iterable[Change]) -> None:
@@ -37,24 +40,30 @@ def tell(outcome: Outcome, *, written: bool) -> None:
     from ..report.changes import why_left
     from ..report.place import place, printable
 
+    unknown = unfollowed(outcome.remaining, outcome.sources)
     if outcome.changes:
         applied = dict.fromkeys(item for change in outcome.changes for item in change.findings)
         counts = Counter(finding.rule for finding in applied).most_common()
         fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
         files = count(len(outcome.changes), "file")
-        say(f"{files} {'changed' if written else 'would change'} ({fixes})")
+        say(f"{files} {'changed' if written else 'would change'} ({fixes}){unknown}")
     left = [finding for finding in outcome.remaining if is_wrong(finding)]
+    read = looked_at(outcome.sources, outcome.errors)
+    if read and not outcome.changes and not left:
+        say(f"nothing to change in {count(read, 'file')}{unknown}")
     if left:
-        say(f"{count(len(left), 'finding')} left as found:")
+        say(f"{count(len(left), 'finding')} left as found{'' if outcome.changes else unknown}:")
     for finding in left:
         at = finding if written else outcome.before(finding)  # as the files are now
         where = place(at.path, at.span, outcome.sources if written else outcome.originals)
         reason = printable(why_left(finding, outcome))
         say(f"  {where} [{finding.rule}] {reason}")
-    read = looked_at(outcome.sources, outcome.errors)
-    if read and not outcome.changes and not left:
-        unknown = unfollowed(outcome.remaining, outcome.sources)
-        say(f"nothing to change in {count(read, 'file')}{unknown}")
+    for number, stays in enumerate(outcome.staying):
+        tell_it = say if number < STAYING else detail
+        tell_it(f"{printable(stays.path)} stays on the CPU: {stays.reason}")
+    if len(outcome.staying) > STAYING:
+        more = count(len(outcome.staying) - STAYING, "more script")
+        say(f"and so {'does' if more.startswith('1 ') else 'do'} {more}; --verbose says why")
 
 
 def to_stdout(outcome: Outcome) -> int:

@@ -53,8 +53,7 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         Location(scope.path, node), False,
     )  # fmt: skip
     if isinstance(node.op, ast.MatMult) and isinstance(value, Tensor):
-        if made_here((left, right), scope):
-            compute_intensive(run, value.node, Location(scope.path, node), scope)
+        multiplied(run, (left, right), value.node, Location(scope.path, node), scope)
     return value
 
 
@@ -66,11 +65,22 @@ def made_here(values: Iterable[Value], scope: Scope) -> bool:
     )
 
 
+def multiplied(
+    run: Interpreter, operands: Iterable[Value], node: PlaceVar, spot: Location, scope: Scope
+) -> None:
+    """Note a product of matrices: it is worth a device where its code makes an operand."""
+    if not (run.in_worker or run.symbolic or run.in_constructor):
+        run.computing.add(spot.path)
+    if made_here(operands, scope):
+        compute_intensive(run, node, spot, scope)
+
+
 def compute_intensive(run: Interpreter, node: PlaceVar, spot: Location, scope: Scope) -> None:
     """Note an operation that is worth an accelerator."""
     if run.in_worker:
         run.host_work.add(spot.node)
     elif not run.symbolic and not run.in_constructor:
+        run.computing.add(spot.path)
         run.seeds.append((node, spot, scope, run.unit[0]))
 
 

@@ -96,7 +96,10 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
             return run.function_attributes[owner.node][attr]
         case Device():
             if attr == "type":
-                return Device(owner.node, owner.spot, text=True, resolved=owner.resolved)
+                return Device(
+                    owner.node, owner.spot, text=True, resolved=owner.resolved,
+                    of_value=owner.of_value,
+                )  # fmt: skip
             return SCALAR if attr == "index" else Method(owner, attr, spot)
         case Const(value=str() | int() | float()) if attr == "value" and type(owner) is Const:
             return owner  # of an enum's member, which is kept as its value
@@ -150,7 +153,7 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
     root = owner.node.find()
     kind = torchfacts.tensor_attribute(attr)
     if attr == "device":
-        return Device(owner.node, spot, resolved=True)
+        return Device(owner.node, spot, resolved=True, of_value=True)
     if attr == "is_cuda":
         root.is_tensor = True
         asked = DeviceTest(True)
@@ -259,7 +262,7 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
         if owner.node is not None and not attr.startswith("_"):
             return SCALAR if attr in _SETTINGS else iteration.any_module(owner, spot)
     if attr == "device" and owner.node is not None:
-        return Device(owner.node, spot, resolved=True)
+        return Device(owner.node, spot, resolved=True, of_value=True)
     return None
 
 

@@ -51,6 +51,8 @@ class Context:
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
     #: Expensive arithmetic, and the file whose code asks for it.
     seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
+    #: The files whose code, when it runs, multiplies matrices or takes gradients.
+    computing: set[str] = field(default_factory=set, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
     #: The nodes that each unit made.
     work: dict[Target, int] = field(default_factory=dict, init=False)

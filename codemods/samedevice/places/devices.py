@@ -88,7 +88,7 @@ def as_device(
                 value.names_device = True
                 renamed(value, spot, scope)
             value.node.find().is_tensor = True
-            return Device(value.node, spot, resolved=True)
+            return Device(value.node, spot, resolved=True, of_value=True)
         case Const(value=None) | Const(value=bool()):
             return None
         case Const(value=str() as text):

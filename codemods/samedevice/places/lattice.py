@@ -216,9 +216,7 @@ def _device_or_text(device: Device, text: Const) -> Device:
     """Return a device that is named by a text where a branch was not taken."""
     if not DEVICE.fullmatch(str(text.value)):
         return device
-    made = Device(
-        device.node, device.spot, text=device.text, resolved=device.resolved, rank=device.rank
-    )
+    made = device.at(device.node)
     made.otherwise = text
     return made
 

@@ -168,9 +168,14 @@ class Policy:
 
     def active(self) -> set[frozenset[str]]:
         """The programs that put something on a device somewhere, or that are left as they are."""
-        return {self.programs.of(path) for path in self._left_alone() | self._active_files()}
+        return {self.programs.of(path) for path in self.left_alone() | self._active_files()}
 
-    def _left_alone(self) -> set[str]:
+    def using_devices(self) -> set[str]:
+        """The files whose own code puts something on a device, or names an accelerator."""
+        named = {group.spot.path for group in self._accelerators()}
+        return named | self._active_files()
+
+    def left_alone(self) -> set[str]:
         """The files that start processes, and those that hand a module to an unknown library, or
         import one that decides about devices.
 
@@ -212,7 +217,8 @@ class Policy:
                 if root is None or site.callers_unknown or root in named:
                     continue
                 if root.pin in (Place.CENTRAL, Place.FIXED):
-                    spot = root.pin_spot if chosen or _is_of_value(site.device) else None
+                    follows = site.device is not None and site.device.of_value
+                    spot = root.pin_spot if chosen or follows else None
                     found.add(spot.path if spot is not None else site.spot.path)
         for told in self.solution.all_groups(DefaultSet):
             if not all(site.callers_unknown for site in told.sites):
@@ -225,7 +231,7 @@ class Policy:
         A script that is left alone keeps others back where they share code that builds modules:
         what they would have on the device, it would have there, too.
         """
-        settled, active = self._left_alone(), self._active_files()
+        settled, active = self.left_alone(), self._active_files()
         waiting = list(self._without_device(active))
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
@@ -235,9 +241,13 @@ class Policy:
             waiting = [reached for reached in waiting if not reached & alone & building]
         return set().union(*waiting) - alone - self._with_what_runs(active)
 
+    def seeded(self) -> set[str]:
+        """The files that compute what is worth a device, without a module perhaps."""
+        return {spot.path for _, spot, _, _ in self.interpreter.seeds}
+
     def _building(self) -> set[str]:
         """The files whose own code builds modules, or computes what goes to the device."""
-        found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
+        found = self.seeded()
         for group in self.solution.all_groups(Built):
             if any(not site.in_constructor and not site.callers_unknown for site in group.sites):
                 found.add(group.spot.path)
@@ -268,6 +278,10 @@ class Policy:
 
     def _forking(self) -> set[str]:
         """The files whose forked processes compute with modules, which CUDA does not allow."""
+        return {spot.path for spot in self.forks()}
+
+    def forks(self) -> list[Location]:
+        """The places where a process is forked that computes with modules."""
         spots = list(self.interpreter.forks)
         processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
         for klass in processes:
@@ -278,11 +292,11 @@ class Policy:
             for site in group.sites:
                 if site.scope.func is not None and site.scope.func.cls in processes:
                     spots.append(site.spot)
-        return {
-            spot.path
+        return [
+            spot
             for spot in spots
             if not any(map(self.programs._spawns, self.programs.of(spot.path)))
-        }
+        ]
 
     def naming(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
@@ -295,7 +309,7 @@ class Policy:
         named = self._active_files() | {group.spot.path for group in self._accelerators()}
         if self._rest is not None and (self._rest.naming or self._rest.active):
             return set(self.programs.files())
-        return self._with_what_runs(named | self._left_alone())
+        return self._with_what_runs(named | self.left_alone())
 
     def _accelerators(self) -> Iterator[SiteGroup]:
         """The places that name an accelerator."""
@@ -443,7 +457,7 @@ class Policy:
         """
         if not isinstance(device, Device) or not device.resolved or device.rank is not None:
             return False
-        if _is_of_value(device):
+        if device.of_value:
             return False
         spot, spots = device.spot, device.node.spots
         if spot is None or not spots or isinstance(spot.node, ast.Call) and _asks_cuda(spot.node):
@@ -474,12 +488,6 @@ class Policy:
     def decided_by(self, path: str, code: str) -> bool:
         """Tell whether an index that the user chose, or a copy of it, decides the device."""
         return self.is_offered(path) and code in choices.indexes(self.interpreter, path)
-
-
-def _is_of_value(device: Device | None) -> bool:
-    """Tell whether a device is where a value is (`x.device`): its code chooses none."""
-    node = device.spot.node if device is not None and device.spot is not None else None
-    return isinstance(node, ast.Attribute) and node.attr == "device"
 
 
 def _asks_cuda(call: ast.Call) -> bool:

@@ -108,13 +108,7 @@ def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEE
             root, free = value.node.find(), run.graph.node(spot)
             free.pin, free.pin_spot = root.pin, root.pin_spot
             free.name, free.cause = root.name, root.cause
-            return Device(
-                free,
-                value.spot,
-                text=value.text,
-                resolved=value.resolved,
-                rank=value.rank,
-            )
+            return value.at(free)
         case Instance() if depth > 1 and value.family != "module":
             other = Instance(value.family, value.name, value.cls, value.fact, value.node)
             other.args, other.kwargs, other.site = value.args, value.kwargs, value.site
@@ -328,13 +322,7 @@ class _Copy:
                 made.node, made.site = self._at(value.node), None
                 return made
             case Device() if value.node.find() in self._new:
-                return Device(
-                    self._at(value.node),
-                    value.spot,
-                    text=value.text,
-                    resolved=value.resolved,
-                    rank=value.rank,
-                )
+                return value.at(self._at(value.node))
             case Instance(family="module", node=node) if (
                 node is not None and node.find() in self._new
             ):

@@ -163,11 +163,13 @@ class Device(Value):
     written yet, but could be. `partial`: its
     name is bound in one branch only. `rank`: the number of the process that is its index.
     `otherwise`: what it is where a branch was not taken, a text that names another. `counted`: it
-    is some number that the program computed.
+    is some number that the program computed. `of_value`: it is where a tensor or a module is
+    (`x.device`), and so the code that says it chooses none.
     """
 
     __slots__ = (
-        "counted", "node", "otherwise", "partial", "planned", "rank", "resolved", "spot", "text",
+        "counted", "node", "of_value", "otherwise", "partial", "planned", "rank", "resolved",
+        "spot", "text",
     )  # fmt: skip
 
     def __init__(
@@ -178,8 +180,10 @@ class Device(Value):
         text: bool = False,
         resolved: bool = False,
         rank: ProcessIndex | None = None,
+        of_value: bool = False,
     ) -> None:
         self.node = node
+        self.of_value = of_value
         self.spot = spot
         self.text = text
         self.resolved = resolved
@@ -188,6 +192,13 @@ class Device(Value):
         self.rank = rank
         self.otherwise: Const | None = None
         self.counted = False
+
+    def at(self, node: PlaceVar) -> Device:
+        """Return a device that is said in the same way and stands for another place."""
+        return Device(
+            node, self.spot, text=self.text, resolved=self.resolved, rank=self.rank,
+            of_value=self.of_value,
+        )  # fmt: skip
 
     def is_number(self) -> bool:
         """Tell whether it is written as a number, an index."""

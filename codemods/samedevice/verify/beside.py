@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from samedevice.finding import Finding
 from samedevice.places import Solution
 from samedevice.places.bonds import Bonds, bonds
+from samedevice.places.staying import Staying, staying
 from samedevice.project import Project
 from samedevice.verify.receivers import uncertain
 
@@ -16,11 +17,13 @@ from samedevice.verify.receivers import uncertain
 class Told:
     """The findings whose fix moves what may be no tensor, and why; and what belongs together.
 
-    `bonds` are None of a program in which nothing can be repaired.
+    `bonds` are None of a program in which nothing can be repaired. `staying` are the scripts that
+    stay on the CPU.
     """
 
     doubts: tuple[tuple[Finding, tuple[str, ...]], ...] = ()
     bonds: Bonds | None = None
+    staying: tuple[Staying, ...] = ()
 
 
 def told(
@@ -29,8 +32,8 @@ def told(
     """Return what a solution that has watched tells of the findings in its program."""
     fixed = [finding for finding in findings if finding.fix is not None]
     if not fixed:
-        return Told()
+        return Told(staying=staying(solution))
     doubts: dict[Finding, tuple[str, ...]] = {}
     for finding, reason in uncertain(project, program, fixed, solution.doubts):
         doubts[finding] = *doubts.get(finding, ()), reason
-    return Told(tuple(doubts.items()), bonds(solution))
+    return Told(tuple(doubts.items()), bonds(solution), staying(solution))

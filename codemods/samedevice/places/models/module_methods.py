@@ -78,8 +78,15 @@ def _moved(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 
 
 @under(_METHODS, "eval", "train", "half", "float", "double", "bfloat16")
-@under(_METHODS, "requires_grad_", "share_memory")
+@under(_METHODS, "requires_grad_")
 def _itself(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
+    return owner
+
+
+@under(_METHODS, "share_memory")
+def _shared(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
+    """Other processes compute with the module from now on."""
+    run.forks.append(call.spot)
     return owner
 
 

@@ -70,8 +70,9 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             call.spot,
             run.function(),
         )
-    if last in HEAVY and arithmetic.made_here([t for t, _ in operands], call.scope):
-        arithmetic.compute_intensive(run, result.node, call.spot, call.scope)
+    if last in HEAVY:
+        values = [tensor for tensor, _ in operands]
+        arithmetic.multiplied(run, values, result.node, call.spot, call.scope)
     if fact.out in ("scalar", "none"):
         return SCALAR
     given = call.args[1:] if fact.parameter(0) in ("input", "self") else call.args

@@ -8,7 +8,7 @@ from samedevice.places import calls, contents, devices
 from samedevice.places.events import Built
 from samedevice.places.models import Call, model
 from samedevice.places.models.options import negative
-from samedevice.places.objects import Instance
+from samedevice.places.objects import Func, Instance
 from samedevice.places.values import NONE, SCALAR, Const, ProcessIndex, Seq, Value
 
 if TYPE_CHECKING:
@@ -32,11 +32,19 @@ def rank(run: Interpreter, call: Call) -> Value:
 
 @model("torch.multiprocessing.Process", "multiprocessing.Process")
 def process(run: Interpreter, call: Call) -> Value:
-    """A process runs its target; note one that is handed a module or builds one."""
+    """A process runs its target; note one that is handed a module or builds one.
+
+    The method of an object has what the object holds.
+    """
     before = len(run.sites)
     started = thread(run, call)
-    given = call.kwargs.get("args", (NONE, call.spot))[0]
-    if contents.modules_in(given) or any(isinstance(s, Built) for s in run.sites[before:]):
+    given = [call.kwargs[name][0] for name in ("args", "kwargs") if name in call.kwargs]
+    target = call.kwargs["target"][0] if "target" in call.kwargs else NONE
+    if isinstance(target, Func) and isinstance(target.bound, Instance):
+        given += [target.bound, *target.bound.attrs.values()]
+    if any(map(contents.modules_in, given)) or any(
+        isinstance(site, Built) for site in run.sites[before:]
+    ):
         run.forks.append(call.spot)
     return started
 

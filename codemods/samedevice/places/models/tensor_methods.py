@@ -162,7 +162,7 @@ def _asked(
     """`x.get_device()`, `x.backward()` and what else gives no tensor."""
     args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
     if name == "get_device":
-        device = Device(owner.node, spot, resolved=True)
+        device = Device(owner.node, spot, resolved=True, of_value=True)
         run.record(DeviceOf(spot, owner.node, scope, name, of=receiver.node, device=device))
         return device
     if name == "backward":
@@ -190,8 +190,8 @@ def _computed(
                 libraries.demand_host(run, value, where, scope, name)
     elementwise = fact.scalars
     result = run.operate(operands, spot, elementwise, in_place=name.endswith("_"))
-    if name in operations.HEAVY and arithmetic.made_here([t for t, _ in operands], scope):
-        arithmetic.compute_intensive(run, result.node, spot, scope)
+    if name in operations.HEAVY:
+        arithmetic.multiplied(run, [tensor for tensor, _ in operands], result.node, spot, scope)
     if name == "requires_grad_":
         optimizers.trained(owner)
         arithmetic.compute_intensive(run, owner.node, spot, scope)

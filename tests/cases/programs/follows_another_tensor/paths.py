@@ -1,0 +1,5 @@
+import torch
+
+
+def speed(t):
+    return torch.ones(t.shape).to(t) * 2

@@ -1,0 +1,70 @@
+"""What `fix` tells of what it does not do: undecided values, scripts that stay on the CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from samedevice.cli import app
+
+TRAINED = """\
+import torch
+from torch import nn
+
+model = nn.Linear(3, 2)
+loss = model(torch.ones(1, 3)).sum()
+loss.backward()
+"""
+GAP = """\
+import importlib
+import torch
+
+maker = importlib.import_module("torch")
+model = torch.nn.Linear(3, 2).to("cuda")
+print(model(maker.ones(1, 3)), model(torch.ones(1, 3)))
+"""
+BY_HAND = "import torch\n\nx = torch.ones(3, 3)\nfor _ in range(3):\n    x = x - 0.1 * x.mm(x)\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def fix(*args: str, **files: str) -> Result:
+    for name, text in files.items():
+        Path(f"{name}.py").write_text(text)
+    return CliRunner().invoke(app, ["fix", "--no-cache", *args])
+
+
+def test_undecided_values_are_counted_where_files_change() -> None:
+    (line, *_) = fix("--yes", main=GAP).stderr.splitlines()
+    assert line.startswith("1 file changed (")
+    assert line.endswith("); 1 undecided: main.py:8 (`samedevice check --undecided` lists them)")
+
+
+def test_a_script_that_stays_is_named_where_another_one_moves() -> None:
+    lines = fix("--yes", main=TRAINED, other=BY_HAND).stderr.splitlines()
+    assert lines[0].startswith("1 file changed (")
+    assert lines[1:] == [
+        "other.py stays on the CPU: it calls no module and takes no gradient with autograd"
+    ]
+
+
+def test_many_scripts_that_stay_are_told_in_full_when_asked() -> None:
+    result = fix("--diff", **{f"script{number:02}": BY_HAND for number in range(22)})
+    lines = result.stderr.splitlines()
+    assert lines[0] == "nothing to change in 22 files"
+    assert len(lines) == 22
+    assert lines[-1] == "and so do 2 more scripts; --verbose says why"
+    lines = fix("--diff", "--verbose").stderr.splitlines()
+    assert sum("stays on the CPU" in line for line in lines) == 22
+
+
+def test_what_stays_is_told_from_the_cache_as_well() -> None:
+    Path("main.py").write_text(BY_HAND)
+    runs = [CliRunner().invoke(app, ["fix", "--diff"]).stderr for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert "main.py stays on the CPU" in runs[1]
