@@ -85,12 +85,11 @@ def by_running(
     tried: set[tuple[str, int, str]] = set()
     while True:
         progress(f"running {program} ({len(seen)} repaired)")
-        with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
-            copy = Path(folder).resolve() / root.resolve().name
-            start = workspace.find(root, Path.cwd())
-            workspace.copy(replace(start, replaced=_bytes(outcome, root)), copy)
-            result = run_program(program, cwd=copy, settings=settings)
-            clash, result = result.clash, as_if_in(result, copy, root)
+        quick = replace(settings, record=False, steps=True)
+        result, copy = _run(outcome, root, program, quick)
+        if result.clash is not None:  # only one that is recorded tells how operands got there
+            result, copy = _run(outcome, root, program, settings)
+        clash, result = result.clash, as_if_in(result, copy, root)
         if clash is None:
             return Repaired(outcome, result, seen)
         key = (clash.file, clash.line, clash.message)
@@ -106,6 +105,17 @@ def by_running(
             return Repaired(outcome, result, seen, "the fix for it cannot be written")
         outcome = more
         seen.append(found)
+
+
+def _run(
+    outcome: migrate.Outcome, root: Path, program: str, settings: Settings
+) -> tuple[RunResult, Path]:
+    """Run the program in a copy of its folder with the changes; return its end and the copy."""
+    with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
+        copy = Path(folder).resolve() / root.resolve().name
+        start = workspace.find(root, Path.cwd())
+        workspace.copy(replace(start, replaced=_bytes(outcome, root)), copy)
+        return run_program(program, cwd=copy, settings=settings), copy
 
 
 def _bytes(outcome: migrate.Outcome, root: Path) -> Mapping[str, bytes]:

@@ -342,7 +342,7 @@ def _device(job: Job, report: _Report) -> Iterator[Lives]:
     if not job.record:
         from samedevice.prove.steps import noting
 
-        with noting(waits=on == "cuda") as steps:
+        with noting(waits=on == "cuda", sums=job.sums) as steps:
             report.record = lambda: steps.record().to_json()
             yield steps.lives
         return

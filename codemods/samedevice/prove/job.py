@@ -30,6 +30,7 @@ class Job:
     memory: int | None = None
     record: bool = True
     steps: bool = False
+    sums: bool = False
     lead: dict[str, Any] | None = None
 
     def write(self, path: Path) -> None:

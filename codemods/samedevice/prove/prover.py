@@ -96,6 +96,10 @@ class Prover:
         settings = replace(
             self._settings,
             on="cpu" if where == "cpu" else self._settings.on,
+            # what BEFORE computes on the CPU is compared, but not where, and in which types
+            record=not (side == "before" and where == "cpu"),
+            steps=True,
+            sums=True,
             env={**self._settings.env, **env},
             lead=self._lead(trail_file, side == "after"),
         )

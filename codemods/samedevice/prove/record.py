@@ -106,7 +106,7 @@ class Record:
     """What a run did. `operations` are counts by device and torch's name of the operation.
 
     `made` counts the tensors that were made on virtual devices. A run that was not recorded has
-    that, its optimizers, its losses and `autocast`.
+    that, its optimizers, its losses, `autocast` and `random`.
 
     `refused` are the first operations that places stopped. `floats` are the floating types that
     something was computed in, and `autocast` the types of devices for which the program asked for

@@ -170,7 +170,8 @@ class Settings:
     `devices` shape the virtual accelerator. `python` is the interpreter. `seed` seeds Python, NumPy
     and torch, and fixes the hash seed; without one nothing is seeded. `record` watches operations,
     transfers, optimizer steps and losses; without it, `steps` notes where optimizers step and what
-    losses were first and last, which costs next to nothing. `lead` is where imports are led.
+    losses were first and last, which costs next to nothing, and with `sums` what parameters sum up
+    to after each step, which costs a little. `lead` is where imports are led.
     """
 
     on: On = "virtual"
@@ -180,6 +181,7 @@ class Settings:
     seed: int | None = None
     record: bool = True
     steps: bool = False
+    sums: bool = False
     python: str = sys.executable
     env: Mapping[str, str] = field(default_factory=dict)
     lead: Lead | None = None
@@ -217,6 +219,7 @@ def run_program(
             memory=settings.limits.memory,
             record=settings.record,
             steps=settings.steps,
+            sums=settings.sums,
             lead=asdict(settings.lead) if settings.lead else None,
         )
         job.write(Path(folder, "job.json"))

@@ -7,6 +7,7 @@ That costs next to nothing, so it is noted of every run, recorded or not. Needs 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +47,7 @@ class Steps:
         record.losses = self._losses
         record.autocast = sorted(self._autocast)
         record.made = _made()
+        record.random = _random()
         return record
 
     def record(self) -> Record:
@@ -113,6 +115,11 @@ class Steps:
                 losses.values.append(value if finite else None)
 
 
+def _random() -> str:
+    state = torch.default_generator.get_state().tolist()
+    return hashlib.sha256(bytes(state)).hexdigest()[:16]
+
+
 def _made() -> int:
     from samedevice.prove import virtual
 
@@ -178,9 +185,12 @@ def followed(steps: Steps) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noting(waits: bool) -> Iterator[Steps]:
-    """Note the steps of what runs inside; the losses too, unless to read one `waits`."""
-    steps = Steps(None if waits else _sum_beside, sums=False)
+def noting(waits: bool, sums: bool) -> Iterator[Steps]:
+    """Note the steps of what runs inside; the losses too, unless to read one `waits`.
+
+    With `sums` the values of parameters are noted as well.
+    """
+    steps = Steps(None if waits else _sum_beside, sums)
     with followed(steps):
         yield steps
 

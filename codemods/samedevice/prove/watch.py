@@ -8,7 +8,6 @@ program's own are not watched.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -130,15 +129,17 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
         transfers = sorted(list(self._transfers.values()), key=lambda one: -one.cost)
         for transfer in transfers:
             transfer.text = source_line(transfer.file, transfer.line)
-        return self.steps.into(
-            Record(
-                operations,
-                transfers,
-                refused=self._refused,
-                floats=sorted(str(kind).removeprefix("torch.") for kind in list(self._floats)),
-                random=self._random(),
-            )
+        record = Record(
+            operations,
+            transfers,
+            refused=self._refused,
+            floats=sorted(str(kind).removeprefix("torch.") for kind in list(self._floats)),
         )
+        pause, self._pause = self._pause, True
+        try:
+            return self.steps.into(record)
+        finally:
+            self._pause = pause
 
     def _read(self, tensor: Any) -> float:
         self._pause = True
@@ -146,14 +147,6 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]  # torch is not type-check
             return sum_of(tensor)
         finally:
             self._pause = False
-
-    def _random(self) -> str:
-        pause, self._pause = self._pause, True
-        try:
-            state = torch.default_generator.get_state().tolist()
-        finally:
-            self._pause = pause
-        return hashlib.sha256(bytes(state)).hexdigest()[:16]
 
     def __torch_dispatch__(
         self,
