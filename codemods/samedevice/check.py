@@ -394,11 +394,14 @@ def judged(
     """Yield what rules find in a solution, as far as no comment switches it off."""
     suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
     found: list[Finding] = []
+    spoken = [each for rule in selected.values() for each in rule.find(solution)]
     for rule in selected.values():
-        for each in rule.find(solution):
-            kept = suppressions.apply(_with_safety(each, config))
-            if kept is not None:
-                found.append(kept)
+        if rule.rest is not None and rule.after <= selected.keys():
+            spoken += rule.rest(solution, spoken)
+    for each in spoken:
+        kept = suppressions.apply(_with_safety(each, config))
+        if kept is not None:
+            found.append(kept)
     missing = solution.incomplete(found)
     yield from map(_incomplete, found, missing)
 

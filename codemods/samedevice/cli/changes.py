@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .errors import CLEAN, FAILED, FOUND
-from .screen import count, detail, looked_at, make_console, say, tell_errors, unfollowed
+from .screen import UNDECIDED, count, detail, looked_at, make_console, say, tell_errors, unfollowed
 
 if TYPE_CHECKING:
     from ..migrate import Change, Outcome
@@ -64,6 +64,22 @@ def tell(outcome: Outcome, *, written: bool) -> None:
     if len(outcome.staying) > STAYING:
         more = count(len(outcome.staying) - STAYING, "more script")
         say(f"and so {'does' if more.startswith('1 ') else 'do'} {more}; --verbose says why")
+    _tell_notes_left(outcome, written)
+
+
+def _tell_notes_left(outcome: Outcome, written: bool) -> None:
+    """Print what was seen and left alone on purpose, each with the reason."""
+    from ..check import is_wrong
+    from ..report.place import place, printable
+
+    notes = [one for one in outcome.remaining if not is_wrong(one) and one.rule != UNDECIDED]
+    if notes:
+        say(f"{count(len(notes), 'place')} left alone:")
+    for note in notes:
+        at = note if written else outcome.before(note)
+        where = place(at.path, at.span, outcome.sources if written else outcome.originals)
+        why = f"{note.message}: {note.unfixed}" if note.unfixed else note.message
+        say(f"  {where} [{note.rule}] {printable(why)}")
 
 
 def to_stdout(outcome: Outcome) -> int:

@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,12 +21,18 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule as the command line and the docs show it."""
+    """A rule as the command line and the docs show it.
+
+    `rest` is asked when all rules have spoken, with what they found; those of `after` have to be
+    among them, since what is switched off says nothing.
+    """
 
     name: str
     summary: str
     doc: str
     find: Callable[[Solution], Iterator[Finding]]
+    rest: Callable[[Solution, Sequence[Finding]], Iterator[Finding]] | None = None
+    after: frozenset[str] = frozenset()
 
     @property
     def why(self) -> str:
@@ -51,5 +57,7 @@ def load() -> dict[str, Rule]:
         module = importlib.import_module(f"{__name__}.{info.name}")
         doc = inspect.cleandoc(module.__doc__ or "")
         name = info.name.replace("_", "-")
-        found[name] = Rule(name, doc.partition("\n")[0], doc, module.find)
+        rest = getattr(module, "rest", None)
+        after: frozenset[str] = getattr(module, "AFTER", frozenset())
+        found[name] = Rule(name, doc.partition("\n")[0], doc, module.find, rest, after)
     return found

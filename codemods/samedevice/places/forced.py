@@ -1,0 +1,183 @@
+"""What asks for CUDA on every machine, by its text alone: moves, devices' names, calls, backends.
+
+Rules judge values that were followed. This is asked last, of what none of them spoke of.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from samedevice import syntax, torchfacts
+from samedevice.places import demands
+from samedevice.syntax import Parents
+
+Kind = Literal["move", "name", "call", "type", "backend", "load"]
+
+#: A file without one of these words asks for nothing.
+WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
+_NAME = re.compile(r"cuda(:\d+)?")
+_DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
+#: A test that speaks of these may well be one for CUDA.
+_TEST = re.compile(
+    r"cuda|gpu|mps|xpu|npu|hpu|cpu|device|accelerator|nccl|distributed|backend", re.IGNORECASE
+)
+_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+_LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Forced:
+    """An expression that asks for CUDA, or for where a file was saved, and in which way."""
+
+    node: ast.expr
+    kind: Kind
+
+
+def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+    """Yield what a file asks for on every machine, and no test in sight of it decides on."""
+    taken = _taken(tree)
+    for node in syntax.walk(tree):
+        kind = _kind(node, parents, taken)
+        if kind is not None and not _is_decided(node, parents):
+            assert isinstance(node, ast.expr)
+            yield Forced(node, kind)
+
+
+def _kind(node: ast.AST, parents: Parents, taken: dict[str, str]) -> Kind | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if _NAME.fullmatch(node.value):
+            return "name" if _is_device(node, parents) else None
+        return "backend" if node.value.lower() == "nccl" and _is_given(node, parents) else None
+    if isinstance(node, ast.Attribute) and _TENSOR.fullmatch(syntax.dotted(node)):
+        return "type"
+    if not isinstance(node, ast.Call):
+        return None
+    name = syntax.dotted(node.func)
+    first, dot, rest = name.partition(".")
+    name = taken.get(first, first) + dot + rest
+    if name.startswith("torch.cuda."):
+        fact = torchfacts.lookup(name)
+        return "call" if fact is not None and fact.kind == "cudaonly" else None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+        return "move"
+    if _LOAD.fullmatch(name) and len(node.args) < 2:
+        return None if {k.arg for k in node.keywords} & {"map_location", None} else "load"
+    return None
+
+
+def _taken(tree: ast.Module) -> dict[str, str]:
+    """Return what names of a file stand for, of torch."""
+    found: dict[str, str] = {}
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update((a.asname, a.name) for a in node.names if a.asname)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.update((a.asname or a.name, f"{node.module}.{a.name}") for a in node.names)
+    return {name: what for name, what in found.items() if what.partition(".")[0] == "torch"}
+
+
+def _is_device(node: ast.Constant, parents: Parents) -> bool:
+    """Tell whether a text is used as a device: by what takes it, or what it is called."""
+    parent = parents.get(node)
+    match parent:
+        case ast.keyword(arg=str(name)):
+            if name == "default":
+                call = parents.get(parent)
+                return isinstance(call, ast.Call) and any(map(_speaks, call.args))
+            return _DEVICE.search(name) is not None
+        case ast.Call(func=ast.Attribute(attr="to" | "device" | "set_default_device")):
+            return True
+        case ast.Call(func=ast.Name(id="device")):
+            return True
+        case ast.Assign(targets=targets):
+            home = parents.get(parent)
+            if isinstance(home, ast.ClassDef) and "Enum" in map(_last, home.bases):
+                return False  # one of several, by its name
+            return any(map(_speaks, targets))
+        case ast.AnnAssign(target=target):
+            return _speaks(target)
+        case ast.arguments():
+            given = syntax.defaults(parent).items()
+            return any(each is node and _DEVICE.search(name) for name, each in given)
+        case ast.Dict(keys=keys, values=values):
+            key = keys[values.index(node)] if node in values else None
+            return key is not None and _speaks(key)
+    return False
+
+
+def _last(base: ast.expr) -> str:
+    return syntax.dotted(base).rpartition(".")[2].replace("StrEnum", "Enum")
+
+
+def _speaks(node: ast.expr) -> bool:
+    return _DEVICE.search(ast.unparse(node)) is not None
+
+
+def _is_given(node: ast.Constant, parents: Parents) -> bool:
+    """Tell whether a text is handed to something, or kept: it is not compared."""
+    parent = parents.get(node)
+    if isinstance(parent, ast.keyword) and parent.arg == "choices":
+        return False
+    return isinstance(parent, (ast.Call, ast.keyword, ast.Assign, ast.AnnAssign, ast.arguments))
+
+
+def _is_decided(node: ast.AST, parents: Parents) -> bool:
+    """Tell whether some test decides about a place: around it, before it, or of its function."""
+    inner: ast.AST = node
+    outer = parents.get(node)
+    while outer is not None:
+        match outer:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                if inner is test or _TEST.search(ast.unparse(test)):
+                    return True
+            case ast.Assert() | ast.Compare() | ast.ExceptHandler():
+                return True
+            case ast.Try(body=body, handlers=[_, *_]) if inner in body:
+                return True  # a probe
+            case ast.BoolOp(values=values) if isinstance(node, ast.Call):
+                before = values[: next(i for i, each in enumerate(values) if each is inner)]
+                if any(_TEST.search(ast.unparse(each)) for each in before):
+                    return True
+            case ast.Dict(keys=keys, values=values) if inner in values:
+                if _names_cuda(keys[next(i for i, each in enumerate(values) if each is inner)]):
+                    return True
+            case ast.match_case():
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if any("is_available" in ast.unparse(each) for each in outer.decorator_list):
+                    return True
+        if isinstance(inner, ast.stmt) and any(map(_ends_without, _before(inner, outer))):
+            return True
+        inner, outer = outer, parents.get(outer)
+    return False
+
+
+def _names_cuda(key: ast.expr | None) -> bool:
+    """Tell whether the key of a table is the name of the device in its entry."""
+    text = key.value if isinstance(key, ast.Constant) else None
+    return isinstance(text, str) and text.lower().partition(":")[0] in ("cuda", "gpu")
+
+
+def _before(statement: ast.stmt, outer: ast.AST) -> list[ast.stmt]:
+    """Return the statements of a block that come before one of them."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(outer, field, None)
+        if isinstance(block, list) and statement in block:
+            return block[: block.index(statement)]
+    return []
+
+
+def _ends_without(statement: ast.stmt) -> bool:
+    """Tell whether nothing comes after a statement without CUDA, as far as its test says."""
+    if isinstance(statement, ast.Assert):
+        return "is_available" in ast.unparse(statement.test)
+    return (
+        isinstance(statement, ast.If)
+        and _TEST.search(ast.unparse(statement.test)) is not None
+        and demands.leaves(statement.body)
+    )
