@@ -11,7 +11,7 @@ from samedevice.places.events import Built
 from samedevice.places.graph import Location, Place
 from samedevice.places.models import nn
 from samedevice.places.objects import Class, External, Func, Instance, Scope
-from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Seq, Value
+from samedevice.places.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -30,6 +30,7 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
         return
     host = klass.family == "dataset"
     run.in_worker += host
+    built = klass.symbolic is not None
     if klass.symbolic is None:
         symbolic_instance(run, klass)
     instance = klass.symbolic
@@ -46,8 +47,16 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
             if klass.context is None:
                 klass.context = Instance("context")
             function = Func(method.node, method.scope, klass.context, klass)
+        run.graph.open = not (built and _called_by_python(method.node))
         functions.call_symbolic(run, function)
+        run.graph.open = True
     run.in_worker -= host
+
+
+def _called_by_python(node: FunctionNode) -> bool:
+    """Tell whether Python itself calls a method of an object, with nothing else (`__bool__`)."""
+    named = name(node)
+    return len(node.args.args) == 1 and named.startswith("__") and named.endswith("__")
 
 
 def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
