@@ -12,6 +12,7 @@ from samedevice.places.evidence import Evidence
 from samedevice.places.graph import Cause, Location, Place, PlaceVar
 from samedevice.places.objects import Class, Scope
 from samedevice.places.reach import ON_DEVICE
+from samedevice.places.sites import LeftOut
 from samedevice.places.values import Const
 
 if TYPE_CHECKING:
@@ -34,20 +35,20 @@ class Answers:
         """Tell whether a value is on the host but enters an operation on the device."""
         return node is not None and node.find() in self.graph.clashing
 
-    def call_without(self, given: Const) -> tuple[Location, str] | None:
+    def left_out(self, given: Const) -> LeftOut | None:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)
 
-    def left_to_cpu(self) -> Iterator[tuple[Location, str]]:
+    def left_to_cpu(self) -> Iterator[LeftOut]:
         """Yield the calls that leave a device to its default, which is the CPU, and the parameter.
 
         Only of programs that use no other device: there the CPU stands for the device.
         """
-        for given, call in self.interpreter.left_out.items():
+        for given, left in self.interpreter.left_out.items():
             used = self.interpreter.consumed.get(given.spot.node) if given.spot else None
             if used is not None and used.node.find().place is Place.CENTRAL:
                 if str(given.value).startswith("cpu"):
-                    yield call
+                    yield left
 
     def is_default(self, device: ast.AST) -> bool:
         """Tell whether a text that names a device is what a parameter is that a call leaves out."""

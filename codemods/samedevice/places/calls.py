@@ -117,11 +117,12 @@ def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
 def unknown_layer(
     run: Interpreter, func: ast.Attribute, args: list[Arg], spot: Location, scope: Scope
 ) -> Value | None:
-    """Return what `self.layer(x)` gives, a layer that a module got from code not known here."""
-    owner = scope.names.get(func.value.id) if isinstance(func.value, ast.Name) else None
-    if not isinstance(owner, Instance) or owner.family != "module" or owner.node is None:
-        return None
-    if owner.attrs.get(func.attr) is not UNKNOWN:
+    """Return what `self.layer(x)` gives, a layer that a module got from code not known here.
+
+    A part of such a layer (`self.body.layer(x)`) is where the module is, too.
+    """
+    owner = _holder(func, scope)
+    if owner is None or owner.node is None:
         return None
     operands = [(v, where) for v, where in args if isinstance(v, Tensor)]
     if not operands:
@@ -131,6 +132,21 @@ def unknown_layer(
     owner.stateful = True
     layer = Tensor(owner.node)
     return run.operate([(layer, Location(spot.path, func)), *operands], spot, False)
+
+
+def _holder(func: ast.Attribute, scope: Scope) -> Instance | None:
+    """Return the module that holds something unknown by which an attribute is reached."""
+    names = [func.attr]
+    inner = func.value
+    while isinstance(inner, ast.Attribute):
+        names.append(inner.attr)
+        inner = inner.value
+    held = scope.names.get(inner.id) if isinstance(inner, ast.Name) else None
+    while names and isinstance(held, Instance) and held.family == "module":
+        owner, held = held, held.attrs.get(names.pop())
+        if held is UNKNOWN:
+            return owner
+    return None
 
 
 def apply(
@@ -203,6 +219,8 @@ def call_object(
 ) -> Value:
     """Call an instance: a module's `forward`, or `__call__`."""
     if callee.family == "module":
+        if callee.cls is None and callee.fact is None and not nn.computes(args, kwargs):
+            return UNKNOWN  # a part of a library's module, or a method: it saves or merges
         for whole in callee.wholes():
             whole.used = True  # using a part is using the whole
         if callee.cls is not None:

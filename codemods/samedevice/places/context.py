@@ -12,7 +12,7 @@ from samedevice.places.graph import Graph, Location, PlaceVar
 from samedevice.places.lattice import Lattice
 from samedevice.places.lines import Lines
 from samedevice.places.objects import Class, Func, Instance, Scope
-from samedevice.places.sites import Site
+from samedevice.places.sites import LeftOut, Site
 from samedevice.places.summaries import Record
 from samedevice.places.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.project import Project
@@ -67,7 +67,7 @@ class Context:
     named_literals: set[ast.AST] = field(default_factory=set, init=False)
     stored_literals: set[ast.AST] = field(default_factory=set, init=False)
     #: Constants that stand for an argument: the call that left it out, and the parameter.
-    left_out: dict[Const, tuple[Location, str]] = field(default_factory=dict, init=False)
+    left_out: dict[Const, LeftOut] = field(default_factory=dict, init=False)
     #: Where the user's choice of a device is known.
     offers: list[Location] = field(default_factory=list, init=False)
     #: Modules that go to the CPU and back.

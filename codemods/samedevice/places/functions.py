@@ -13,6 +13,7 @@ from samedevice.places.environment import Exits, State
 from samedevice.places.events import DefaultMade
 from samedevice.places.graph import Location, Place, PlaceVar
 from samedevice.places.objects import Class, Func, Instance, Scope
+from samedevice.places.sites import LeftOut
 from samedevice.places.summaries import (
     Given,
     Record,
@@ -315,7 +316,7 @@ def default_value(
         run.record(DefaultMade(spot, value.node, scope, name, call=scope.call))
     if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
         if scope.call is not None and isinstance(scope.call.node, ast.Call):
-            run.left_out[value] = scope.call, name
+            run.left_out[value] = LeftOut(scope.call, name, run.symbolic > 0)
     return value
 
 

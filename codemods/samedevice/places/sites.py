@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from samedevice.places.environment import Path
 from samedevice.places.graph import Cause, Location, PlaceVar
@@ -62,6 +62,14 @@ class Group(Generic[Event]):
 
 #: One place in the code where something of any kind happens.
 SiteGroup = Group[Site]
+
+
+class LeftOut(NamedTuple):
+    """A call that leaves an argument out, and its parameter. `uncalled`: nobody is known to run that call."""
+
+    call: Location
+    parameter: str
+    uncalled: bool = False
 
 
 def perhaps_number(node: PlaceVar) -> bool:

@@ -168,7 +168,7 @@ class Solution(Answers):
             for site in group.sites
             if site.node is not None
             and isinstance(site.device[0], Const)
-            and self.call_without(site.device[0]) is not None
+            and self.left_out(site.device[0]) is not None
         }
 
     def serves_host(self, node: PlaceVar) -> bool:

@@ -23,8 +23,8 @@ from samedevice.finding import Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
 from samedevice.places.events import Built, Creation, GivenDevice
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import Site
+from samedevice.places.graph import Place
+from samedevice.places.sites import LeftOut, Site
 from samedevice.places.values import Arg, Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 from samedevice.rules._shown import shown
@@ -45,18 +45,29 @@ def find(solution: Solution) -> Iterator[Finding]:
                     continue
                 if not str(given[0].value or "cpu").startswith("cpu"):
                     continue  # a default that names an accelerator is the function's own fault
-                call = solution.call_without(given[0])
-                if call is None or call[0].node in done or _moves_along(solution, site):
+                left = solution.left_out(given[0])
+                if left is None or left.call.node in done or _moves_along(solution, site):
                     continue
-                done.add(call[0].node)
-                yield shown(solution, _report(solution, *call), [site.node])
-    for spot, parameter in solution.left_to_cpu():
-        if spot.node not in done:
-            done.add(spot.node)
-            yield shown(solution, _report(solution, spot, parameter), [])
+                if given[0].value is not None and _for_the_cpu(solution, left):
+                    continue
+                done.add(left.call.node)
+                yield shown(solution, _report(solution, left), [site.node])
+    for left in solution.left_to_cpu():
+        if left.call.node not in done and not _for_the_cpu(solution, left):
+            done.add(left.call.node)
+            yield shown(solution, _report(solution, left), [])
 
 
-def _report(solution: Solution, spot: Location, parameter: str) -> Finding:
+def _for_the_cpu(solution: Solution, left: LeftOut) -> bool:
+    """Tell whether a default that names the CPU is meant: in a test that uses no device.
+
+    What nobody calls may be called for it, too.
+    """
+    return left.uncalled or left.call.path in solution.policy.tests_on_cpu
+
+
+def _report(solution: Solution, left: LeftOut) -> Finding:
+    spot, parameter, _ = left
     name = device_names(solution).name_at(spot)
     repair: Fix | None = None
     if name is not None:

@@ -144,7 +144,7 @@ def _forgetful(solution: Solution) -> set[Instance]:
             given = site.device
             if given is None or not isinstance(given[0], Const):
                 continue
-            if solution.call_without(given[0]) is not None:
+            if solution.left_out(given[0]) is not None:
                 found.add(site.module.wholes()[-1])
     return found
 

@@ -18,7 +18,7 @@ from samedevice.places.events import Built
 from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind, model, operations
 from samedevice.places.objects import Instance, Scope
-from samedevice.places.values import NONE, UNKNOWN, Arg, Dict, Seq, Tensor, Value
+from samedevice.places.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
 #: Modules that are what they are given.
@@ -46,7 +46,6 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             wrapped.cls = inner.cls
             wrapped.attrs.update(inner.attrs)
             inner.parts.append(wrapped)
-            inner.used = True
             return wrapped
         return inner
     made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
@@ -127,6 +126,11 @@ def _holds_unknown(value: Value) -> bool:
     if isinstance(value, (Seq, Dict)):
         return any(member is UNKNOWN for member in value.members())
     return value is UNKNOWN
+
+
+def computes(args: list[Arg], kwargs: dict[str, Arg]) -> bool:
+    """Tell whether a library's method is given more than settings: something to compute with."""
+    return not all(isinstance(value, (Const, Scalar)) for value, _ in (*args, *kwargs.values()))
 
 
 def call_module(

@@ -10,6 +10,7 @@ from samedevice.places.events import GivenDevice, Optimizes
 from samedevice.places.models import Call, kind, methods, model, module_methods
 from samedevice.places.models.stdlib import copied
 from samedevice.places.objects import Func, Instance
+from samedevice.places.sites import LeftOut
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -72,7 +73,7 @@ def updated_norms(run: Interpreter, call: Call) -> Value:
         node, left_out = run.graph.node(call.spot), Const(None, call.spot)
         node.is_tensor = True
         run.graph.meet(given[0].node, given[1], node, call.spot, call.spot, run.function())
-        run.left_out[left_out] = call.spot, "device"
+        run.left_out[left_out] = LeftOut(call.spot, "device")
         run.record(
             GivenDevice(call.spot, node, call.scope, "update_bn", device=(left_out, call.spot))
         )
