@@ -65,7 +65,7 @@ SiteGroup = Group[Site]
 
 
 class LeftOut(NamedTuple):
-    """A call that leaves an argument out, and its parameter. `uncalled`: nobody is known to run that call."""
+    """A call that leaves an argument out, and its parameter; `uncalled` if nobody runs it."""
 
     call: Location
     parameter: str
