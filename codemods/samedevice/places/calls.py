@@ -219,9 +219,7 @@ def call_object(
 ) -> Value:
     """Call an instance: a module's `forward`, or `__call__`."""
     if callee.family == "module":
-        if callee.cls is None and callee.fact is None and not nn.computes(args, kwargs):
-            return UNKNOWN  # a part of a library's module, or a method: it saves or merges
-        for whole in callee.wholes():
+        for whole in callee.wholes() if nn.computes(callee, args, kwargs) else ():
             whole.used = True  # using a part is using the whole
         if callee.cls is not None:
             forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")

@@ -67,8 +67,6 @@ def module_method(
     if owner.cls is None or owner.fact is not None and owner.fact.state:
         # Another method of a library's model (`generate`, `encode`): it computes like a call,
         # and so does a part of one that a class of the project is made of.
-        if not nn.computes(args, kwargs):
-            return UNKNOWN  # it saves or merges
         return nn.call_module(run, owner, args, kwargs, spot, scope)
     return UNKNOWN
 

@@ -128,9 +128,15 @@ def _holds_unknown(value: Value) -> bool:
     return value is UNKNOWN
 
 
-def computes(args: list[Arg], kwargs: dict[str, Arg]) -> bool:
-    """Tell whether a library's method is given more than settings: something to compute with."""
-    return not all(isinstance(value, (Const, Scalar)) for value, _ in (*args, *kwargs.values()))
+def computes(callee: Instance, args: list[Arg], kwargs: dict[str, Arg]) -> bool:
+    """Tell whether a module computes when it is called.
+
+    What is reached in a library's module may be a method, which saves or merges it: not with
+    settings only.
+    """
+    given = [value for value, _ in (*args, *kwargs.values())]
+    known = callee.cls is not None or callee.fact is not None
+    return known or not all(isinstance(value, (Const, Scalar)) for value in given)
 
 
 def call_module(
@@ -142,7 +148,7 @@ def call_module(
     scope: Scope,
 ) -> Value:
     """Call a module of a library: its parameters and its inputs must agree."""
-    callee.used = True
+    callee.used = callee.used or computes(callee, args, kwargs)
     name = callee.fact.out if callee.fact is not None else ""
     operands: list[tuple[Tensor, Location]] = []
     forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
