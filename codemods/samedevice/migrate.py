@@ -208,8 +208,8 @@ def _too_early(
 
 
 def _staying(outcome: Outcome, groups: Groups) -> Iterator[Finding]:
-    """Yield what is wrong and stays so, at its place in the original files."""
-    for left in filter(is_wrong, outcome.remaining):
+    """Yield what is wrong and stays so, and what is left alone, at its original place."""
+    for left in outcome.remaining:
         place = outcome.before(left)
         if left.fix is None or key(left) in outcome.refused or groups.reason(place) is not None:
             yield place

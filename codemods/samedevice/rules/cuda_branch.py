@@ -189,7 +189,8 @@ class _Branches:
     ) -> list[tuple[ast.stmt, list[Edit]]]:
         """Return the statements that only move, at the start or the end, and how they get out.
 
-        There are none if others that move have to stay: all of them leave a branch, or none.
+        There are none if others that move have to stay: all of them leave a branch, or none. So it
+        is where they move what the branch makes, or what the other one does.
         """
         parent = self.solution.programs.parents(path).get(node)
         if isinstance(parent, ast.If) and parent.orelse == [node]:
@@ -201,6 +202,9 @@ class _Branches:
         last = len(only) - next(i for i, moving in enumerate(reversed(only)) if not moving)
         if any(map(_count_cuda, taken[first:last])):
             return []
+        made = _bound([*taken[first:last], *node.orelse])
+        if made & _read(taken[last:]):
+            return []  # what one of the branches makes is moved there
         freed: list[tuple[ast.stmt, list[Edit]]] = []
         for index, statement in enumerate(taken):
             if index < first or index >= last:
@@ -379,6 +383,18 @@ def _is_move(call: ast.Call) -> bool:
         and len(call.args) < 2
         and all(k.arg in ("non_blocking", "device") for k in call.keywords)
     )
+
+
+def _bound(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that some statements bind."""
+    nodes = (n for part in body for n in ast.walk(part) if isinstance(n, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+
+
+def _read(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that some statements read."""
+    nodes = (n for part in body for n in ast.walk(part) if isinstance(n, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Load)}
 
 
 def _count_cuda(statement: ast.AST) -> int:

@@ -405,6 +405,8 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     statement = solution.statement_of(group.spot)
     if statement is not None and _moved_on(solution, group.spot):
         repair = Fix((edit(solution, Location(group.spot.path, statement), "delete"),))
+    elif _is_there(solution, group):
+        repair = Fix((edit(solution, group.spot, "unwrap"),))
     elif name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
@@ -412,6 +414,21 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=_RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME,
     )  # fmt: skip
+
+
+def _is_there(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether `torch.ones_like(x)` is moved, and is where `x` is: on the device."""
+    match group.spot.node:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=func, args=[ast.Name(), *_]) as made)):
+            if any(keyword.arg in (None, "device") for keyword in made.keywords):
+                return False
+            return syntax.dotted(func).endswith("_like") and all(
+                isinstance(site, TensorMoved)
+                and site.tensor is not None
+                and solution.on_device(site.tensor.node)
+                for site in group.sites
+            )
+    return False
 
 
 def _moved_on(solution: Solution, spot: Location) -> bool:

@@ -11,6 +11,7 @@ from functools import cached_property
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding
 from samedevice.places import demands
+from samedevice.places.forced import forced
 from samedevice.places.programs import Programs, is_main
 from samedevice.project import Project
 from samedevice.verify.course import Class, Code, Course, defaults
@@ -20,6 +21,9 @@ _NEEDING = frozenset(("cuda-only-api", "hard-coded-device", "processes-tied-to-c
 _SERVING = _NEEDING | frozenset(("amp-tied-to-cuda", "cuda-branch", "load-without-map-location"))
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
 _COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
+#: What is told of lines that nothing could be said about, and what of them raises for certain.
+_LEFT = "cuda-not-judged"
+_RAISING = frozenset(("backend", "call", "move", "type"))
 _STAYS = "is not repaired, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
@@ -44,7 +48,7 @@ def half_done(
     programs = Programs(project, None)
     lines: dict[str, set[int]] = {}
     for finding in left:
-        if finding.rule in _NEEDING:
+        if finding.rule in _NEEDING and finding.level != "note" or _is_forced(programs, finding):
             lines.setdefault(finding.path, set()).add(finding.span.line)
     built = frozenset(_built_for_cuda(project))
     for program in sorted({programs.of(path) for path in serving}, key=min):
@@ -58,6 +62,20 @@ def half_done(
                 reason = needs.around(path, finding.span.line)
                 if reason:
                     yield [finding], reason
+
+
+def _is_forced(programs: Programs, finding: Finding) -> bool:
+    """Tell whether a line that is left alone raises without CUDA, by its text alone."""
+    if finding.rule != _LEFT:
+        return False
+    tree, parents = programs.tree(finding.path), programs.parents(finding.path)
+    return any(
+        asked.kind in _RAISING
+        or asked.kind == "name"  # and no default, nor an entry of a table
+        and isinstance(parents.get(asked.node), (ast.Call, ast.Assign))
+        for asked in forced(tree, parents)
+        if asked.node.lineno == finding.span.line
+    )
 
 
 class _Needs:
