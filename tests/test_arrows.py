@@ -63,17 +63,8 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "matching": set(),
     "lines": {"finding", "matching"},
-    "glance": {
-        "check",
-        "config",
-        "finding",
-        "lines",
-        "places",
-        "project",
-        "rules",
-        "source",
-        "syntax",
-    },  # fmt: skip
+    "touched": {"lines", "source", "syntax"},
+    "glance": {"check", "config", "finding", "lines", "places", "project", "rules", "touched"},
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
     "rewrite": {"erase", "finding", "notebook", "rules", "source", "syntax"},
     "verify": {

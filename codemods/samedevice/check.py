@@ -35,7 +35,7 @@ _WORTHWHILE = 25_000
 class Seen:
     """What was found in a program, from which texts, and what its parts say of each other.
 
-    The last is known of what was inferred as a whole in this process only.
+    The last is known of what was inferred in this process only.
     """
 
     sources: dict[str, Source]
@@ -104,8 +104,7 @@ class Memory:
         beside: Told | None,
     ) -> None:
         """Remember what an inference tells of a program."""
-        rest = naming.rest(solution) if project is self._whole else None
-        self.learn(project, program, found, rest)
+        self.learn(project, program, found, naming.rest(solution))
 
     def learn(
         self,

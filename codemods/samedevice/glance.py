@@ -2,200 +2,237 @@
 
 A user who types wants an answer at once, and an edit of one definition changes what is found
 there; what it changes elsewhere may take the whole program to see. So only what has changed is
-judged here, by all the code that calls it. It is right nearly always; `check` has the last word.
+judged here, by all the code that calls it. The same units of the text before are judged, too: where
+they found what the whole found, and say of all other code what they said then, what the whole found
+elsewhere holds. Otherwise it does nearly always, and `check` has the last word.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
-from . import lines, places, syntax
+from . import lines, places
 from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, select
 from .config import Config
 from .finding import Finding
-from .lines import Lines
-from .places.focus import PartialAnalysis, Target
+from .places.focus import PartialAnalysis, ProgramSummary, Target
+from .places.observed import Before, Observed, observed
 from .project import Project
-from .source import Source
+from .touched import Change
 
-_WORD = re.compile(r"[^\W\d]\w*")
+#: A comment with this word may leave findings alone; one that does not is told of by a whole check.
+_SUPPRESSION = "samedevice"
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What is wrong, judged where the texts have changed; the fixes of what moved are left out.
+
+    `is_whole`: nothing was seen that would make a whole check say anything else.
+    """
+
+    findings: list[Finding]
+    is_whole: bool
+
+
+class Glances:
+    """What glances at the same units look at once only: these as the whole has seen them."""
+
+    def __init__(self) -> None:
+        self._before: tuple[Seen, object, _Judged] | None = None
+        self._part: tuple[frozenset[str], Project] | None = None
+
+    def part(self, project: Project, program: frozenset[str]) -> Project:
+        """Return the project that a program is judged in: of a large one, a part."""
+        if not project.is_large():
+            return project
+        sources = [project.sources[path] for path in project.ordered(program)]
+        known = self._part
+        if known is not None and known[0] == program and known[1].asks == project.asks:
+            part = known[1].replaced(sources)
+        else:
+            part = project.like(sources)
+        self._part = program, part
+        return part
+
+    def before(self, seen: Seen, asked: object, judge: Callable[[], _Judged]) -> _Judged:
+        """Return what is judged of units in texts of which the whole was seen."""
+        known = self._before
+        if known is None or known[0] is not seen or known[1] != asked:
+            known = self._before = seen, asked, judge()
+        return known[2]
 
 
 def glance(
-    project: Project, config: Config, memory: Memory, step: Step = lambda files: None
-) -> list[Finding] | None:
+    project: Project,
+    config: Config,
+    memory: Memory,
+    glances: Glances,
+    step: Step = lambda files: None,
+) -> Glance | None:
     """Return what is wrong in `project`, judged only where it differs from what `memory` has seen.
 
-    None where that is nothing, or where to judge it would take as long as `check` does. The fixes
-    of findings that moved are left out.
+    None where that is nothing, or where to judge it would take as long as `check` does.
     """
-    if not memory.is_about(project, config) or project.is_large():
+    if not memory.is_about(project, config):
         return None
+    memory.tell_imports(project)
     findings: list[Finding] = []
-    differs = False
+    differs, is_whole = False, True
     with no_collection():
         for program in dict.fromkeys(project.programs[path] for path in project.about_torch):
             seen = memory.seen(program)
             if seen is None:
                 return None
-            found = _judged(project, config, program, seen, step)
-            if found is None:
+            changed = [
+                path
+                for path in program
+                if project.sources[path] is not seen.sources[path]
+                and project.sources[path].text != seen.sources[path].text
+            ]
+            if not changed:
+                findings += seen.findings
+                continue
+            if seen.rest is None or any(project.tree(path) is None for path in changed):
                 return None
-            differs = differs or found is not seen.findings
-            findings += found
+            part = glances.part(project, program)
+            look = _Look(part, config, program, seen, seen.rest, changed, step)
+            if look.is_large():
+                return None
+            differs = True
+            now, elsewhere = look.now(), look.elsewhere()
+            is_whole = is_whole and look.is_whole(now, elsewhere, glances)
+            findings += now.touched + elsewhere
     if not differs:
         return None
-    return in_reading_order(findings)
-
-
-def _judged(
-    project: Project, config: Config, program: frozenset[str], seen: Seen, step: Step
-) -> list[Finding] | None:
-    changes: dict[str, _Change] = {}
-    for path in program:
-        old, new = seen.sources[path], project.sources[path]
-        if new is not old and new.text != old.text:
-            if project.tree(path) is None:
-                return None
-            changes[path] = _Change.between(old, new)
-    if not changes:
-        return seen.findings
-    if seen.rest is None:
-        return None
-    units: set[Target] = set()
-    for path, change in changes.items():
-        for name in change.names:
-            units |= {(path, name)} | seen.rest.callers.get((path, name), frozenset())
-    work = seen.rest.work
-    if 2 * sum(work.get(unit, 0) for unit in units) > sum(work.values()):
-        return None
-    solution = places.infer(project, program, step, PartialAnalysis(frozenset(units), seen.rest))
-    found = [one for one in judged(solution, select(config), config) if _touched(one, changes)]
-    solution.release()
-    tables = {path: change.lines for path, change in changes.items()}
-    kept = lines.moved(seen.findings, tables)
-    return found + [one for one in kept if not _touched(one, changes)]
-
-
-def _touched(finding: Finding, changes: Mapping[str, _Change]) -> bool:
-    """Tell whether a finding, at its place in the text of now, is in what an edit touches."""
-    change, line = changes.get(finding.path), finding.span.line
-    return change is not None and any(first <= line <= last for first, last in change.ranges)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A statement at the top level of a file; `name` is that of a definition."""
-
-    node: ast.stmt
-    name: str
-    text: str
-    first: int
-    last: int
-
-    @property
-    def imports(self) -> bool:
-        """Whether it is an import."""
-        return isinstance(self.node, (ast.Import, ast.ImportFrom))
-
-    def names(self, *, read: bool) -> set[str]:
-        """Return the names that it binds and, with `read`, those that it reads."""
-        if self.name:
-            return {self.name}
-        found: set[str] = set()
-        for node in syntax.walk(self.node):
-            if isinstance(node, ast.Name) and (read or isinstance(node.ctx, ast.Store)):
-                found.add(node.id)
-            elif isinstance(node, ast.alias):
-                found.add((node.asname or node.name).partition(".")[0])
-        return found
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """All names that stand in it, and other words."""
-        return frozenset(_WORD.findall(self.text))
+    return Glance(in_reading_order(findings), is_whole)
 
 
 @dataclass(frozen=True)
-class _Change:
-    """What an edit of a file touches, and where the lines are that it had.
+class _Judged:
+    """What some units find in code that an edit touches, and elsewhere; what else they say of that.
 
-    `names` are those of definitions, with "" for the statements beside them, and `ranges` the lines
-    of all these.
+    Elsewhere is where it was before the edit.
     """
 
-    names: frozenset[str]
-    ranges: tuple[tuple[int, int], ...]
-    lines: Lines
+    touched: list[Finding]
+    elsewhere: list[Finding]
+    observed: Observed
 
-    @classmethod
-    def between(cls, old: Source, new: Source) -> _Change:
-        """Compare two texts of a file.
 
-        Touched is what differs, and what mentions a name that a statement which differs binds or
-        may change. That of a definition which differs counts in statements only: who calls it is
-        known.
-        """
-        before, after = _parts(old), _parts(new)
-        gone, come = _without(before, after), _without(after, before)
-        bound = {
-            name
-            for part in (*before, *after)
-            if not part.imports
-            for name in part.names(read=False)
+class _Look:
+    """A look at the units of a program that changed texts make anew, and at their callers."""
+
+    def __init__(
+        self, project: Project, config: Config, program: frozenset[str], seen: Seen,
+        rest: ProgramSummary, changed: Iterable[str], step: Step,
+    ) -> None:  # fmt: skip
+        self._project, self._config, self._program = project, config, program
+        self._seen, self._rest, self._step = seen, rest, step
+        self._changes = {
+            path: Change.between(seen.sources[path], project.sources[path]) for path in changed
         }
-        differ = {part.name for part in gone} & {part.name for part in come}
-        affected: set[str] = set()
-        for part in (*gone, *come):
-            if not part.name or part.name not in differ:
-                names = part.names(read=True)
-                affected |= names if part.imports else names & bound
-        touched = dict.fromkeys(come)
-        while True:
-            more = [
-                part
-                for part in after
-                if (names := affected if part.name else affected | differ)
-                and part not in touched
-                and not names.isdisjoint(part.words)
-            ]
-            if not more:
-                break
-            touched |= dict.fromkeys(more)
-            affected = affected.union(*(part.names(read=False) for part in more if not part.name))
-        ranges = tuple((part.first, part.last) for part in touched)
-        touched_names = frozenset(part.name for part in (*gone, *touched))
-        return cls(touched_names, ranges, lines.kept(old.text, new.text))
+        self._units: set[Target] = set()
+        for path, change in self._changes.items():
+            for name in change.names:
+                self._units |= {(path, name)} | rest.callers.get((path, name), frozenset())
+
+    def is_large(self) -> bool:
+        """Tell whether these units are most of what the program does."""
+        work = self._rest.work
+        return 2 * sum(work.get(unit, 0) for unit in self._units) > sum(work.values())
+
+    def now(self) -> _Judged:
+        """Judge the units in the texts of now."""
+        changes = self._changes
+
+        def before(path: str, line: int) -> int | None:
+            change = changes.get(path)
+            if change is None:
+                return line
+            return None if _is_in(change.ranges, line) else change.lines_before.get(line, -line)
+
+        return self._judged(self._project, before)
+
+    def is_whole(self, now: _Judged, elsewhere: list[Finding], glances: Glances) -> bool:
+        """Tell whether nothing is seen that makes what is `elsewhere` another, or that is lost."""
+        changes, seen = self._changes, self._seen
+        if not all(change.in_bodies for change in changes.values()) or any(
+            _SUPPRESSION in text
+            for path, change in changes.items()
+            for text in (
+                *_texts(seen.sources[path].text, change.ranges_before),
+                *_texts(self._project.sources[path].text, change.ranges),
+            )
+        ):
+            return False
+        were = [one for one in seen.findings if not self._was_in(one)]
+        if _origins(were) != _origins(elsewhere):
+            return False
+
+        def before(path: str, line: int) -> int | None:
+            change = changes.get(path)
+            return None if change is not None and _is_in(change.ranges_before, line) else line
+
+        def judge() -> _Judged:
+            project = self._project.replaced(
+                [seen.sources.get(path, text) for path, text in self._project.sources.items()]
+            )
+            return self._judged(project, before)
+
+        ranges = {path: change.ranges_before for path, change in changes.items()}
+        then = glances.before(seen, (self._units, ranges), judge)
+        return (
+            _told(then.touched) == _told(filter(self._was_in, seen.findings))
+            and _told(then.elsewhere) == _told(now.elsewhere)
+            and then.observed == now.observed
+        )
+
+    def elsewhere(self) -> list[Finding]:
+        """Return what was found in code that no edit touches, where it is now."""
+        tables = {path: change.lines for path, change in self._changes.items()}
+        found = (one for one in self._seen.findings if not self._was_in(one))
+        return list(lines.moved(found, tables))
+
+    def _was_in(self, finding: Finding) -> bool:
+        """Tell whether something was found in what an edit touches."""
+        change = self._changes.get(finding.path)
+        return change is not None and _is_in(change.ranges_before, finding.span.line)
+
+    def _judged(self, project: Project, before: Before) -> _Judged:
+        focus = PartialAnalysis(frozenset(self._units), self._rest)
+        solution = places.infer(project, self._program, self._step, focus)
+        found = list(judged(solution, select(self._config), self._config))
+        seen = observed(solution, before)
+        solution.release()
+        touched = [one for one in found if before(one.path, one.span.line) is None]
+        back = {
+            path: change.lines_before if project is self._project else {}
+            for path, change in self._changes.items()
+        }
+        tables = {path: table for path, table in back.items() if table}
+        others = [one for one in found if before(one.path, one.span.line) is not None]
+        return _Judged(touched, list(lines.moved(others, tables)), seen)
 
 
-def _without(parts: list[_Part], others: list[_Part]) -> list[_Part]:
-    """Return the parts whose text is not among the others."""
-    left = Counter(part.text for part in others)
-    left.subtract(part.text for part in parts)
-    found = []
-    for part in parts:
-        if left[part.text] < 0:
-            left[part.text] += 1
-            found.append(part)
-    return found
+def _is_in(ranges: Iterable[tuple[int, int]], line: int) -> bool:
+    return any(first <= line <= last for first, last in ranges)
 
 
-def _parts(source: Source) -> list[_Part]:
-    """Return the statements of a file, each with the comments above it."""
-    text = source.text.split("\n")
-    found: list[_Part] = []
-    end = 0
-    for node in source.tree.body:
-        name = ""
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            name = node.name
-        last = node.end_lineno or node.lineno
-        code = "\n".join(text[end:last]).lstrip("\n")
-        found.append(_Part(node, name, code, end + 1, last))
-        end = last
-    return found
+def _texts(text: str, ranges: Iterable[tuple[int, int]]) -> list[str]:
+    """Return some lines of a text."""
+    split = text.split("\n")
+    return ["\n".join(split[first - 1 : last]) for first, last in ranges]
+
+
+def _origins(findings: Iterable[Finding]) -> list[int]:
+    return [len(one.origins) for one in findings]
+
+
+def _told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
+    """Return what people are told of findings."""
+    return sorted(
+        (one.path, one.span, one.rule, one.message, one.origins, one.unfixed, one.level)
+        for one in findings
+    )

@@ -52,6 +52,9 @@ def moved(
     are, to tell that there are some.
     """
     for finding in findings:
+        if not tables.keys() & {finding.path, *(origin.path for origin in finding.origins)}:
+            yield finding
+            continue
         span = place(finding.path, finding.span, tables)
         if span is None:
             continue

@@ -52,6 +52,8 @@ class Looked:
     def __init__(self, texts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.sources = {path: source.from_text(text, path) for path, text in texts.items()}
         self.memory = Memory()
+        self.glances = glance.Glances()
+        self.is_whole = False
         self.config = Config()
         self.units: list[frozenset[Target]] = []
         infer = places.infer
@@ -78,7 +80,9 @@ class Looked:
         return self.glance()
 
     def glance(self) -> list[Finding] | None:
-        return glance.glance(self.project(), self.config, self.memory)
+        found = glance.glance(self.project(), self.config, self.memory, self.glances)
+        self.is_whole = found is not None and found.is_whole
+        return found.findings if found is not None else None
 
 
 def told(findings: list[Finding] | None) -> list[tuple[object, ...]]:
@@ -94,9 +98,64 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
 
 def test_only_the_definition_that_changed_is_judged(looked: Looked) -> None:
     found = looked.edit("library.py", "x + torch.zeros(x.size(0))", "x.exp()\n")
-    assert looked.units == [{("library.py", "alone")}]
+    assert set(looked.units) == {frozenset({("library.py", "alone")})}
     assert told(found) == told(looked.check())
     assert sum(one.path == "library.py" for one in found or ()) == 2
+
+
+def test_an_edit_that_changes_nothing_elsewhere_is_judged_as_the_whole(looked: Looked) -> None:
+    looked.edit("library.py", "x + torch.zeros(x.size(0))", "x + 1\n")
+    assert looked.is_whole and len(looked.units) == 2  # before the edit, too
+    found = looked.edit("library.py", "x + 1\n", "x + torch.zeros(2)\n")
+    assert looked.is_whole and len(looked.units) == 3  # what was there before is known
+    assert told(found) == told(looked.check())
+
+
+HELPED = """\
+import torch
+
+
+def helper(x):
+    return x + torch.ones(3)
+
+
+def one(x):
+    return helper(x.cpu())
+
+
+def two(x):
+    return x * torch.eye(3)
+
+
+def main():
+    x = torch.rand(3).cuda()
+    for _ in range(3):
+        x = two(x) @ x + two(x).exp()
+    print(two(x), x + torch.ones(3).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("x.cpu()", "x.cuda()"),  # another caller of the helper hands it something else
+        ("return helper(x.cpu())", "return x"),  # one caller less
+        ("return helper(x.cpu())", "torch.set_default_device('cuda')"),
+        ("(x.cpu())", "(x.cpu())  # samedevice: ignore[dropped-move]"),
+        ("return helper(x.cpu())", "global y; y = x"),
+        ("def one(x)", "def one(x, y=0)"),  # its callers may say more
+    ],
+)
+def test_an_edit_that_may_change_something_elsewhere_waits_for_the_whole(
+    looked: Looked, old: str, new: str
+) -> None:
+    looked.sources["library.py"] = source.from_text(HELPED, "library.py")
+    looked.sources["program.py"] = source.from_text("import torch, library\n", "program.py")
+    looked.check()
+    looked.edit("library.py", "two(x).exp()", "two(x).sin()")
+    looked.check()
+    assert looked.edit("library.py", old, new) is not None
+    assert not looked.is_whole
 
 
 def test_what_is_found_elsewhere_moves_along(looked: Looked) -> None:
@@ -113,7 +172,7 @@ def test_who_calls_it_is_evaluated_too(looked: Looked) -> None:
     looked.sources["program.py"] = source.from_text(PROGRAM + calls, "program.py")
     looked.check()
     found = looked.edit("library.py", "torch.ones(x.size(0))", "torch.full((3,), 2.0)")
-    assert looked.units == [{("library.py", "mask"), ("program.py", "")}]
+    assert set(looked.units) == {frozenset({("library.py", "mask"), ("program.py", "")})}
     assert told(found) == told(looked.check())
     (one,) = (one for one in found or () if "full" in one.message)
     assert one.rule == "tensor-not-on-input-device"
@@ -168,12 +227,12 @@ def test_a_glance_leaves_no_garbage(looked: Looked) -> None:
 def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> None:
     """Where nearly all is: the findings of the file that is typed into, with all that is told."""
     random_ = random.Random(11)
-    glances = right = 0
+    glances = right = wholes = 0
     for before in sorted(FIXTURES.glob("projects/*/before")):
         sources = {
             path.as_posix(): source.read(path.as_posix()) for path in sorted(before.rglob("*.py"))
         }
-        memory, config = Memory(), Config()
+        memory, config, known = Memory(), Config(), glance.Glances()
         check.check(Project(sources.values()), config, memory=memory)
         for _ in range(40):
             path = random_.choice([*sources])
@@ -183,13 +242,17 @@ def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> No
             if project.tree(path) is None:
                 sources[path] = old
                 continue
-            found = glance.glance(project, config, memory)
+            found = glance.glance(project, config, memory, known)
             whole = check.check(Project(sources.values()), config, memory=memory)
             if found is not None:
                 glances += 1
-                own = [one for one in told(found) if one[0] == path]
+                own = [one for one in told(found.findings) if one[0] == path]
                 right += own == [one for one in told(whole) if one[0] == path]
+                if found.is_whole:
+                    wholes += 1
+                    assert told(found.findings) == told(whole)
     assert glances > 100
+    assert wholes > 50
     assert right >= 0.97 * glances
 
 
@@ -207,3 +270,17 @@ def test_lines_that_stay_are_known_where_they_are(seed: int) -> None:
     assert places_now == sorted(set(places_now))
     assert len(kept) >= 20
     assert lines.kept("a", "a") == {1: 1} and lines.kept("a\n", "b") == {}
+
+
+def test_a_project_that_is_judged_in_parts_is_judged_at_a_glance_as_well(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Project, "is_large", lambda self, limit=0: True)
+    looked.sources["another.py"] = source.from_text(PROGRAM.split("for")[0], "another.py")
+    looked.sources["apart.py"] = source.from_text("import torch\n", "apart.py")
+    looked.check()
+    for new in ("x - 1\n", "x - torch.rand(x.size(0))\n"):
+        found = looked.edit("library.py", "x + torch.zeros(x.size(0))", new)
+        assert looked.is_whole and told(found) == told(looked.check())
+        looked.edit("library.py", new, "x + torch.zeros(x.size(0))")
+        looked.check()

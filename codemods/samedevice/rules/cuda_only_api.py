@@ -341,14 +341,14 @@ def _demanded(solution: Solution, path: str) -> Iterator[Finding]:
 
     One that says why it is made is believed.
     """
-    source = solution.project.sources[path]
-    tree = solution.project.tree(path)
-    if "is_available()" not in source.text or tree is None or solution.policy.managed(path):
+    if "is_available()" not in solution.project.sources[path].text:
+        return
+    tree = solution.programs.tree(path)
+    demanding = [node for node in syntax.statements(tree) if demands.is_demand(node)]
+    if not demanding or solution.policy.managed(path):
         return
     believed = set(demands.believed(tree))
-    for node in syntax.statements(tree):
-        if not demands.is_demand(node):
-            continue
+    for node in demanding:
         spot = Location(path, node)
         if node in believed:
             yield _believed(solution, spot)

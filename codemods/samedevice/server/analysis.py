@@ -17,7 +17,7 @@ from ..cache import Cache
 from ..check import Memory, Step
 from ..config import Config
 from ..finding import Finding, Span
-from ..glance import glance
+from ..glance import Glances, glance
 from ..lines import Lines, kept, moved, place
 from ..places.trace import Life, Trace, trace
 from ..project import Project
@@ -51,6 +51,7 @@ class Analysis:
 
     `later` are texts of now that are not judged yet: what is known of them is of the texts before,
     in lines that are left. It is to be shown, not to be fixed, though findings have their fixes.
+    `is_whole`: a whole check says the same of the texts that were judged.
     """
 
     project: Project
@@ -61,6 +62,7 @@ class Analysis:
     old: frozenset[Finding] = frozenset()
     lines: Mapping[str, Lines] = field(default_factory=dict)
     later: Mapping[str, Source] = field(default_factory=dict)
+    is_whole: bool = True
     _traces: dict[frozenset[str], Trace] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -270,6 +272,7 @@ class Folder:
         self._glanced: tuple[object, Analysis] | None = None
         self._project: Project | None = None
         self._memory = Memory()
+        self._glances = Glances()
         self._traced: Analysis | None = None
 
     def soon(self, buffers: Mapping[str, str]) -> Analysis | None:
@@ -326,17 +329,19 @@ class Folder:
     ) -> Analysis | None:
         """Return what `analyse` is most likely to, but fast; see `glance.glance`.
 
-        None when only `analyse` can tell. Its findings are to be shown, not to be fixed.
+        None when only `analyse` can tell. Its findings are to be shown, not to be fixed; where it
+        `is_whole`, `analyse` need not be waited for.
         """
         texts = self._now(buffers, settings)
         for known in (self._last, self._glanced):
             if known is not None and known[0] == texts.state:
                 return known[1]
         project = self._of(texts)
-        findings = glance(project, texts.config, self._memory, step)
-        if findings is None:
+        found = glance(project, texts.config, self._memory, self._glances, step)
+        if found is None:
             return None
-        self._glanced = texts.state, self._analysis(project, texts, findings)
+        glanced = self._analysis(project, texts, found.findings)
+        self._glanced = texts.state, replace(glanced, is_whole=found.is_whole)
         return self._glanced[1]
 
     def _cache(self, project: Project, texts: _Texts) -> Cache:

@@ -417,12 +417,18 @@ class Server(LanguageServer):
         await asyncio.sleep(pause)
         if self._untidy >= UNTIDY:
             await self._tidy()
+        waiting: dict[Folder, list[lsp.PublishDiagnosticsParams]] = {}
         for folder in {self.folder_of(path): None for path in self.uris()}:
             glanced = await self.glance(folder)
             told = self._found(folder, glanced) if glanced is not None else []
             self._tell(told)
-            self._tell(self._found(folder, await self.analyse(folder)), told)
+            if glanced is not None and glanced.is_whole:
+                waiting[folder] = told  # what the whole says, which takes longer
+            else:
+                self._tell(self._found(folder, await self.analyse(folder)), told)
         await asyncio.sleep(SLOW)
+        for folder, told in waiting.items():
+            self._tell(self._found(folder, await self.analyse(folder)), told)
         self.refresh_hints()  # an edit of one file may change those of another
         await asyncio.sleep(REST - SLOW)
         await self._tidy()

@@ -32,8 +32,9 @@ def _diagnostics(server: Server) -> None:
         uri = params.text_document.uri
         path = server.find_path(uri)
         folder = server.folder_of(path)
-        analysis = await server.glance(folder) if server.asks_again else None
-        analysis = analysis or await server.analyse(folder)
+        analysis = await server.glance(folder)
+        if analysis is None or not (analysis.is_whole or server.asks_again):
+            analysis = await server.analyse(folder)
         found = [] if analysis is None else server.diagnostics(analysis, path)
         items = [diagnostic for target, diagnostic in found if target == uri]
         number = server.number(uri, items)
