@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.places import classes, functions
+from samedevice.places import classes, functions, moving
 from samedevice.places.events import Built
-from samedevice.places.graph import Location, Place
+from samedevice.places.graph import Cause, Location, Place
 from samedevice.places.models import nn
 from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
@@ -64,13 +64,17 @@ def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     spot = Location(klass.scope.path, klass.node)
     made = new_object(run, klass, spot, klass.scope)
     klass.symbolic = made
-    if made.node is not None:
-        run.graph.pin(made.node, Place.FOLLOWS, spot)
     init = klass.lookup("__init__")
     if isinstance(init, Func):
         run.in_constructor += made.family == "module"
         functions.call_symbolic(run, Func(init.node, init.scope, made, init.cls))
         run.in_constructor -= made.family == "module"
+    if made.node is not None:
+        # It was built on the CPU. Whoever has it by now has moved it to wherever its inputs are.
+        there = run.graph.node(spot)
+        run.graph.pin(there, Place.FOLLOWS, spot)
+        run.graph.pin(made.node, Place.HOST, spot, cause=Cause.UNMOVED)
+        moving.rebase(run, made, there)
     return made
 
 
