@@ -163,6 +163,14 @@ def _keepers(
             yield Location(kept.spot.path, statement.value), name
 
 
+def _is_unpacked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a call gives more than the module: it is taken apart where it stands."""
+    statement = solution.programs.parents(spot.path).get(spot.node)
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(target, (ast.Tuple, ast.List)) for target in statement.targets
+    )
+
+
 def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
     """Return the finding for a module that is not moved."""
     inside = solution.reach.in_module(group.first.scope)
@@ -178,9 +186,11 @@ def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
             spot, name = kept, code
             break
     repair: Fix | None = None
-    if name is not None:
-        repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
     made = group.first.module
+    if name is not None and not _is_unpacked(solution, spot):
+        repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
+    elif name is not None and made.fact is not None and made.fact.device and made.cls is None:
+        repair = fix(name, edit(solution, spot, "keyword", name="device", value=name.code))
     found = finding(
         solution, rule, spot,
         f"`{short(solution.code(group.spot))}` builds a module on the CPU that is never moved to "

@@ -41,6 +41,7 @@ class Fact:
     tensors: those in `tensors` must be in one place (for a method, also with `self`), those in
     `free` may be elsewhere, those in `host` must be on the CPU; "*" means every argument.
     With `scalars`, tensors without dimensions may stay on the CPU among those in `tensors`.
+    With `chooses`, what is told no device takes the accelerator where there is one.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Fact:
     state: bool = False
     dtype: str = ""
     scalars: bool = False
+    chooses: bool = False
 
     def parameter(self, position: int) -> str | None:
         """Return the name of the positional argument `position` (0 is the first), if known."""

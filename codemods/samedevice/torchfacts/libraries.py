@@ -663,14 +663,19 @@ MODELS_AND_METRICS: list[Entry] = [
         _MODULE,
     ),
     ("module", "open_clip.create_model", {"device": True, **_MODULE}),
-    # (model, preprocess)
+    # (model, preprocess), and two for training and evaluation
     (
         "module",
-        "clip.load open_clip.create_model_and_transforms",
-        {"device": True, "params": ("name", "device"), "out": "modules", "state": True},
+        "clip.load",
+        {"device": True, "params": ("name", "device"), "chooses": True, **_MODULE},
     ),
+    ("module", "open_clip.create_model_and_transforms", {"device": True, **_MODULE}),
     ("create", "clip.tokenize open_clip.tokenize", {"params": ("texts",)}),
-    ("module", "whisper.load_model", {"device": True, "params": ("name", "device"), **_MODULE}),
+    (
+        "module",
+        "whisper.load_model",
+        {"device": True, "params": ("name", "device"), "chooses": True, **_MODULE},
+    ),
     (
         "optimizer",
         "torch_optimizer.** adabelief_pytorch.** bitsandbytes.optim.** apex.optimizers.**",

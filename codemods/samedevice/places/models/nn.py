@@ -52,7 +52,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
     made.stateful = fact.state
     spread_out(run, made, call.kwargs, call.spot)
-    told = call.kwargs.get("device")
+    told = next(iter(libraries.named(fact, call.args, call.kwargs).get("device", ())), None)
     built = Built(call.spot, made.node, call.scope, name, module=made, device=told)
     made.site = run.record(built)
     made_on_default(run, made, call.spot, call.scope)
@@ -67,7 +67,29 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             run.graph.same(made.node, device.node)
     elif told is not None:
         made.moves.append(call.spot)  # what it does with that device is not known
+    elif fact.chooses and made.node is not None:
+        made.moves.append(call.spot)
+        run.graph.pin(made.node, Place.CENTRAL, call.spot)
     return made
+
+
+@model("clip.load")
+def clip_loaded(run: Interpreter, call: Call) -> Value:
+    """A model, and the transform of what it is given."""
+    return Seq("tuple", [_named(run, "clip.load", call), UNKNOWN])
+
+
+@model("open_clip.create_model_and_transforms")
+def open_clip_loaded(run: Interpreter, call: Call) -> Value:
+    """A model, and the transforms of what it is given in training and in evaluation."""
+    made = _named(run, "open_clip.create_model_and_transforms", call)
+    return Seq("tuple", [made, UNKNOWN, UNKNOWN])
+
+
+def _named(run: Interpreter, name: str, call: Call) -> Value:
+    fact = torchfacts.lookup(name)
+    assert fact is not None
+    return construct(run, name, fact, call)
 
 
 def spread_out(run: Interpreter, made: Instance, kwargs: dict[str, Arg], spot: Location) -> None:
