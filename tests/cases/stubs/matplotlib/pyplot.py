@@ -19,3 +19,8 @@ class Figure:
 
 def subplots(rows: int, columns: int) -> tuple[Figure, np.ndarray[Any, Any]]:
     return Figure(), np.array([Axes() for _ in range(rows * columns)], dtype=object)
+
+
+def scatter(x: Any, y: Any, c: Any = None) -> None:
+    for values in (x, y, c):
+        np.asarray(values)
