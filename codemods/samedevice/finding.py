@@ -49,6 +49,8 @@ class Origin:
 
 #: A device's name in the code of an edit: neither that of a value (`x.device`) nor a keyword.
 _NAMED = re.compile(r"cuda|(?<![.\w])\w*device\w*\b(?!\s*=[^=])|torch\.device")
+#: An edit that gives an expression a name.
+_GIVEN = re.compile(r"(\w+) = (.+)")
 
 Verb = Literal[
     # on an expression
@@ -151,15 +153,20 @@ class Fix:
     def named_in(self) -> set[str]:
         """Return the files in which the fix names the device, and does not only follow a value.
 
-        What follows a value (`device=x.device`, a buffer) suits those who stay on the CPU as well.
+        What follows a value (`device=x.device`, a buffer) suits those who stay on the CPU as well,
+        under a name, too, that the fix itself gives it (`device = x.device`).
         """
+        codes = [(edit.path, text) for edit in self.edits for key, text in edit.args
+                 if key in ("code", "value")]  # fmt: skip
+        given = (_GIVEN.fullmatch(text) for _, text in codes)
+        following = {match[1] for match in given if match and not _NAMED.search(match[2])}
         return {
             *(each.path for each in self.resolvers),
             *(each.path for each in self.imports),
             *(
-                edit.path
-                for edit in self.edits
-                if any(_NAMED.search(text) for key, text in edit.args if key in ("code", "value"))
+                path
+                for path, text in codes
+                if any(match[0] not in following for match in _NAMED.finditer(text))
             ),
         }
 
