@@ -33,6 +33,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         move = solution.module_move(clash.node)
         if move is None or solution.place(clash.other) is Place.FIXED or spot.node in seen:
             continue
+        if not solution.evidence.is_there(clash.other):
+            continue  # what only has to be on the device is where the module is, as long as that is
         seen.add(spot.node)
         moved, cause = move
         line = solution.span(moved).line
