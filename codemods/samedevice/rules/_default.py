@@ -27,8 +27,8 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
     """Return the fix for the default at a place, or why there is none.
 
     Who leaves it out gets the device of a tensor that is handed in, or every call says the
-    program's. Where there is none the function asks by `choice`, when it is called: a default that
-    asks would do so when the file is imported.
+    program's. For all others the function asks by `choice`, when it is called: a default that asks
+    would do so when the file is imported, and None alone is no device.
     """
     parents = solution.programs.parents(spot.path)
     function = parents.get(parents.get(spot.node) or spot.node)
@@ -50,7 +50,13 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
         if chosen or there is not None:
             said = handing.said(names, function, spot.path, parameter.arg)
             if said:
-                return fix(none, edit(solution, spot, "replace", code="None"), *said), ""
+                # Others may call it, too, and None is no device.
+                asked = choice.edits[0].get("code").format(solution.code(spot))
+                imports = choice.imports
+                if there is not None and there.code.partition(".")[0] != parameter.arg:
+                    asked, imports = there.code, there.imports
+                edits = [*_asking(solution, spot, function, parameter.arg, asked), *said]
+                return Fix((*edits, *none.edits), imports=(*imports, *none.imports)), ""
     if chosen:
         return None, _ELSEWHERE
     asked = choice.edits[0].get("code").format(solution.code(spot))

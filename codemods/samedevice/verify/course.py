@@ -317,6 +317,22 @@ def _certain(body: Sequence[ast.stmt], is_script: bool) -> Iterator[ast.AST]:
             yield from _certain(node.body, is_script)
         else:
             yield node
+        if _may_leave(node):
+            return  # what comes after it is not certain
+
+
+def _may_leave(node: ast.stmt) -> bool:
+    """Tell whether a function may end within a compound statement, and well: by a `return`."""
+    if not isinstance(node, (ast.If, ast.Try, *_RUNS)):
+        return False
+    queue: list[ast.AST] = [node]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, ast.Return):
+            return True
+        if not isinstance(part, (*_FUNCTION, ast.ClassDef, ast.expr)):
+            queue += ast.iter_child_nodes(part)
+    return False
 
 
 def _is_head(node: ast.AST) -> bool:
