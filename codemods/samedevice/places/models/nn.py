@@ -222,7 +222,9 @@ def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`nn.Parameter(x)` and `Variable(x)`."""
     source = call.args[0] if call.args else call.kwargs.get("data")
     if source is None or not isinstance(source[0], Tensor):
-        return Tensor(run.graph.node(call.spot))
+        made = Tensor(run.graph.node(call.spot))
+        made.leaf = made.parameter = name.endswith("Parameter")  # whatever it is made of
+        return made
     inner = source[0]
     made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
     made.leaf = made.parameter = name.endswith("Parameter")
