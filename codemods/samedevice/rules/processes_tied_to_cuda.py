@@ -87,6 +87,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             spawned = program in workers
             found += none_started(solution, group, tied.guarded, with_workers=spawned)
     stuck |= {solution.programs.of(f.path) for f in found if f.fix is None and f.level != "note"}
+    stuck |= tied.numbered()
     for each in found:
         if each.fix is not None and solution.programs.of(each.path) in stuck:
             each = replace(each, fix=None, unfixed=_HALF)
@@ -180,6 +181,19 @@ class _Tied:
                 continue
             if not self.guarded(call.spot):
                 yield from change(call)
+
+    def numbered(self) -> set[frozenset[str]]:
+        """Return the programs that use the number of a process, as it is, for a device.
+
+        Where other calls hand in a device, the code is not that of a process: it keeps the number.
+        """
+        return {
+            self.solution.programs.of(group.spot.path)
+            for group in self.solution.groups(Placing)
+            for device in map(device_of, group.sites)
+            if device is not None and device.rank is not None and device.rank.device is device
+            if group not in self.used
+        }
 
     def unseen(self, path: str) -> bool:
         """Tell whether a file moves something to a GPU of which nothing is known.
