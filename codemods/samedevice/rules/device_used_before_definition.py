@@ -13,6 +13,8 @@ becomes
 
     model = Net().to(device)
 
+In a method of an object that has a device under that name, `self.device` is what is meant.
+
 Fix safety: safe. The program could not run before.
 """
 
@@ -33,6 +35,13 @@ def find(solution: Solution) -> Iterator[Finding]:
     done: set[tuple[str, str]] = set()
     for group in solution.groups(UndefinedDevice):
         name = group.first.name
+        if _is_attribute(solution, group.spot, name):
+            own = Fix((edit(solution, group.spot, "replace", code=f"self.{name}"),))
+            yield finding(
+                solution, "device-used-before-definition", group.spot,
+                f"`{name}` is defined nowhere; the object has it: `self.{name}`", own,
+            )  # fmt: skip
+            continue
         if (group.spot.path, name) in done:
             continue
         done.add((group.spot.path, name))
@@ -49,6 +58,14 @@ def find(solution: Solution) -> Iterator[Finding]:
             + ("before it is defined" if later else "but defined nowhere"),
             repair, unfixed="it is defined in more than one place",
         )  # fmt: skip
+
+
+def _is_attribute(solution: Solution, spot: Location, name: str) -> bool:
+    """Tell whether the object of a method has the device, by that very name."""
+    if not isinstance(spot.node, ast.Name) or _definitions(solution, spot.path, name):
+        return False
+    site = solution.reach.site_at(spot)
+    return site is not None and any(code == f"self.{name}" for code, _, _ in site.devices)
 
 
 def _definitions(solution: Solution, path: str, name: str) -> list[ast.stmt]:
