@@ -28,6 +28,8 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import ModuleMoved
 from samedevice.places.graph import Place
+from samedevice.places.objects import Instance
+from samedevice.places.values import Tensor
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -48,8 +50,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if solution.place(site.device.node) is Place.HOST:
             if not solution.clashing(moved.node):
                 continue
-        elif not parent.stateful or not solution.on_device(parent.node):
-            continue  # nothing of it was left behind, or it is led to where the layer is
+        elif not _leaves_some_behind(parent) or not solution.on_device(parent.node):
+            continue  # all of it moves layer by layer, or it is led to where the layer is
         call = group.spot.node
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
@@ -63,3 +65,17 @@ def find(solution: Solution) -> Iterator[Finding]:
             f"`{short(solution.code(group.spot))}` moves one layer before the rest of its module",
             repair, unfixed="the layer is moved by a statement of its own",
         )  # fmt: skip
+
+
+def _leaves_some_behind(module: Instance) -> bool:
+    """Tell whether a module holds layers or tensors of its own that nobody moves one by one."""
+    held = [*module.attrs.values(), *module.parts]
+    return any(
+        isinstance(each, Instance)
+        and each.family == "module"
+        and each.stateful
+        and not each.moves
+        or isinstance(each, Tensor)
+        and module.holds(each)
+        for each in held
+    )
