@@ -43,6 +43,12 @@ class Suite:
     folder: str = "."
     path: str = "."
     chooses: str = "what `torch.cuda.is_available()` says"
+    more: str = ""  # tells a part from the first one of the same repository
+
+    @property
+    def name(self) -> str:
+        """The key of the record."""
+        return f"{self.repo}, {self.more}" if self.more else self.repo
 
 
 _DEFAULT = ("-p", "suites_default_device")
@@ -54,6 +60,17 @@ SUITES = (
         ("--device=cpu",),
         ("--device=cuda",),
         chooses="`--device=cuda`",
+    ),
+    Suite(
+        "kornia/kornia",
+        "tests/filters, enhance, losses, metrics, morphology, without torch.jit, torch.compile and "
+        "numerical gradients",
+        ("tests/filters", "tests/enhance", "tests/losses", "tests/metrics", "tests/morphology",
+         "-k", "not dynamo and not jit and not gradcheck"),
+        ("--device=cpu",),
+        ("--device=cuda",),
+        chooses="`--device=cuda`",
+        more="a larger part",
     ),
     Suite("pytorch/ignite", "tests/ignite/metrics/regression, not distributed",
           ("tests/ignite/metrics/regression", "-k", "not distrib"),
@@ -190,9 +207,9 @@ def page(record: dict[str, dict[str, Ran]], commits: dict[str, str]) -> str:
     found: list[str] = []
     unfinished: list[str] = []
     for suite in SUITES:
-        runs = record.get(suite.repo, {})
+        runs = record.get(suite.name, {})
         if not all(mode in runs and runs[mode].outcomes for mode in ("cpu", "virtual")):
-            unfinished.append(suite.repo)
+            unfinished.append(suite.name)
             continue
         cpu, there = runs["cpu"], runs["virtual"]
         compiled = runs.get("compiled")
@@ -202,17 +219,17 @@ def page(record: dict[str, dict[str, Ran]], commits: dict[str, str]) -> str:
         ratio = f"{there.seconds / cpu.seconds:.2f} times" if cpu.seconds else ""
         quick = f"{compiled.seconds / cpu.seconds:.2f} times" if compiled and cpu.seconds else ""
         lines.append(
-            f"| {suite.repo} | {commits.get(suite.repo, '')} | {suite.part} | {suite.chooses} | "
+            f"| {suite.repo} | {commits.get(suite.name, '')} | {suite.part} | {suite.chooses} | "
             f"{_counts(cpu)} | {_counts(there)} | {len(only)} | {cpu.seconds:.0f} | {ratio} | "
             f"{quick} |"
         )
         found += [
-            f"| {suite.repo} | {_cell(n)} | {_cell(m)} | {judged(n)} |"
+            f"| {suite.name} | {_cell(n)} | {_cell(m)} | {judged(n)} |"
             for n, m in sorted(only.items())
         ]
         if compiled is not None and (other := _different(there, compiled)):
             found += [
-                f"| {suite.repo} | {_cell(n)} | only with C++: {_cell(m)} | |" for n, m in other
+                f"| {suite.name} | {_cell(n)} | only with C++: {_cell(m)} | |" for n, m in other
             ]
     if unfinished:
         lines += ["", f"Not run to their end, and so not counted: {', '.join(unfinished)}."]
@@ -248,7 +265,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--only", default="", help="part of a repository's name")
+    parser.add_argument("--only", default="", help="part of a suite's name")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--record", type=Path, default=ROOT / "docs/proof/suites.json")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/proof/suites.md")
@@ -275,14 +292,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         runs = {}
         for mode in MODES:
             ran = runs[mode] = run(suite, mode, options.corpus, options.python)
-            print(suite.repo, mode, f"{ran.seconds:.0f} s:", ran.end, flush=True)
+            print(suite.name, mode, f"{ran.seconds:.0f} s:", ran.end, flush=True)
         with writing:  # each suite when it is done: one that is stopped takes nothing along
-            commits[suite.repo] = commit.read_text().strip()[:9] if commit.exists() else ""
-            record[suite.repo] = runs
+            commits[suite.name] = commit.read_text().strip()[:9] if commit.exists() else ""
+            record[suite.name] = runs
             save()
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(one, [suite for suite in SUITES if options.only in suite.repo]))
+        list(pool.map(one, [suite for suite in SUITES if options.only in suite.name]))
     return 0
 
 
