@@ -402,7 +402,9 @@ def judged(
         if kept is not None:
             found.append(kept)
     missing = solution.incomplete(found)
-    yield from map(_incomplete, found, missing)
+    for each, lacking in zip(found, missing, strict=True):
+        told = _incomplete(each, lacking)
+        yield replace(told, level="warning") if is_style(told) and asked(told, config) else told
 
 
 def select(config: Config) -> dict[str, Rule]:
@@ -416,6 +418,17 @@ def select(config: Config) -> dict[str, Rule]:
             raise ConfigError((f"{where}: " if where else "") + unknown_rule(name, known))
     wanted = (*config.select, *config.extend_select) if config.select else known
     return {name: known[name] for name in known if name in wanted and name not in config.ignore}
+
+
+def is_style(finding: Finding) -> bool:
+    """Tell whether a finding is about how right code is written."""
+    known = rules.load().get(finding.rule)
+    return known is not None and known.style and not is_wrong(finding)
+
+
+def asked(finding: Finding, config: Config) -> bool:
+    """Tell whether the user asks for what a rule finds by the rule's name."""
+    return finding.rule in config.select or finding.rule in config.extend_select
 
 
 def unknown_rule(name: str, known: dict[str, Rule]) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from . import rewrite, source, verify, write
 from .cache import Cache
-from .check import Memory, Step, check, is_wrong, no_collection
+from .check import Memory, Step, check, is_style, is_wrong, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver, Span
 from .matching import Matcher, in_step
@@ -225,6 +225,13 @@ def _only_without(early: Finding, finding: Finding) -> bool:
     return bool(_fix(finding).erasure) and _fix(finding).erasure == _fix(early).erasure
 
 
+def _called_for(ready: list[Finding], applied: Iterable[Finding]) -> list[Finding]:
+    """Return fixes without those of a style in files where nothing else names the device."""
+    others = [one for one in (*applied, *ready) if not is_style(one)]
+    named = {path for one in others for path in _fix(one).named_in()}
+    return [one for one in ready if one.path in named or not is_style(one)]
+
+
 def _line(finding: Finding) -> tuple[str, int]:
     return finding.path, finding.span.line
 
@@ -253,20 +260,16 @@ def _migrate(
         if rounds == 0:
             found = findings
         back = _Back(original.sources, project.sources)
-        result = _apply(
-            project,
-            [
-                finding
-                for finding in findings
-                if finding.fix is not None
-                and (finding.fix.safe or config.unsafe)
-                and key(back.finding(finding)) not in declined
-                and _line(back.finding(finding)) not in restless
-                and groups.reason(back.finding(finding)) is None
-            ],
-            config,
-            known,
-        )
+        ready = [
+            finding
+            for finding in findings
+            if finding.fix is not None
+            and (finding.fix.safe or config.unsafe)
+            and key(back.finding(finding)) not in declined
+            and _line(back.finding(finding)) not in restless
+            and groups.reason(back.finding(finding)) is None
+        ]
+        result = _apply(project, _called_for(ready, applied), config, known)
         if not result.sources:
             idle = {key(finding): "its fix would change nothing" for finding in result.applied}
             outcome = Outcome(

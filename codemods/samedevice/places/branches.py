@@ -129,6 +129,7 @@ def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope
             None,
             scope,
             positive=test.positive,
+            asks=test.asks or test.of_value,
             choice=test.choice,
             of_value=test.of_value,
         )  # fmt: skip

@@ -78,7 +78,7 @@ def _and_or(
     if not isinstance(value, (Tensor, Instance, Union)):
         return None
     spot = Location(scope.path, node)
-    run.record(ArmTaken(spot, None, scope, positive=True, choice=flag.choice))
+    run.record(ArmTaken(spot, None, scope, positive=True, asks=flag.asks, choice=flag.choice))
     return value
 
 
@@ -129,7 +129,9 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     if isinstance(test, DeviceTest):
         taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
         spot = Location(scope.path, node)
-        run.record(ArmTaken(spot, None, scope, positive=test.positive, choice=test.choice))
+        asks = test.asks or test.of_value
+        taking = ArmTaken(spot, None, scope, positive=test.positive, asks=asks, choice=test.choice)
+        run.record(taking)
         run.guarded += 1
         value = run.eval(taken, scope)
         run.guarded -= 1

@@ -428,10 +428,11 @@ class BranchTaken(Site):
     """An `if` asks for the accelerator: its body is what is done there, if `positive`.
 
     None is a switch of which nothing is known. `choice`: the user decides. `of_value`: it asks
-    where a tensor is.
+    where a tensor is. `asks`: it is never done where there is no accelerator.
     """
 
     positive: bool | None
+    asks: bool = True
     choice: bool = False
     of_value: bool = False
 
@@ -441,6 +442,7 @@ class ArmTaken(Site):
     """An expression asks for the accelerator, as an `if` does: `a if test else b`."""
 
     positive: bool
+    asks: bool
     choice: bool
 
 

@@ -24,7 +24,8 @@ class Rule:
     """A rule as the command line and the docs show it.
 
     `rest` is asked when all rules have spoken, with what they found; those of `after` have to be
-    among them, since what is switched off says nothing.
+    among them, since what is switched off says nothing. The notes of a rule of
+    `style` are about right code.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Rule:
     find: Callable[[Solution], Iterator[Finding]]
     rest: Callable[[Solution, Sequence[Finding]], Iterator[Finding]] | None = None
     after: frozenset[str] = frozenset()
+    style: bool = False
 
     @property
     def why(self) -> str:
@@ -59,5 +61,6 @@ def load() -> dict[str, Rule]:
         name = info.name.replace("_", "-")
         rest = getattr(module, "rest", None)
         after: frozenset[str] = getattr(module, "AFTER", frozenset())
-        found[name] = Rule(name, doc.partition("\n")[0], doc, module.find, rest, after)
+        style: bool = getattr(module, "STYLE", False)
+        found[name] = Rule(name, doc.partition("\n")[0], doc, module.find, rest, after, style)
     return found

@@ -21,6 +21,9 @@ becomes
 What a user chooses stays the user's choice: a branch behind an option or a switch goes only where
 the device is chosen by one, too.
 
+A branch that asks whether there is CUDA is right as it is: it is a note, and is rewritten where its
+file is repaired anyway, or with `--extend-select cuda-branch`.
+
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same value.
 """
 
@@ -31,6 +34,7 @@ import copy
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
@@ -52,6 +56,8 @@ from samedevice.rules._build import (
 )
 
 RULE = "cuda-branch"
+#: A branch that asks is right: it is rewritten in files that are repaired, or if the user wants it.
+STYLE = True
 Decision = BranchTaken | ArmTaken
 _MESSAGE = "this branch only moves values to CUDA; `.to(device)` does that on every machine"
 #: A definition that asks for an accelerator, and for nothing that a user chose.
@@ -64,10 +70,18 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report branches that move, what they move beside other work, and flags left unread."""
     branches = _Branches(solution)
     for group in solution.groups(BranchTaken):
-        yield from branches.statement(group)
+        yield from _judged(branches.statement(group), group)
     for arm in solution.groups(ArmTaken):
-        yield from branches.expression(arm)
-    yield from _unread_flags(solution)
+        yield from _judged(branches.expression(arm), arm)
+    for unread in _unread_flags(solution):
+        yield replace(unread, level="note")
+
+
+def _judged(found: Iterable[Finding], group: Group[Decision]) -> Iterator[Finding]:
+    """Yield findings about a branch, as notes where it is never taken without an accelerator."""
+    right = all(site.asks for site in group.sites)
+    for each in found:
+        yield replace(each, level="note") if right else each
 
 
 class _Branches:
