@@ -244,7 +244,7 @@ def test_a_helper_that_is_handed_tuples_and_calls_itself_is_handed_the_device() 
         "        return {key: there(value) for key, value in given.items()}\n"
         "    return given.cuda() if torch.cuda.is_available() else given\n"
     )
-    fix()
+    fix("--extend-select", "cuda-branch")
     assert "{key: there(value, device=device) for key" in Path("data.py").read_text()
     after = Path("train.py").read_text()
     assert "sample.device" not in after
