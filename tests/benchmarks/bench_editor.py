@@ -4,13 +4,15 @@ Without a folder, a package of `--lines` lines is written, all of whose files im
 client types into one file by ranges, as editors do, and asks right after each change for the code
 actions and the hover at that place, and then waits for the whole answer. Then it types `--more`
 changes without any rest, and the server's memory is looked at on the way.
-Milliseconds are of the clock, beside those of the server's processor: a machine may be shared.
+Milliseconds are of the clock, beside those of the server's processor: a machine may be shared. With
+`--inside` the same changes are made without the protocol, in milliseconds of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import random
 import statistics
@@ -23,6 +25,7 @@ from bench_server import LARGE_HEAD, LARGE_PART, Editor, edited, make, parsing, 
 from lsprotocol import types as lsp
 
 from samedevice.lines import edits as differences
+from samedevice.server.analysis import Folder, Settings
 
 #: Lines of one file of a package that is written.
 EACH = 500
@@ -207,6 +210,36 @@ async def run(root: Path, path: Path, count: int, more: int) -> None:
     await ended(editor)
 
 
+def inside(root: Path, path: Path, count: int, more: int) -> None:
+    """Measure what a change costs in the server itself, as it collects garbage."""
+    folder, settings = Folder(root.as_posix()), Settings()
+    gc.disable()
+    name, text, random_ = path.as_posix(), path.read_text("utf-8"), random.Random(20)
+    took: list[tuple[float, bool]] = []
+    began = time.process_time()
+    folder.analyse({name: text}, settings)
+    print(f"{'first whole':44} {(time.process_time() - began) * 1000:8.0f}", flush=True)
+    for number in range(count + more):
+        if number >= count and (number - count) % max(1, more // 10) == 0:
+            print(f"{number:8,} {resident(os.getpid()) / 1e6:8.0f} MB", flush=True)
+        text = edited(text, random_)
+        began = time.process_time()
+        found = folder.glance({name: text}, settings)
+        fast = found is not None and found.is_whole
+        if not fast:
+            folder.analyse({name: text}, settings)
+        if number < count:
+            took.append((time.process_time() - began, fast))
+        if number % 50 == 49:
+            gc.collect()
+    print(f"\n{'milliseconds of the processor':44} {'median':>8} {'p95':>8}")
+    spread("change -> an answer of the whole", [seconds for seconds, _ in took])
+    for words, wanted in (("by a glance", True), ("by a whole check", False)):
+        some = [seconds for seconds, fast in took if fast is wanted]
+        if some:
+            spread(f"{len(some)} of {count} {words}", some)
+
+
 def processor(pid: int) -> float:
     """Return the seconds of the processor that a process has used; Linux only."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -227,6 +260,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=50_000)
     parser.add_argument("--edits", type=int, default=40)
     parser.add_argument("--more", type=int, default=1_000, help="changes without rest")
+    parser.add_argument("--inside", action="store_true", help="without the protocol")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         os.environ["SAMEDEVICE_CACHE_DIR"] = os.path.join(os.path.realpath(made), "cache")
@@ -239,7 +273,10 @@ def main() -> None:
         lines = sum(text.count("\n") for text in texts)
         print(f"{len(texts)} files, {lines:,} lines; typed into: {path.name}, load "
               f"{os.getloadavg()[0]:.1f}")  # fmt: skip
-        asyncio.run(run(root, path, options.edits, options.more))
+        if options.inside:
+            inside(root, path, options.edits, options.more)
+        else:
+            asyncio.run(run(root, path, options.edits, options.more))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 Each folder is a project of several files. Ten edits at random go into one of its files after the
 other, and each text that parses is judged at a glance and as a whole, as the server does. Told
 are: how many edits there were, for how many a glance was worth it, how often what it said of the
-edited file (rules, places, messages) is what the whole says, and the processor's time of both.
+edited file (rules, places, messages) is what the whole said, how many glances stood for the whole
+(the editor waits for no other answer), how many of these said of all files what the whole said,
+and the processor's time. With `--bodies` edits are in functions only, where most typing is.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from samedevice.server.analysis import Analysis, Folder, Settings
@@ -23,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from server.mutations import mutated  # noqa: E402
 
+Edit = Callable[[str, random.Random], str]
 SETTINGS = Settings()
 EACH = 10
 
@@ -32,22 +36,52 @@ def told(analysis: Analysis, path: str) -> list[tuple[object, ...]]:
     return [(one.span, one.rule, one.message, one.unfixed) for one in analysis.of(path)]
 
 
-def compare(folder: str, edits: int, counts: Counter[str]) -> tuple[list[float], list[float]]:
-    """Return the seconds until the first answer and for the whole, edit by edit."""
+def everywhere(analysis: Analysis) -> list[tuple[object, ...]]:
+    """Return what an editor shows of all files."""
+    return sorted(
+        (one.path, one.span, one.rule, one.message, one.unfixed, one.origins)
+        for one in analysis.findings
+    )
+
+
+def in_a_body(text: str, random_: random.Random) -> str:
+    """Return a text with one more edit, of the statements of a function if there is one."""
+    bodies = [
+        node.body
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    if not bodies:
+        return text
+    body, lines = random_.choice(bodies), text.split("\n")
+    first, last = body[0].lineno - 1, body[-1].end_lineno or body[-1].lineno
+    return "\n".join(
+        [*lines[:first], mutated("\n".join(lines[first:last]), random_), *lines[last:]]
+    )
+
+
+def compare(
+    folder: str, edits: int, counts: Counter[str], edit: Edit, seconds: float
+) -> tuple[list[float], list[float], list[float]]:
+    """Return the seconds until the first answer, until one of the whole, and for a whole check."""
     known = Folder(Path(folder).resolve().as_posix())
     project = known.analyse({}, SETTINGS).project
     paths = [path for path in project.about_torch if len(project.programs[path]) > 1]
     random_ = random.Random(7)
     first: list[float] = []
+    answered: list[float] = []
     whole: list[float] = []
-    while paths and len(whole) < edits:
+    end = time.monotonic() + seconds
+    while paths and len(whole) < edits and time.monotonic() < end:
         path = random_.choice(paths)
         text = project.sources[path].text
         for _ in range(EACH):
-            new = mutated(text, random_)
+            new = edit(text, random_)
             try:
                 ast.parse(new)
             except (SyntaxError, ValueError):
+                continue
+            if new == text:
                 continue
             text = new
             began = time.process_time()
@@ -58,10 +92,19 @@ def compare(folder: str, edits: int, counts: Counter[str]) -> tuple[list[float],
             counts["edits"] += 1
             whole.append(ended - middle)
             first.append((ended if glance is None else middle) - began)
+            answered.append(first[-1] if glance is not None and glance.is_whole else ended - began)
             if glance is not None:
                 counts["glances"] += 1
                 counts["right"] += told(glance, path) == told(full, path)
-    return first, whole
+                counts["wholes"] += glance.is_whole
+                counts["equal"] += glance.is_whole and everywhere(glance) == everywhere(full)
+    return first, answered, whole
+
+
+def spread(seconds: list[float]) -> str:
+    """Return the median and the 95th of a hundred, in milliseconds."""
+    last = sorted(seconds)[min(len(seconds) - 1, int(len(seconds) * 0.95))]
+    return f"{statistics.median(seconds) * 1e3:.0f}/{last * 1e3:.0f}"
 
 
 def main() -> None:
@@ -69,16 +112,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--edits", type=int, default=40)
+    parser.add_argument("--bodies", action="store_true", help="edit functions only")
+    parser.add_argument("--seconds", type=float, default=1e9, help="at most, for a folder")
     options = parser.parse_args()
+    edit = in_a_body if options.bodies else mutated
     sums: Counter[str] = Counter()
     ratios: list[float] = []
-    print("folder, edits, glances, right, median ms of the first answer and of the whole")
+    names = ("edits", "glances", "right", "wholes", "equal")
+    print(*names, "and ms, median/p95: first answer, one of the whole, a whole check", sep=", ")
     for folder in options.folders:
         counts: Counter[str] = Counter()
-        first, whole = compare(folder, options.edits, counts)
+        first, answered, whole = compare(folder, options.edits, counts, edit, options.seconds)
         if first:
-            times = f"{statistics.median(first) * 1e3:.0f} {statistics.median(whole) * 1e3:.0f}"
-            print(Path(folder).name, *(counts[n] for n in ("edits", "glances", "right")), times)
+            times = " ".join(map(spread, (first, answered, whole)))
+            print(Path(folder).name, *(counts[name] for name in names), times, flush=True)
             ratios += [one / other for one, other in zip(first, whole, strict=True)]
             sums += counts
     print(f"all: {dict(sums)}, first answer after {statistics.median(ratios):.2f} of the whole")

@@ -168,6 +168,13 @@ async def started(client: LanguageClient, folders: list[Path]) -> Session:
     return session
 
 
+#: Seconds of work.
+LONG = "import torch\n\n\ndef g(x, y):\n    return (x * y).numpy()\n" + "".join(
+    f"\n\ndef f{n}(x):\n    y = torch.ones(3)\n    return g(x + y.cuda(), torch.zeros(3))\n"
+    for n in range(4_000)
+)
+
+
 async def until(fits: Any) -> None:
     for _ in range(200):
         if fits():
@@ -390,10 +397,7 @@ async def test_what_is_not_wanted_any_more_is_given_up_and_what_takes_long_is_sh
     client: LanguageClient, folders: list[Path]
 ) -> None:
     session = await started(client, folders)
-    part = "\n\ndef f{n}(x):\n    y = torch.ones(3)\n    return g(x + y.cuda(), torch.zeros(3))\n"
-    body = "import torch\n\n\ndef g(x, y):\n    return (x * y).numpy()\n"
-    text = body + "".join(part.replace("{n}", str(n)) for n in range(4_000))
-    uri = session.open(folders[1] / "long.py", text)
+    uri = session.open(folders[1] / "long.py", LONG)
     params = lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(uri))
     asked = client.protocol.send_request(lsp.TEXT_DOCUMENT_DIAGNOSTIC, params)
     number = next(reversed(client.protocol._request_futures))
@@ -408,6 +412,23 @@ async def test_what_is_not_wanted_any_more_is_given_up_and_what_takes_long_is_sh
     assert kinds[0] is lsp.WorkDoneProgressBegin and lsp.WorkDoneProgressReport in kinds
     shown = client.progress_reports  # one may be given up before it has begun
     await until(lambda: all(not some or some[-1].kind == "end" for some in shown.values()))
+    session.close(uri)
+
+
+async def test_the_whole_workspace_is_looked_at_with_progress(
+    client: LanguageClient, folders: list[Path]
+) -> None:
+    session = await started(client, folders)
+    uri = session.open(folders[1] / "long.py", LONG)
+    client.progress_reports["looking"] = []  # it knows the server's own tokens only
+    report = await client.workspace_diagnostic_async(
+        lsp.WorkspaceDiagnosticParams([], work_done_token="looking")
+    )
+    assert uri in {item.uri for item in report.items}
+    await until(lambda: client.progress_reports["looking"][-1].kind == "end")
+    begin, *reports, _ = client.progress_reports["looking"]
+    assert begin.title == "samedevice: looking at all files"
+    assert reports and all(str(one.message).endswith(" files") for one in reports)
     session.close(uri)
 
 
