@@ -44,7 +44,7 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
         try:
             edited = Edited(trees[0], trees[1], (old.text, source.text))
             found = [
-                *unbound(edited, imported=path in before.importers, brought=brought(after, path)),
+                *unbound(edited, brought=brought(after, path)),
                 *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
             ]

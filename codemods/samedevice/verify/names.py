@@ -11,28 +11,19 @@ from samedevice.verify.binding import State, states
 from samedevice.verify.callers import Callers
 from samedevice.verify.edited import Edited
 
-#: Calls that run a function of the file in another process, which imports the file anew.
-_STARTING = frozenset(
-    {"Process", "spawn", "start_processes", "submit", "map", "apply", "apply_async", "map_async"}
-    | {"imap", "imap_unordered", "starmap", "starmap_async"}
-)
-_PROCESSES = ("multiprocessing", "concurrent.futures")
 
-
-def unbound(
-    edited: Edited, *, imported: bool, brought: Collection[str] = ()
-) -> Iterator[tuple[ast.AST, str]]:
+def unbound(edited: Edited, *, brought: Collection[str] = ()) -> Iterator[tuple[ast.AST, str]]:
     """Yield uses of names that an edit made wrong, each with what is wrong.
 
-    `imported`: other files import this one, so its functions run without what is under
-    `if __name__ == "__main__":`. `brought` are the names that its `from module import *` bring.
+    A file may be imported, so its functions run without what is under `if __name__ == "__main__":`
+    as well. `brought` are the names that its `from module import *` bring.
     """
     names = set(_touched(edited))
     if not names:
         return
     seen: set[tuple[int, str]] = set()
     before, after = Callers(edited.before), Callers(edited.after)
-    for as_main in (True, False) if imported or _spawns(edited.after) else (True,):
+    for as_main in (True, False):
         now = states(after, names, as_main=as_main, brought=brought)
         then = _Then(before, names, as_main, brought)
         for use, state in now.items():
@@ -164,19 +155,3 @@ def _touched(edited: Edited) -> Iterator[str]:
                 yield name
             case ast.ClassDef(name=name) | ast.arg(arg=name):
                 yield name
-
-
-def _spawns(tree: ast.Module) -> bool:
-    """Tell whether a file starts processes that import it anew."""
-    imports = False
-    starts = False
-    for node in syntax.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                imports |= any(alias.name.endswith(_PROCESSES) for alias in names)
-            case ast.ImportFrom(module=str(module)):
-                told = {module, *(f"{module}.{alias.name}" for alias in node.names)}
-                imports |= any(name.endswith(_PROCESSES) for name in told)
-            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
-                starts |= name in _STARTING
-    return imports and starts

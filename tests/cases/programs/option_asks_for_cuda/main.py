@@ -23,6 +23,5 @@ def parse():
     return parser.parse_args()
 
 
-if __name__ == "__main__":
-    config = parse()
-    train(config, nn.Linear(3, 2), torch.ones(3, 3))
+config = parse()
+train(config, nn.Linear(3, 2), torch.ones(3, 3))
