@@ -133,7 +133,7 @@ def _is_decided(node: ast.AST, parents: Parents) -> bool:
     while outer is not None:
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-                if inner is test or _TEST.search(ast.unparse(test)):
+                if inner is test or _TEST.search(ast.unparse(test)) and not _is_elsewhere(test):
                     return True
             case ast.Assert() | ast.Compare() | ast.ExceptHandler():
                 return True
@@ -155,6 +155,12 @@ def _is_decided(node: ast.AST, parents: Parents) -> bool:
             return True
         inner, outer = outer, parents.get(outer)
     return False
+
+
+def _is_elsewhere(test: ast.expr) -> bool:
+    """Tell whether `x.device != torch.device("cuda")` asks: then `x` is moved on every machine."""
+    asks = isinstance(test, ast.Compare) and [type(op) for op in test.ops] == [ast.NotEq]
+    return asks and "cuda" in ast.unparse(test)
 
 
 def _names_cuda(key: ast.expr | None) -> bool:

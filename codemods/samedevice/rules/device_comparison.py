@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import Amp, Comparison
@@ -59,7 +60,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         ]
         if not sides or (len(sides) == 2 and not _one_without_index(left, right)):
             continue
-        if len(sides) == 2 and any(map(_is_computed, sides)):
+        if len(sides) == 2 and (any(map(_is_computed, sides)) or _moves_then(solution, group)):
             continue
         edits = [_typed(solution, Location(group.spot.path, side), side) for side in sides]
         for call, more in calls.items():  # what the comparison may switch on
@@ -139,6 +140,25 @@ def _is_computed(side: ast.expr) -> bool:
     """
     parts = ast.walk(side) if isinstance(side, ast.Call) else ()
     return any(isinstance(each, (ast.Subscript, ast.JoinedStr, ast.BinOp)) for each in parts)
+
+
+def _moves_then(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether a value is moved where its device is another one: a move too many does no harm.
+
+    `if x.device != device: x = x.to(device)`.
+    """
+    branch = solution.programs.parents(group.spot.path).get(group.spot.node)
+    node = group.spot.node
+    if not isinstance(branch, ast.If) or branch.orelse or not isinstance(node, ast.Compare):
+        return False
+    compared = {ast.unparse(node.left), *map(ast.unparse, node.comparators)}
+    moves = [
+        call.args[0]
+        for statement in branch.body
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and syntax.dotted(call.func).endswith(".to") and call.args
+    ]
+    return bool(moves) and {ast.unparse(each) for each in moves} <= compared
 
 
 def _read_off(device: Device) -> bool:
