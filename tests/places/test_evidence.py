@@ -52,12 +52,16 @@ PROGRAMS = {
         np.mean(net(torch.ones(1, 2, device=device)).detach())  # !
     """,
     "what only has to be on the device and is read by NumPy": """
-        import library
         net = nn.Linear(2, 2).to(device)
-        rows = library.rows() + 1.0
-        x = torch.as_tensor(rows)  # !
+        x = torch.as_tensor(np.ones((1, 2)))  # !
         net(x)
         np.mean(x)  # ?
+    """,
+    "what may be a number": """
+        import library
+        net = nn.Linear(2, 2).to(device)
+        y = net(torch.ones(1, 2, device=device))
+        y * torch.sqrt(torch.tensor(2 * library.scale()))  # ?
     """,
     "what is on the CPU for certain": """
         net = nn.Linear(2, 2).to(device)

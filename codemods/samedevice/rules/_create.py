@@ -11,8 +11,11 @@ from samedevice.places.events import Creation, Shared, is_bare
 from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.solution import Solution
+from samedevice.places.values import Scalar, Unknown
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
-from samedevice.rules._shown import shown
+from samedevice.rules._shown import NUMBER, asks, doubted, shown
+
+_OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
 
 
 def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
@@ -53,6 +56,12 @@ def _at_calls(
         origins=meeting(solution, group), unfixed=NO_NAME,
     )  # fmt: skip
     return shown(solution, found, (site.node for site in group.sites))
+
+
+def _perhaps_number(site: Creation) -> bool:
+    """Tell whether a tensor is made of data that may be one number."""
+    data = site.args[0][0] if site.args else None
+    return site.name in _OF_DATA and isinstance(data, (Scalar, Unknown))
 
 
 def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[Creation], bool]]:
@@ -112,4 +121,6 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=NO_NAME,
     )  # fmt: skip
+    if asks(solution, found) and any(map(_perhaps_number, group.sites)):
+        return doubted(found, NUMBER)
     return shown(solution, found, (site.node for site in group.sites))

@@ -17,6 +17,8 @@ from samedevice.places.solution import Solution
 UNMET = "nothing that certainly runs shows that it meets the device"
 #: The same of a value that is perhaps there, and is read by code of the CPU.
 NOT_THERE = "nothing that certainly runs shows that it is on the device"
+#: The same of what may have no dimensions.
+NUMBER = "it may be a number, which meets tensors anywhere"
 #: The same of a value that is perhaps on the CPU.
 NOT_ON_HOST = "nothing that certainly runs shows that it is on the CPU"
 
