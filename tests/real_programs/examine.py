@@ -204,6 +204,9 @@ def left_to_do(said: str, path: str) -> str:
     if path not in said:
         return ""
     lines = [line.strip() for line in said.splitlines()]
+    for line in lines:
+        if line.startswith(f"{path} stays on the CPU: "):
+            return line[:300]
     for sign in ("incomplete: ", " left as found", " undecided: "):
         for line in lines:
             if sign in line:

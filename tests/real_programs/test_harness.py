@@ -124,6 +124,16 @@ def test_what_fix_left_is_told_by_its_clearest_line() -> None:
     )
 
 
+def test_a_script_that_stays_is_told_by_its_own_line() -> None:
+    lines = [
+        "b.py stays on the CPU: it says so",
+        "3 findings left as found:",
+        "  a.py: incomplete: y",
+    ]
+    assert left_to_do("\n".join(lines), "b.py") == lines[0]
+    assert left_to_do("\n".join(lines), "a.py") == "a.py: incomplete: y"
+
+
 def test_the_programs_to_convert_are_no_others_of_the_catalogue() -> None:
     programs = load(CONVERTED)
     assert {program.list for program in programs} == {"F", "G"}
