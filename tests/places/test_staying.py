@@ -57,6 +57,22 @@ def test_gradients_by_hand() -> None:
     assert told == {"main.py": "it calls no module and takes no gradient with autograd"}
 
 
+def test_a_module_without_parameters() -> None:
+    told = staying(
+        main="""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weights = torch.zeros(2, 1)
+            def forward(self, x):
+                return torch.mm(x, self.weights)
+        print(Net()(torch.rand(4, 2)))
+    """
+    )
+    reason = "it calls no module that has parameters and takes no gradient with autograd"
+    assert told == {"main.py": reason}
+
+
 @pytest.mark.parametrize(
     ("how", "line"),
     [

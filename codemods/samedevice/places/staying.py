@@ -132,10 +132,18 @@ class _Reasons:
         return self._first(spots, reached, "it asks for the CPU itself")
 
     def _untrained(self, script: str, reached: Collection[str]) -> str | None:
-        built = {group.spot.path for group in self._solution.all_groups(Built)}
-        if not set(reached) & built and not set(reached) & self._policy.seeded():
-            return "it calls no module and takes no gradient with autograd"
-        return None
+        if set(reached) & self._policy.seeded():
+            return None
+        built = [
+            site
+            for group in self._solution.all_groups(Built)
+            if group.spot.path in reached
+            for site in group.sites
+        ]
+        if any(site.module.stateful for site in built):
+            return None
+        which = "no module that has parameters" if built else "no module"
+        return f"it calls {which} and takes no gradient with autograd"
 
     def _base(self, path: str) -> str:
         return path.rpartition("/")[2]
