@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from textwrap import dedent
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from samedevice import source
 from samedevice.check import check, is_wrong
 from samedevice.config import Config
+from samedevice.places.graph import Graph, Location
+from samedevice.places.objects import Attributes, Instance
+from samedevice.places.values import Const, Device
 from samedevice.project import Project
 
 HEAD = """\
@@ -119,3 +123,22 @@ def test_a_value_on_the_host_is_found_and_one_on_the_device_is_not(name: str) ->
     text = HEAD + dedent(PROGRAMS[name])
     assert _found(text.replace("X", "torch.ones(1, 3)"))
     assert not _found(text.replace("X", "torch.ones(1, 3, device=device)"))
+
+
+def test_the_attributes_that_name_a_device_are_known_after_each_change() -> None:
+    device = Device(Graph().node(), Location("a.py", ast.Pass()))
+    text, other = Const("cuda"), Const(3)
+    attrs = Attributes({"a": device, "b": text, "c": other})
+    assert [*attrs.devices] == [*attrs.holders] == ["a", "b"]
+    attrs["a"] = other
+    attrs["c"] = Instance("module")
+    assert ([*attrs.devices], [*attrs.holders]) == (["b"], ["b", "c"])
+    attrs["c"] = device
+    assert attrs.setdefault("c", other) is device
+    assert ([*attrs.devices], [*attrs.holders]) == (["b", "c"], ["b", "c"])
+    del attrs["b"]
+    assert ([*attrs.devices], [*attrs.holders]) == (["c"], ["c"])
+    attrs["to_*"] = other
+    assert [*attrs.patterns] == ["to_*"]
+    attrs.clear()
+    assert not (attrs or attrs.devices or attrs.holders or attrs.patterns)

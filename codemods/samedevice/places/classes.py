@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from samedevice.places import assignment, attributes, calls, functions, subscripts
 from samedevice.places.graph import Location
 from samedevice.places.models import builtins
-from samedevice.places.objects import Class, External, Func, Instance, Method, Scope
+from samedevice.places.objects import Attributes, Class, External, Func, Instance, Method, Scope
 from samedevice.places.values import DEVICE, NONE, UNKNOWN, Arg, Const, Dict, Seq, Tensor, Value
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _enumerate(run: Interpreter, klass: Class) -> None:
         if value is None or isinstance(value, Func) or isinstance(value, Const) and not acts:
             continue
         member = klass.names[name] = Instance("", klass.node.name, klass)
-        member.attrs.update(value=value, name=Const(name))
+        member.attrs.update({"value": value, "name": Const(name)})
         init = klass.lookup("__init__")
         if isinstance(init, Func):
             spot = Location(klass.scope.path, statement)
@@ -249,7 +249,8 @@ def replaced(
 ) -> Instance:
     """Return a copy of an instance with some attributes replaced."""
     made = Instance(owner.family, owner.name, owner.cls, owner.fact)
-    made.attrs = {**owner.attrs, **{name: value for name, (value, _) in kwargs.items()}}
+    made.attrs = Attributes(owner.attrs)
+    made.attrs.update({name: value for name, (value, _) in kwargs.items()})
     if spot is not None and made.cls is not None:
         after_init(run, made, [], spot)
     return made
@@ -325,8 +326,8 @@ def matching(owner: Instance, asked: str) -> Iterator[Value]:
 
 def by_pattern(owner: Instance, attr: str) -> Value | None:
     """Return the attribute that was set by a name that was computed, perhaps this one."""
-    for name, value in owner.attrs.items():
-        if isinstance(name, str) and "*" in name and name.strip("*") and fnmatchcase(attr, name):
+    for name, value in owner.attrs.patterns.items():
+        if name.strip("*") and fnmatchcase(attr, name):
             return value
     return None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from samedevice.places.objects import Environment, Scope
+from samedevice.places.objects import Attributes, Environment, Scope
 from samedevice.places.values import Dict, Seq, Value
 
 #: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
@@ -21,6 +21,8 @@ Store = dict[Any, Value] | Scope | Seq | Dict
 Join = Callable[[Value | None, Value], Value]
 
 _Key = tuple[int, Any]
+#: Of what is written in these, all is one cell.
+_TOGETHER = (Attributes, dict)
 
 
 @dataclass
@@ -38,7 +40,7 @@ class _Cell:
 
     def entries(self) -> Iterator[tuple[Any, Any]]:
         """Yield the attributes or entries that the path wrote, and what they hold."""
-        if self.target.__class__ is dict:
+        if self.target.__class__ in _TOGETHER:
             for name, value in self.value.items():
                 if self.before is None or self.before.get(name) is not value:
                     yield name, value
@@ -105,7 +107,7 @@ class Trail:
         """Say that a cell is about to be written; with `key` None, all of a list or the others."""
         if not self.forks:
             return
-        if target.__class__ is dict:
+        if target.__class__ in _TOGETHER:
             key = None
         name = id(target), key
         if self._noted.get(name, -1) < self._marked:  # else what it held is known
@@ -140,7 +142,7 @@ class Trail:
         found: list[tuple[Store, Any, Any]] = []
         for cell in self._since(mark).values():
             target = cell.target
-            if target.__class__ is dict:
+            if target.__class__ in _TOGETHER:
                 assert isinstance(target, dict)
                 keys = dict.fromkeys((*cell.value, *target))
                 written = [key for key in keys if target.get(key) is not cell.value.get(key)]
@@ -223,7 +225,7 @@ class Trail:
     def _either(self, target: Store, left: Any, right: Any) -> Any:
         if left is None or right is None or left is right:
             return right if left is None else left
-        if target.__class__ is dict:
+        if target.__class__ in _TOGETHER:
             joined = left.copy()
             for name, value in right.items():
                 held = left.get(name)
@@ -249,7 +251,7 @@ def _read(target: Store, key: Any) -> Any:
         return items, target.element, target.added
     if isinstance(target, Dict):
         return target.element
-    if target.__class__ is dict:
+    if target.__class__ in _TOGETHER:
         return target.copy()
     names = target.names if isinstance(target, Scope) else target
     return names.get(key)
@@ -265,7 +267,7 @@ def _write(target: Store, key: Any, value: Any) -> None:
             target.names.drop(key)
         else:
             target.names[key] = value
-    elif target.__class__ is dict:
+    elif target.__class__ in _TOGETHER:
         target.clear()
         target.update(value)
     elif value is not None:

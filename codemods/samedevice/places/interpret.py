@@ -43,7 +43,7 @@ from samedevice.places.environment import State
 from samedevice.places.focus import Definitions, Target
 from samedevice.places.graph import Location
 from samedevice.places.lines import Lines
-from samedevice.places.objects import NAMING, Class, Environment, Func, Instance, Scope
+from samedevice.places.objects import Class, Environment, Func, Instance, Scope
 from samedevice.places.sites import Site
 from samedevice.places.values import (
     SCALAR,
@@ -97,13 +97,14 @@ _COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
 _FRAMES = 4000
 
 
-def _attributes(owner: Instance | Class) -> Iterator[tuple[str, Value]]:
-    """Return the attributes of an instance that may name a device, and those of its class."""
+def _attributes(owner: Instance | Class, own: bool) -> Iterator[tuple[str, Value]]:
+    """Return the attributes of an instance that may name a device, and those of its class.
+
+    Of the instance whose method runs these are those that have a device, too.
+    """
     klass = owner if isinstance(owner, Class) else owner.cls
     if isinstance(owner, Instance):
-        for name, value in owner.attrs.items():
-            if value.__class__ in NAMING:
-                yield name, value
+        yield from (owner.attrs.holders if own else owner.attrs.devices).items()
     for each in klass.mro() if klass is not None else ():
         for name, value in each.names.devices.items():
             if isinstance(value, Device):
@@ -113,16 +114,32 @@ def _attributes(owner: Instance | Class) -> Iterator[tuple[str, Value]]:
                     yield name, value
 
 
+def _may_name(owner: Instance | Class) -> bool:
+    """Tell whether an attribute of an instance or of its class may name a device."""
+    klass: Class | None
+    if isinstance(owner, Instance):
+        if owner.attrs.devices:
+            return True
+        klass = owner.cls
+    else:
+        klass = owner
+    if klass is not None:  # plain loops: it is asked for each name at each event
+        for each in klass.order or klass.mro():
+            if each.names.devices:
+                return True
+    return False
+
+
 def _devices_of(
     name: str, owner: Instance | Class, own: bool
 ) -> Iterator[tuple[str, Device | ProcessIndex | Const]]:
     """Return the attributes of an instance or class that may name a device, as they are written."""
-    for attr, member in _attributes(owner):
+    for attr, member in _attributes(owner, own):
         if isinstance(member, (Device, ProcessIndex, Const)):
             if not isinstance(member, Const) or isinstance(member.value, str):
                 yield f"{name}.{attr}", member
         elif own and isinstance(member, Instance):
-            known = member.attrs.get("device")  # `self.model.device`
+            known = member.attrs.devices.get("device")  # `self.model.device`
             if isinstance(known, Device):
                 yield f"{name}.{attr}.device", known
 
@@ -369,6 +386,8 @@ class Interpreter(Context):
                 continue
             if isinstance(value, (Class, Instance)):
                 own = value is level.self_value
+                if not own and not _may_name(value):
+                    continue
                 if isinstance(value, Instance) and value.absent and not own:
                     continue  # None has no device
                 devices = ((*named, outermost) for named in _devices_of(name, value, own))

@@ -152,7 +152,8 @@ def fresh(run: Interpreter, value: Value, spot: Location, scope: Scope, depth: i
         return made
     if isinstance(value, Instance) and value.family == "" and value.attrs:
         copied = Instance(value.family, value.name, value.cls, value.fact)
-        copied.attrs = {k: fresh(run, v, spot, scope, depth - 1) for k, v in value.attrs.items()}
+        for name, member in value.attrs.items():
+            copied.attrs[name] = fresh(run, member, spot, scope, depth - 1)
         return copied
     if isinstance(value, Seq):
         items = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Location, PlaceVar
@@ -157,7 +158,9 @@ class Class(Value):
         if self.order is None:
             self.order = [self]  # of a class that is its own base, as good as any
             bases = [base for base in self.bases if isinstance(base, Class)]
-            self.order = [self, *_merged([*(base.mro() for base in bases), bases])]
+            above = [base.mro() for base in bases]
+            above = above if len(bases) == 1 else [_merged([*above, bases])]
+            self.order = [self, *(each for each in above[0] if each is not self)]
         return self.order
 
     def lookup(self, name: str) -> Value | None:
@@ -178,6 +181,61 @@ def _merged(lists: list[list[Class]]) -> list[Class]:
         found.append(best)
         left = [rest for order in left if (rest := [k for k in order if k is not best])]
     return found
+
+
+class Attributes(dict[str, Value]):
+    """The attributes of an instance.
+
+    `devices` are those that may name a device, and `holders` also the instances, which may have
+    one: few among many. `patterns` were set by a name of which a part is not known.
+    """
+
+    __slots__ = ("devices", "holders", "patterns")
+
+    def __init__(self, attrs: Mapping[str, Value] | None = None) -> None:
+        self.devices: dict[str, Value] = {}
+        self.holders: dict[str, Value] = {}
+        self.patterns: dict[str, Value] = {}
+        if attrs:
+            self.update(attrs)
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        dict.__setitem__(self, name, value)
+        kind = value.__class__
+        if kind in _NAMING_ATTRIBUTES or kind is Const and _names_device(value):
+            self.devices[name] = self.holders[name] = value
+        elif self.holders or kind is Instance:
+            self.devices.pop(name, None)
+            if kind is Instance:
+                self.holders[name] = value
+            else:
+                self.holders.pop(name, None)
+        if name.__class__ is str and "*" in name:
+            self.patterns[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        dict.__delitem__(self, name)
+        self.devices.pop(name, None)
+        self.holders.pop(name, None)
+        self.patterns.pop(name, None)
+
+    def clear(self) -> None:
+        """Forget all attributes."""
+        super().clear()
+        self.devices.clear()
+        self.holders.clear()
+        self.patterns.clear()
+
+    def setdefault(self, name: str, value: Value) -> Value:
+        """Set an attribute that is not set yet; return what it is."""
+        if name not in self:
+            self[name] = value
+        return self[name]
+
+    def update(self, attrs: Mapping[str, Value]) -> None:  # type: ignore[override]
+        """Set some attributes."""
+        for name, value in attrs.items():
+            self[name] = value
 
 
 class Instance(Value):
@@ -210,7 +268,7 @@ class Instance(Value):
         self.cls = cls
         self.fact = fact
         self.node = node
-        self.attrs: dict[str, Value] = {}
+        self.attrs = Attributes()
         self.parent: Instance | None = None
         self.borrows: list[Instance] = []
         self.shared = False
@@ -316,6 +374,8 @@ class Super(Value):
 
 
 #: Values that may name a device, some of them.
+#: Values of attributes that name a device, beside text that may.
+_NAMING_ATTRIBUTES = frozenset((Device, ProcessIndex))
 NAMING = frozenset((Device, ProcessIndex, Const, CliOption, Tensor, Instance))
 
 

@@ -283,7 +283,8 @@ class Policy:
     def forks(self) -> list[Location]:
         """The places where a process is forked that computes with modules."""
         spots = list(self.interpreter.forks)
-        processes = {k for k in self.interpreter.classes if any(map(_is_process, k.mro()))}
+        starts = {k for k in self.interpreter.classes if _is_process(k)}
+        processes = {k for k in self.interpreter.classes if not starts.isdisjoint(k.mro())}
         for klass in processes:
             for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
                 if contents.modules_in(value):

@@ -112,10 +112,8 @@ def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEE
         case Instance() if depth > 1 and value.family != "module":
             other = Instance(value.family, value.name, value.cls, value.fact, value.node)
             other.args, other.kwargs, other.site = value.args, value.kwargs, value.site
-            other.attrs = {
-                attr: placeholder(run, member, spot, depth - 2)
-                for attr, member in value.attrs.items()
-            }
+            for attr, member in value.attrs.items():
+                other.attrs[attr] = placeholder(run, member, spot, depth - 2)
             return other
         case Seq() if depth:
             found = Seq(value.kind, None, None, value.spot)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice.places.models import Call, model
-from samedevice.places.objects import Instance
+from samedevice.places.objects import Attributes, Instance
 from samedevice.places.values import (
     NONE,
     SCALAR,
@@ -87,7 +87,7 @@ def parser_method(owner: Instance, name: str, call: Call) -> Value:
         return NONE
     if name in ("parse_args", "parse_known_args"):
         made = Instance("namespace")
-        made.attrs = dict(owner.attrs)
+        made.attrs = Attributes(owner.attrs)
         return Seq("tuple", [made, UNKNOWN]) if name == "parse_known_args" else made
     if name in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):
         return owner
