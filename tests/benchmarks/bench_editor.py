@@ -220,6 +220,8 @@ def inside(root: Path, path: Path, count: int, more: int) -> None:
     folder.analyse({name: text}, settings)
     print(f"{'first whole':44} {(time.process_time() - began) * 1000:8.0f}", flush=True)
     for number in range(count + more):
+        if number == count:
+            table(took)
         if number >= count and (number - count) % max(1, more // 10) == 0:
             print(f"{number:8,} {resident(os.getpid()) / 1e6:8.0f} MB", flush=True)
         text = edited(text, random_)
@@ -228,16 +230,20 @@ def inside(root: Path, path: Path, count: int, more: int) -> None:
         fast = found is not None and found.is_whole
         if not fast:
             folder.analyse({name: text}, settings)
-        if number < count:
-            took.append((time.process_time() - began, fast))
+        took.append((time.process_time() - began, fast))
         if number % 50 == 49:
             gc.collect()
+    table(took)
+
+
+def table(took: list[tuple[float, bool]]) -> None:
+    """Print what changes cost, each with whether a glance was enough."""
     print(f"\n{'milliseconds of the processor':44} {'median':>8} {'p95':>8}")
     spread("change -> an answer of the whole", [seconds for seconds, _ in took])
     for words, wanted in (("by a glance", True), ("by a whole check", False)):
         some = [seconds for seconds, fast in took if fast is wanted]
         if some:
-            spread(f"{len(some)} of {count} {words}", some)
+            spread(f"{len(some)} of {len(took)} {words}", some)
 
 
 def processor(pid: int) -> float:
