@@ -109,6 +109,10 @@ class Solution(Answers):
                 self._groups.setdefault(type(site), []).append(group)
             group.sites.append(site)
 
+    def judges(self, path: str) -> bool:
+        """Tell whether code of a file was evaluated: with a focus, of some only."""
+        return self.told is None or path in self.interpreter.files
+
     def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else.
 

@@ -70,8 +70,8 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
         for path, span in spans:
             said.setdefault(path, set()).update(range(span.line, span.end_line + 1))
     for path in solution.programs.files():
-        if solution.told is not None and path not in solution.interpreter.files:
-            continue  # some units are judged, and none of this file
+        if not solution.judges(path):
+            continue
         tree = solution.project.tree(path)
         if solution.programs.of(path) in spread or tree is None:
             continue  # `hard-coded-device` tells of the whole program
