@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.places import choices, contents
+from samedevice.places import choices
 from samedevice.places.events import (
     Built,
     Cloned,
@@ -24,15 +24,13 @@ from samedevice.places.events import (
     ProcessCall,
     is_bare,
 )
-from samedevice.places.graph import Cause, Location, Place, PlaceVar
-from samedevice.places.objects import Class, External
+from samedevice.places.forks import forks
+from samedevice.places.graph import Cause, Place, PlaceVar
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Device
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
-
-_PROCESSES = frozenset(("multiprocessing.Process", "torch.multiprocessing.Process"))
 
 
 class Policy:
@@ -278,26 +276,7 @@ class Policy:
 
     def _forking(self) -> set[str]:
         """The files whose forked processes compute with modules, which CUDA does not allow."""
-        return {spot.path for spot in self.forks()}
-
-    def forks(self) -> list[Location]:
-        """The places where a process is forked that computes with modules."""
-        spots = list(self.interpreter.forks)
-        starts = {k for k in self.interpreter.classes if _is_process(k)}
-        processes = {k for k in self.interpreter.classes if not starts.isdisjoint(k.mro())}
-        for klass in processes:
-            for value in klass.symbolic.attrs.values() if klass.symbolic is not None else ():
-                if contents.modules_in(value):
-                    spots.append(Location(klass.scope.path, klass.node))
-        for group in self.solution.all_groups(Built) if processes else ():
-            for site in group.sites:
-                if site.scope.func is not None and site.scope.func.cls in processes:
-                    spots.append(site.spot)
-        return [
-            spot
-            for spot in spots
-            if not any(map(self.programs._spawns, self.programs.of(spot.path)))
-        ]
+        return {spot.path for spot in forks(self.solution)}
 
     def naming(self) -> set[frozenset[str]]:
         """The programs that name an accelerator somewhere: a CPU beside it is a choice."""
@@ -494,10 +473,6 @@ class Policy:
 def _asks_cuda(call: ast.Call) -> bool:
     """Tell whether a device is what CUDA says it is (`torch.cuda.current_device()`)."""
     return "cuda" in ast.unparse(call.func)
-
-
-def _is_process(klass: Class) -> bool:
-    return any(isinstance(base, External) and base.name in _PROCESSES for base in klass.bases)
 
 
 def _to_literal(group: SiteGroup) -> bool:

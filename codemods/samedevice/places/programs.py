@@ -78,7 +78,8 @@ class Programs:
             self._tests[path] = known
         return known
 
-    def _spawns(self, path: str) -> bool:
+    def spawns(self, path: str) -> bool:
+        """Tell whether a file has processes spawned rather than forked."""
         return self.markers(path).spawns
 
     def all(self) -> set[frozenset[str]]:

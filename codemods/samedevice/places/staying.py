@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from samedevice.places.events import Built, GivenAway, Placing
+from samedevice.places.forks import forks
 from samedevice.places.graph import Location
 from samedevice.places.solution import Solution
 
@@ -83,7 +84,7 @@ class _Reasons:
         return f"{self._base(hiding[0])} hides every GPU from it" if hiding else None
 
     def _shared(self, script: str, reached: Collection[str]) -> str | None:
-        for spot in self._policy.forks():
+        for spot in forks(self._policy.solution):
             if spot.path in reached:
                 return f"other processes compute with its model ({self._where(spot)})"
         return None
