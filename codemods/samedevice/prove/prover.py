@@ -93,14 +93,15 @@ class Prover:
         temporary = self._place.with_name("tmp")
         temporary.mkdir()
         env = {"TMPDIR": str(temporary), "TEMP": str(temporary), "TMP": str(temporary)}
+        settings = self._settings
         settings = replace(
-            self._settings,
-            on="cpu" if where == "cpu" else self._settings.on,
+            settings,
+            on="cpu" if where == "cpu" else settings.on,
             # what BEFORE computes on the CPU is compared, but not where, and in which types
-            record=not (side == "before" and where == "cpu"),
-            steps=True,
-            sums=True,
-            env={**self._settings.env, **env},
+            record=settings.record and not (side == "before" and where == "cpu"),
+            steps=settings.record,
+            sums=settings.record,
+            env={**settings.env, **env},
             lead=self._lead(trail_file, side == "after"),
         )
         try:
