@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.places import choices
 from samedevice.places.evidence import Evidence
-from samedevice.places.graph import Cause, Location, Place, PlaceVar
+from samedevice.places.graph import ON_DEVICE, Cause, Location, Place, PlaceVar
 from samedevice.places.objects import Class, Scope
-from samedevice.places.reach import ON_DEVICE
 from samedevice.places.sites import LeftOut
 from samedevice.places.values import Const
 

@@ -12,9 +12,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from samedevice.places.graph import Agree, Cause, Clash, Graph, Place, PlaceVar, comes_from
-
-_ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+from samedevice.places.graph import (
+    ON_DEVICE,
+    Agree,
+    Cause,
+    Clash,
+    Graph,
+    Place,
+    PlaceVar,
+    comes_from,
+)
 
 
 class Evidence:
@@ -98,7 +105,7 @@ class Evidence:
 
         def reach(each: PlaceVar) -> None:
             node = each.find()
-            if node.place in _ON_DEVICE and node.is_tensor and node not in found:
+            if node.place in ON_DEVICE and node.is_tensor and node not in found:
                 found.add(node)
                 queue.append(node)
 

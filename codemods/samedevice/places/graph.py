@@ -33,6 +33,10 @@ class Place(Enum):
     UNKNOWN = "unknown"
 
 
+#: Where a value of the device is.
+ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
+
+
 class Cause(Enum):
     """Why a value certainly is where it is."""
 
@@ -291,10 +295,10 @@ class Graph:
         self._batches(roots)
         _agree_within(roots)
         self._spread_certain(roots)
-        for place in (Place.CENTRAL, Place.FOLLOWS):
+        for place in ON_DEVICE:
             self._spread_demand(roots, place)
         if self._settle_stores(roots):
-            for place in (Place.CENTRAL, Place.FOLLOWS):
+            for place in ON_DEVICE:
                 self._spread_demand(roots, place)
         self._find_clashes(roots)
         self.clashing = {clash.node.find() for clash in self.clashes}
@@ -326,7 +330,7 @@ class Graph:
                         result.weak_host = place is Place.HOST
                         queue.append(result)
                         reached.append(result)
-            if place in (Place.CENTRAL, Place.FOLLOWS):
+            if place in ON_DEVICE:
                 _take_back_mixed(reached)
 
     def _spread_demand(self, roots: list[PlaceVar], place: Place) -> None:
@@ -382,7 +386,7 @@ class Graph:
                 met = (m.right if m.left.find() is node else m.left for m in node.meets)
                 if any(other.find().place not in filling for other in met):
                     continue  # it is filled across devices, and what it meets is elsewhere
-                if len(filling) == 1 and filling <= {Place.CENTRAL, Place.FOLLOWS}:
+                if len(filling) == 1 and filling <= set(ON_DEVICE):
                     node.place, node.reason = filling.pop(), None
                     changed = True
         return changed
@@ -392,11 +396,9 @@ class Graph:
         """Tell whether a node is used together with something on the device."""
         for meet in node.meets:
             other = (meet.right if meet.left.find() is node else meet.left).find()
-            if other.place in (Place.CENTRAL, Place.FOLLOWS):
+            if other.place in ON_DEVICE:
                 return True
-        return any(
-            meet.right.find().place in (Place.CENTRAL, Place.FOLLOWS) for meet in node.indexed_by
-        )
+        return any(meet.right.find().place in ON_DEVICE for meet in node.indexed_by)
 
     def _find_clashes(self, roots: list[PlaceVar]) -> None:
         seen: set[int] = set()
@@ -409,10 +411,9 @@ class Graph:
                 if left.place is None or right.place is None or left.place is right.place:
                     if not (left.place is right.place is Place.FIXED and left.name != right.name):
                         continue
-                on_device = (Place.CENTRAL, Place.FOLLOWS)
                 if meet.kind in ("index", "number"):
                     # cuda[cpu] is allowed, cpu[cuda] is not: the index goes to the host.
-                    if right.place in on_device and left.place is Place.HOST:
+                    if right.place in ON_DEVICE and left.place is Place.HOST:
                         self.clashes.append(Clash(right, meet.right_spot, meet, left, True))
                 elif left.place is Place.HOST:
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
@@ -443,7 +444,7 @@ def _is_mixed(node: PlaceVar) -> bool:
         return False
     for each in node.flows_from:
         source = each.find()
-        if source.place in (Place.CENTRAL, Place.FOLLOWS):
+        if source.place in ON_DEVICE:
             continue
         if source.place is not None or not comes_from(source, node):
             return True

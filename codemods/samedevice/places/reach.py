@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from samedevice import syntax
 from samedevice.places import functions
 from samedevice.places.events import Operand
-from samedevice.places.graph import Location, Place, PlaceVar
+from samedevice.places.graph import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.sites import SiteGroup
 from samedevice.places.values import CliOption, Const, Device, Value
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: What may take a mapping or a tuple apart.
 _TAKEN_APART = (".items", ".keys", "[0]", "[1]")
-#: Where a value of the device is.
-ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 

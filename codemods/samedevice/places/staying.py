@@ -62,13 +62,12 @@ class _Reasons:
         self._solution = solution
         self._policy, self._programs = solution.policy, solution.programs
         self._computing = computing
+        self._forks = forks(solution)
         self._given = {group.spot for group in solution.all_groups(GivenAway)}
         self._undecided = {group.spot for group in solution.undecided()}
-        self._kept = {
-            script
-            for script, reached in self._programs.scripts()
-            if reached & (self._policy.using_devices() | self._policy.left_alone())
-        }
+        self._scripts = list(self._programs.scripts())
+        kept = self._policy.using_devices() | self._policy.left_alone()
+        self._kept = {script for script, reached in self._scripts if reached & kept}
 
     def of(self, script: str, reached: Collection[str]) -> str:
         """Return why a script stays there that runs these files."""
@@ -84,7 +83,7 @@ class _Reasons:
         return f"{self._base(hiding[0])} hides every GPU from it" if hiding else None
 
     def _shared(self, script: str, reached: Collection[str]) -> str | None:
-        for spot in forks(self._policy.solution):
+        for spot in self._forks:
             if spot.path in reached:
                 return f"other processes compute with its model ({self._where(spot)})"
         return None
@@ -112,7 +111,7 @@ class _Reasons:
 
     def _with_others(self, script: str, reached: Collection[str]) -> str | None:
         """It shares code with a script that is left as it is."""
-        for other, files in self._programs.scripts():
+        for other, files in self._scripts:
             shared = sorted((set(files) & set(reached)) - {script})
             if other != script and other in self._kept and shared:
                 return (

@@ -23,7 +23,7 @@ from samedevice.places.events import (
     Placed,
     Placing,
 )
-from samedevice.places.graph import Agree, Location, Place, PlaceVar
+from samedevice.places.graph import ON_DEVICE, Agree, Location, Place, PlaceVar
 from samedevice.places.marks import MADE, MOVES, Marks
 from samedevice.places.objects import Instance, Union
 from samedevice.places.sites import Site
@@ -50,9 +50,6 @@ NAMES = {
     Place.HOST: "CPU", Place.CENTRAL: "device", Place.FIXED: "pinned", Place.FOLLOWS: "as input",
     Place.UNKNOWN: "unknown",
 }  # fmt: skip
-
-#: What is made without naming a device is on the CPU, whatever it has to meet.
-_ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
 
 
 @dataclass(frozen=True)
@@ -240,7 +237,7 @@ class Trace:
             values = [Device(site.node, site.spot)]
         values = _kept([value for value in values if self._is_shown(value)])
         if kind == "read":
-            values = [v for v in values if self.place(v) in (*_ON_DEVICE, Place.FIXED)]
+            values = [v for v in values if self.place(v) in (*ON_DEVICE, Place.FIXED)]
         if not values:
             return None
         places = {p: value for value in reversed(values) for p in self.places(node, value)}
