@@ -15,7 +15,10 @@ from samedevice.places.graph import PlaceVar
 
 PACKAGE = Path(samedevice.__file__).parent
 
-_CORE = {"finding", "notebook", "run_order", "syntax", "source", "project", "torchfacts", "places"}
+_CORE = {
+    "finding", "layout", "notebook", "places", "project", "run_order", "source", "syntax",
+    "torchfacts",
+}  # fmt: skip
 _CHECKED = _CORE | {
     "cache", "check", "config", "importable", "naming", "parallel", "plain", "rules", "suppress",
     "verify",
@@ -36,7 +39,8 @@ ROOMS: dict[str, set[str]] = {
     "write": {"source"},
     "requirements": set(),
     "config": {"finding", "requirements", "source"},
-    "project": {"source", "syntax"},
+    "layout": set(),
+    "project": {"layout", "source", "syntax"},
     "patterns": set(),
     "files": {"config", "patterns", "source"},
     "suppress": {"config", "finding", "patterns", "source"},
@@ -47,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "plain": set(),
     "parallel": {"outside"},
     "cache": {"__init__", "finding", "plain", "project", "verify"},
-    "reading": {"config", "files", "project", "source"},
+    "reading": {"config", "files", "layout", "project", "source"},
     "check": {
         "cache",
         "config",
@@ -63,6 +67,7 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "matching": set(),
     "lines": {"finding", "matching"},
+    "originals": {"finding", "matching", "source"},
     "touched": {"lines", "source", "syntax"},
     "glance": {"check", "config", "finding", "lines", "places", "project", "rules", "touched"},
     "baseline": {"check", "config", "finding", "project", "rules", "source", "write"},
@@ -77,7 +82,7 @@ ROOMS: dict[str, set[str]] = {
         "torchfacts",
     },  # fmt: skip
     "trials": _CHECKED,
-    "migrate": _FIXED | {"matching", "trials"},
+    "migrate": _FIXED | {"originals", "trials"},
     "repair": {"config", "finding", "migrate", "naming", "places", "project", "prove"},
     "explain": {"check", "config", "finding", "places", "project", "prove", "source"},
     "report": {
@@ -92,7 +97,7 @@ ROOMS: dict[str, set[str]] = {
         "rules",
         "source",
     },  # fmt: skip
-    "modernize": {"config", "files", "finding", "migrate", "project", "source"},
+    "modernize": {"config", "files", "finding", "migrate", "project", "reading", "source"},
     "initial": {"migrate"},
     "interactive": {"finding", "migrate", "notebook", "report", "source"},
     "live": {

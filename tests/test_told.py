@@ -68,22 +68,3 @@ def test_what_stays_is_told_from_the_cache_as_well() -> None:
     runs = [CliRunner().invoke(app, ["fix", "--diff"]).stderr for _ in range(2)]
     assert runs[0] == runs[1]
     assert "main.py stays on the CPU" in runs[1]
-
-
-def test_a_file_that_belongs_to_the_named_one_is_named() -> None:
-    net = "import torch\n\n\nclass Net(torch.nn.Linear):\n    pass\n"
-    train = "import json\nimport words\nfrom net import Net\n\nprint(Net(2, 1).cuda())\n"
-    Path("words.py").write_text("WORDS = 3\n")
-    (note, *_) = fix("--diff", "train.py", train=train, net=net).stderr.splitlines()
-    assert note == "note: net.py is imported and was not given: name the folder to read all"
-    for paths in (["train.py", "net.py"], ["."]):
-        assert "not given" not in fix("--diff", *paths).stderr
-
-
-def test_relative_imports_and_packages_belong_to_a_file() -> None:
-    for name in ("__init__", "net", "train"):
-        Path("pack").mkdir(exist_ok=True)
-        Path("pack", f"{name}.py").write_text("import torch\n")
-    Path("pack/train.py").write_text("import torch\nfrom . import net\nfrom .net import x\n")
-    (note, *_) = fix("--diff", "pack/train.py").stderr.splitlines()
-    assert note.startswith("note: pack/net.py is imported")

@@ -133,12 +133,31 @@ def check(
     cache: Cache | None = None,
     processes: int = 1,
 ) -> list[Finding]:
-    """Return what is wrong in `project`; files that do not parse end up in `project.errors`.
+    """Return what is wrong in the files of `project` that were named.
 
-    With a `memory` or a `cache`, only programs that changed since its last use are looked at. The
-    parts of a project that is large enough to have some are judged in that many `processes`.
-    Raises `ConfigError` when the settings name a rule that does not exist.
+    Files that do not parse end up in `project.errors`. With a `memory` or a `cache`, only programs
+    that changed since its last use are looked at. The parts of a project that is large enough to
+    have some are judged in that many `processes`. Raises `ConfigError` when the settings name a
+    rule that does not exist.
     """
+    found = check_whole(project, config, step, memory, cache, processes)
+    return named(project, found) if project.context else found
+
+
+def named(project: Project, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings in the files of a project that were named."""
+    return [finding for finding in findings if finding.path not in project.context]
+
+
+def check_whole(
+    project: Project,
+    config: Config,
+    step: Step = lambda files: None,
+    memory: Memory | None = None,
+    cache: Cache | None = None,
+    processes: int = 1,
+) -> list[Finding]:
+    """Return what `check` does, and what is wrong in the files that are only read."""
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)

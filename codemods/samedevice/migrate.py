@@ -13,10 +13,10 @@ from functools import cached_property
 
 from . import rewrite, source, verify, write
 from .cache import Cache
-from .check import Memory, Step, check, is_style, is_wrong, no_collection
+from .check import Memory, Step, check_whole, is_style, is_wrong, named, no_collection
 from .config import Config
-from .finding import Edit, Finding, Fix, Import, Resolver, Span
-from .matching import Matcher, in_step
+from .finding import Edit, Finding, Fix, Import, Resolver
+from .originals import Originals
 from .places.staying import Staying
 from .project import Project
 from .reading import Track as Track
@@ -68,7 +68,9 @@ class Outcome:
     `remaining` are the findings in the changed files, which are in `sources`, and `refused` says
     for some of them, by `key`, why their fix was not applied. `originals` are the files as they
     were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
-    `staying` are the scripts that stay on the CPU, of which no finding says why.
+    `staying` are the scripts that stay on the CPU, of which no finding says why. `context` are the
+    files that were only read: they are among the sources, and nothing is changed or told of them;
+    those in `beyond` belong to what would change.
     """
 
     changes: list[Change]
@@ -80,6 +82,13 @@ class Outcome:
     rounds: int
     found: list[Finding] = field(default_factory=list)
     staying: list[Staying] = field(default_factory=list)
+    context: frozenset[str] = frozenset()
+    beyond: list[str] = field(default_factory=list)
+
+    @property
+    def named(self) -> list[str]:
+        """The files that were named, and those that are new."""
+        return [path for path in self.sources if path not in self.context]
 
     def before(self, finding: Finding) -> Finding:
         """Return one of the remaining findings at its place in the original files."""
@@ -90,8 +99,8 @@ class Outcome:
         return self._back.line(path, line)
 
     @cached_property
-    def _back(self) -> _Back:
-        return _Back(self.originals, self.sources)
+    def _back(self) -> Originals:
+        return Originals(self.originals, self.sources)
 
 
 def key(finding: Finding) -> Key:
@@ -116,6 +125,7 @@ def migrate(
     trials = Trials(project, memory, cache)
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
+    beyond: set[str] = set()
     groups = Groups(project, trials.bonds)
     with no_collection():
         while True:
@@ -131,7 +141,7 @@ def migrate(
                 continue
             if not again <= restless:
                 restless |= again
-            elif not _withdraw(project, outcome, groups, config.unsafe):
+            elif not _withdraw(project, outcome, groups, config.unsafe, beyond):
                 break
     for finding in outcome.remaining:
         if finding.fix is not None:
@@ -141,15 +151,21 @@ def migrate(
             reason = groups.reason(before)
             if reason is not None:
                 outcome.refused.setdefault(key(finding), reason)
-    told = {finding.path for finding in filter(is_wrong, outcome.remaining)}
+    told = {finding.path for finding in filter(is_wrong, outcome.remaining)} | project.context
     outcome.staying += (stays for stays in trials.staying() if stays.path not in told)
+    outcome.context, outcome.beyond = project.context, sorted(beyond)
+    for findings in outcome.found, outcome.remaining:
+        findings[:] = named(project, findings)
     return outcome
 
 
-def _withdraw(project: Project, outcome: Outcome, groups: Groups, unsafe: bool) -> bool:
+def _withdraw(
+    project: Project, outcome: Outcome, groups: Groups, unsafe: bool, beyond: set[str]
+) -> bool:
     """Withdraw what made something wrong; tell whether there was anything.
 
-    Each time at least one fix more is withdrawn, so this comes to an end.
+    Files that nobody named and that would change come into `beyond`. Each time at least one fix
+    more is withdrawn, so this comes to an end.
     """
     applied = list(dict.fromkeys(f for change in outcome.changes for f in change.findings))
     if not applied:
@@ -177,6 +193,10 @@ def _withdraw(project: Project, outcome: Outcome, groups: Groups, unsafe: bool) 
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
         found.append(([left], f"{left.message}, which {how}"))
     found += _too_early(project, outcome, applied)
+    for finding in applied:
+        for path in sorted(project.context.intersection(_paths(finding))):
+            found.append(([finding], f"{path}, which was not named, changes with it"))
+            beyond.add(path)
     # On a machine with CUDA both halves agree: what is connected may stay.
     halves = list(half_done(project, _staying(outcome, groups), applied))
     groups.withdraw_alone((guilty, f"not applied: {reason}") for guilty, reason in halves)
@@ -256,10 +276,10 @@ def _migrate(
     found: list[Finding] = []
     last: list[set[tuple[str, int]]] = []
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config, step, trials, cache)
+        findings = check_whole(project, config, step, trials, cache)
         if rounds == 0:
             found = findings
-        back = _Back(original.sources, project.sources)
+        back = Originals(original.sources, project.sources)
         ready = [
             finding
             for finding in findings
@@ -313,9 +333,12 @@ def once(
 def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:
     """Return `outcome` with one more fix, whose places are in `outcome.sources`.
 
-    None when the fix cannot be written. What inference then finds in addition is fixed, too.
+    None when the fix cannot be written, or not in the files that were named. What inference then
+    finds in addition is fixed, too.
     """
-    project = Project(outcome.sources.values(), config.resolver, config.torch_floor)
+    project = after_fix(outcome, config)
+    if project.context.intersection(_paths(finding)):
+        return None
     result = _apply(project, [finding], config)
     if not result.sources:
         return None
@@ -332,6 +355,12 @@ def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | Non
         originals=outcome.originals,
         errors=outcome.errors,
     )
+
+
+def after_fix(outcome: Outcome, config: Config) -> Project:
+    """Return the project as it is with the changes of `outcome`."""
+    asked = config.resolver, config.torch_floor
+    return Project(outcome.sources.values(), *asked, context=outcome.context)
 
 
 def apply(outcome: Outcome) -> None:
@@ -468,7 +497,7 @@ def _settled(
         for path in sorted(restless)
         if path in original.sources
     ]
-    remaining = check(project, config)
+    remaining = check_whole(project, config)
     return Outcome(
         changes=_changes(original.sources, project.sources, applied),
         remaining=remaining,
@@ -504,58 +533,6 @@ def _paths(finding: Finding) -> list[str]:
         return []
     items: tuple[Edit | Import | Resolver, ...] = (*fix.edits, *fix.imports, *fix.resolvers)
     return list(dict.fromkeys(item.path for item in items))
-
-
-class _Back:
-    """From places in changed files to places in the original ones, line by line.
-
-    A line that is new is taken for the original line that stands where it was put.
-    """
-
-    def __init__(self, originals: Mapping[str, Source], sources: Mapping[str, Source]) -> None:
-        self._originals = originals
-        self._sources = sources
-        self._lines: dict[str, list[int] | None] = {}
-
-    def finding(self, finding: Finding) -> Finding:
-        """Return `finding` with all of its places in the original files."""
-        fix = finding.fix
-        if fix is not None:
-            edits = tuple(
-                replace(edit, span=self._span(edit.path, edit.span)) for edit in fix.edits
-            )
-            fix = replace(fix, edits=edits)
-        origins = tuple(
-            replace(origin, span=self._span(origin.path, origin.span)) for origin in finding.origins
-        )
-        span = self._span(finding.path, finding.span)
-        return replace(finding, span=span, fix=fix, origins=origins)
-
-    def line(self, path: str, line: int) -> int:
-        """Return the original line of a line."""
-        if path not in self._lines:
-            self._lines[path] = self._table(path)
-        table = self._lines[path]
-        return line if table is None else table[line - 1]
-
-    def _span(self, path: str, span: Span) -> Span:
-        line, end_line = self.line(path, span.line), self.line(path, span.end_line)
-        return replace(span, line=line, end_line=max(line, end_line))
-
-    def _table(self, path: str) -> list[int] | None:
-        """Return the original line of each line; None where nothing has moved."""
-        old, new = self._originals.get(path), self._sources.get(path)
-        if old is None or new is None or old.text == new.text:
-            return None
-        before, after = old.text.split("\n"), new.text.split("\n")
-        table = [0] * len(after)
-        for _, i1, i2, j1, j2 in Matcher(before, after).get_opcodes():
-            at = max(i1, i2 - 1)  # for what comes after the last of them
-            known = {j1 + new: i1 + old for old, new in in_step(before[i1:i2], after[j1:j2])}
-            for line in reversed(range(j1, j2)):
-                at = known.get(line, at)
-                table[line] = at + 1
-        return table
 
 
 def _bytes_now(path: str) -> bytes | None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import os
 import posixpath
-import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +12,8 @@ from typing import Literal
 
 from samedevice import source as source_
 from samedevice import syntax
+from samedevice.layout import Layout, normal
 from samedevice.source import Source, SourceError
-
-#: Names that mean a library even where a file of that name lies beside the importer.
-_NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
-
-
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n#;]*))"
-    r"|import[ \t]+([^\n#;]+))",
-    re.M,
-)
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
@@ -48,31 +36,37 @@ class Project:
     `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
     `resolver` is what was asked to decide the device: "cuda", "accelerator", "xla",
     "module:function", or "" for what suits. `torch` is the oldest release that has to do, (0, 0)
-    if that is not known.
+    if that is not known. `context` are the files that nobody named: they are read for what they
+    say of the others, nothing is told of them, and they are not changed.
     """
 
     def __init__(
-        self, sources: Iterable[Source], resolver: str = "", torch: tuple[int, int] = (0, 0)
+        self,
+        sources: Iterable[Source],
+        resolver: str = "",
+        torch: tuple[int, int] = (0, 0),
+        context: frozenset[str] = frozenset(),
     ) -> None:
         self.resolver = resolver
         self.torch = torch
+        self.context = context
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
         for source in sources:
             self.sources[source.path] = source
-        self._by_place = {_normal(path): path for path in self.sources}
-        self._folders: dict[str, set[str]] = {}
-        for place in self._by_place:
-            self._folders.setdefault(posixpath.dirname(place), set()).add(place)
+        self.layout = Layout(self.sources)
         self._broken: set[str] = set()
-        self._resolved: dict[tuple[str, str, int], str | None] = {}
-        self._homes: dict[str, str] = {}  # the folder of each file
         self.imported: dict[str, list[Imported]] = {}
         self._mentions: dict[str, tuple[Source, set[str] | None]] = {}
 
     def like(self, sources: Iterable[Source]) -> Project:
         """Return a project of other sources to which the same was asked."""
-        return Project(sources, self.resolver, self.torch)
+        return Project(sources, self.resolver, self.torch, self.context)
+
+    @property
+    def named(self) -> list[str]:
+        """The files that are judged."""
+        return [path for path in self.sources if path not in self.context]
 
     @property
     def asks(self) -> tuple[str, tuple[int, int]]:
@@ -113,9 +107,8 @@ class Project:
         if new.sources.keys() != self.sources.keys():
             return new
         changed = {path for path, source in new.sources.items() if source is not self.sources[path]}
-        new._by_place, new._folders, new._resolved = self._by_place, self._folders, self._resolved
+        new.layout = self.layout
         new._mentions = self._mentions
-        new._within = self._within
         new._broken = self._broken - changed
         new.errors = [error for error in self.errors if error.path in new._broken]
         if "imports" in vars(self):
@@ -156,7 +149,9 @@ class Project:
 
     def _groups(self, limit: int) -> Iterator[list[Source]]:
         """Yield the files about torch, with what imports connect, some `limit` lines each time."""
-        links = {path: self._read(path, source.text) for path, source in self.sources.items()}
+        links = {
+            path: self.layout.imported(path, source.text) for path, source in self.sources.items()
+        }
         waiting: list[Source] = []
         size = 0
         connected = _connected(links)
@@ -174,81 +169,12 @@ class Project:
             yield waiting
 
     def resolve(self, importer: str, module: str, level: int = 0) -> str | None:
-        """Return the file that `import module` means in the file `importer`, if it is one of ours.
-
-        An absolute name is looked for beside the importer (unless that is part of a package) and
-        in each folder above it, which covers scripts sharing a folder, packages and `src` layouts
-        alike. Python 2's implicit relative imports come last.
-        """
-        folder = self._homes.get(importer)
-        if folder is None:
-            folder = self._homes[importer] = posixpath.dirname(_normal(importer))
-        key = (folder, module, level)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(folder, module, level)
-        return self._resolved[key]
-
-    @cached_property
-    def _stems(self) -> set[str]:
-        """The names of files, without their ending, and of folders."""
-        stems = {place.rpartition("/")[2].removesuffix(".py") for place in self._by_place}
-        return stems.union(*(folder.split("/") for folder in self._folders))
-
-    @cached_property
-    def _within(self) -> dict[str, set[str]]:
-        """The names of the files, without their ending, and of the folders in each folder."""
-        found: dict[str, set[str]] = {}
-        for place in self._by_place:
-            above, name = posixpath.split(place)
-            found.setdefault(above, set()).add(name.removesuffix(".py"))
-        for folder in self._folders:
-            while folder.strip("/"):
-                above, name = posixpath.split(folder)
-                if name in found.setdefault(above, set()):
-                    break
-                found[above].add(name)
-                folder = above
-        return found
-
-    def _resolve(self, folder: str, module: str, level: int) -> str | None:
-        parts = [part for part in module.split(".") if part]
-        if parts and parts[0] not in self._stems:
-            return None  # nearly every import of a library
-        if level:
-            for _ in range(level - 1):
-                folder = posixpath.dirname(folder)
-            return self._file(folder, parts)
-        own = folder
-        while folder.strip("/") and posixpath.join(folder, "__init__.py") in self._by_place:
-            folder = posixpath.dirname(folder)
-        found = self._upward(folder, parts)
-        if found is None and folder != own and parts and parts[0] not in _NEVER_OURS:
-            found = self._file(own, parts)
-        return found
-
-    def _upward(self, folder: str, parts: list[str]) -> str | None:
-        while True:
-            for base in (folder, posixpath.join(folder, "src") if folder else "src"):
-                if parts and parts[0] not in self._within.get(base, ()):
-                    continue
-                found = self._file(base, parts)
-                if found is not None:
-                    return found
-            if not folder or folder == "/":
-                return None
-            folder = posixpath.dirname(folder)
-
-    def _file(self, folder: str, parts: list[str]) -> str | None:
-        place = posixpath.join(folder, *parts) if parts else folder
-        for candidate in (place + ".py", posixpath.join(place, "__init__.py")):
-            if candidate in self._by_place:
-                return self._by_place[candidate]
-        return None
+        """Return the project's file that `import module` means in the file `importer`, if any."""
+        return self.layout.resolve(importer, module, level)
 
     def is_package(self, path: str) -> bool:
         """Tell whether the file lies in a package (a folder with `__init__.py`)."""
-        folder = posixpath.dirname(_normal(path))
-        return posixpath.join(folder, "__init__.py") in self._by_place
+        return self.layout.is_package(path)
 
     @cached_property
     def about_torch(self) -> list[str]:
@@ -258,7 +184,9 @@ class Project:
         for path, source in self.sources.items():
             known = self._mentions.get(path)
             if known is None or known[0] is not source:
-                targets = None if "torch" in source.text else self._read(path, source.text)
+                targets = (
+                    None if "torch" in source.text else self.layout.imported(path, source.text)
+                )
                 known = self._mentions[path] = source, targets
             if known[1] is None:
                 found.add(path)
@@ -283,19 +211,9 @@ class Project:
         """The files of `about_torch`."""
         return frozenset(self.about_torch)
 
-    def _read(self, path: str, text: str) -> set[str]:
-        """Return the files that a text's lines with imports name."""
-        found: set[str | None] = set()
-        for match in _IMPORT.finditer(text):
-            if match[4]:
-                found.update(self.resolve(path, name) for name in _names(match[4]))
-                continue
-            module = match[1].lstrip(".")
-            level = len(match[1]) - len(module)
-            found.add(self.resolve(path, module, level))
-            for name in _names(match[2] or match[3]):
-                found.add(self.resolve(path, f"{module}.{name}" if module else name, level))
-        return {target for target in found if target is not None and target != path}
+    def _named_in(self, path: str) -> set[str]:
+        """Return the files that a file's lines with imports name."""
+        return self.layout.imported(path, self.sources[path].text)
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
@@ -371,14 +289,14 @@ def _folders(sources: list[Source], limit: int, depth: int) -> Iterator[list[Sou
     """Cut sources into groups of neighbours with at most about `limit` lines each."""
     groups: dict[str, list[Source]] = {}
     for source in sources:
-        parts = posixpath.dirname(_normal(source.path)).split("/")
+        parts = posixpath.dirname(normal(source.path)).split("/")
         groups.setdefault("/".join(parts[: depth + 1]), []).append(source)
     waiting: list[Source] = []
     size = 0
     for folder, members in groups.items():
         lines = sum(source.text.count("\n") for source in members)
         if lines > limit and any(
-            posixpath.dirname(_normal(source.path)) != folder for source in members
+            posixpath.dirname(normal(source.path)) != folder for source in members
         ):
             yield from _folders(members, limit, depth + 1)
             continue
@@ -398,16 +316,6 @@ def _imported(tree: ast.Module) -> Iterator[Imported]:
             yield from (Imported(alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield Imported(node.module or "", node.level, tuple(a.name for a in node.names))
-
-
-def _names(listed: str) -> list[str]:
-    """Return the names in `a, b.c as d`."""
-    code = re.sub("#.*", "", listed)
-    return [words[0] for part in code.split(",") if (words := part.split())]
-
-
-def _normal(path: str) -> str:
-    return posixpath.normpath(path.replace(os.sep, "/"))
 
 
 def load(files: Sequence[str]) -> Project:

@@ -96,7 +96,7 @@ def by_running(
         if key in tried or len(tried) >= ROUNDS:
             return Repaired(outcome, result, seen, "the same clash came back")
         tried.add(key)
-        now = Project(outcome.sources.values(), config.resolver, config.torch_floor)
+        now = migrate.after_fix(outcome, config)
         found = _from_clash(places.infer(now), clash, copy, root)
         if found is None:
             return Repaired(outcome, result, seen, "no operand of it can be moved safely")

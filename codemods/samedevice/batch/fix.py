@@ -323,7 +323,7 @@ def _modernized(config: config_.Config) -> tuple[Project, Outcome]:
     from ..modernize import plan
 
     planned = plan.plan(["."], config, everything=True)
-    return plan.project(planned.outcome, config), planned.outcome
+    return plan.project(planned.outcome, config, ["."]), planned.outcome
 
 
 def _found(outcome: Outcome, applied: Iterable[Finding]) -> dict[str, int]:

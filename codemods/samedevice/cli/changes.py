@@ -48,7 +48,7 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         files = count(len(outcome.changes), "file")
         say(f"{files} {'changed' if written else 'would change'} ({fixes}){unknown}")
     left = [finding for finding in outcome.remaining if is_wrong(finding)]
-    read = looked_at(outcome.sources, outcome.errors)
+    read = looked_at(outcome.named, outcome.errors)
     if read and not outcome.changes and not left:
         say(f"nothing to change in {count(read, 'file')}{unknown}")
     if left:
@@ -58,6 +58,10 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         where = place(at.path, at.span, outcome.sources if written else outcome.originals)
         reason = printable(why_left(finding, outcome))
         say(f"  {where} [{finding.rule}] {reason}")
+    if outcome.beyond:
+        others = ", ".join(map(printable, outcome.beyond[:3]))
+        more = f" and {count(len(outcome.beyond) - 3, 'more file')}" if outcome.beyond[3:] else ""
+        say(f"{others}{more} would change, too: name all files, or the folder, to repair it whole")
     for number, stays in enumerate(outcome.staying):
         tell_it = say if number < STAYING else detail
         tell_it(f"{printable(stays.path)} stays on the CPU: {stays.reason}")
@@ -84,7 +88,7 @@ def _tell_notes_left(outcome: Outcome, written: bool) -> None:
 
 def to_stdout(outcome: Outcome) -> int:
     """Write the fixed code of standard input to standard output."""
-    for source in outcome.sources.values():
+    for source in map(outcome.sources.__getitem__, outcome.named):
         sys.stdout.buffer.write(source.encode(source.text))
     return result(outcome)
 

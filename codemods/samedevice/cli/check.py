@@ -206,7 +206,7 @@ class _Checked:
         self.rules: Mapping[str, Rule] = check.select(config)
         clock = Clock()
         self.project: Project = read(paths, config, stdin)
-        clock.tell("read", count(len(self.project.sources), "file"))
+        clock.tell("read", count(len(self.project.named), "file"))
         cache = cache_of(self.project, config) if cached and "-" not in paths else None
         with working("checking", self.project) as step:
             self.findings = check.check(
@@ -301,7 +301,7 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
         case Format.junit:
             dumped = junit.dump(findings, errors, sources)
         case Format.html:
-            dumped = findings_page.dump(findings, errors, sources, rules)
+            dumped = findings_page.dump(findings, errors, sources, rules, len(project.named))
         case Format.concise:
             dumped = text.concise(findings, errors, sources)
         case _:
@@ -315,7 +315,7 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
 
     wrong = [finding for finding in findings if is_wrong(finding)]
     unknown = [finding for finding in findings if finding.rule == UNDECIDED]
-    files = looked_at(project.sources, project.errors)
+    files = looked_at(project.named, project.errors)
     fixes = [finding.fix for finding in wrong if finding.fix]
     safe = sum(fix.safe for fix in fixes)
     if not files:

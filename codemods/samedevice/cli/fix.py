@@ -190,7 +190,7 @@ def _outcome(
 
     clock = Clock()
     project = read(paths, config, stdin_filename)
-    clock.tell("read", count(len(project.sources), "file"))
+    clock.tell("read", count(len(project.named), "file"))
     cache = cache_of(project, config) if cached and not program and "-" not in paths else None
     if program:
         return _repaired(project, config, paths, program, limit)

@@ -58,7 +58,7 @@ def modernized_and_fixed(paths: Sequence[str], config: Config) -> tuple[Outcome,
     from ..modernize import plan
 
     planned = plan.plan(paths, config, everything=True, track=track)
-    project = plan.project(planned.outcome, config)
+    project = plan.project(planned.outcome, config, paths)
     with working("fixing", project) as step:
         outcome = migrate.migrate(project, config, step=step)
     return plan.then(planned.outcome, outcome), planned

@@ -71,21 +71,9 @@ def read(paths: Sequence[str], config: Config, stdin_filename: str = "") -> Proj
     if not project.sources and not project.errors:
         typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
     _tell_run_order(project)
-    _tell_not_given(reading.not_given(project, paths))
+    if project.context:
+        detail(f"read as well, as they are imported: {count(len(project.context), 'file')}")
     return project
-
-
-def _tell_not_given(missing: Sequence[str]) -> None:
-    """Say which files belong to those that were named."""
-    if missing:
-        from ..source import printable
-
-        named = ", ".join(printable(path) for path in missing[:3])
-        others = f" and {count(len(missing) - 3, 'more file')}" if missing[3:] else ""
-        is_, was = ("is", "was") if len(missing) == 1 else ("are", "were")
-        say(
-            f"note: {named}{others} {is_} imported and {was} not given: name the folder to read all"
-        )
 
 
 def _tell_run_order(project: Project) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .. import files, source
+from .. import files, reading, source
 from ..config import Config
 from ..finding import Finding, Span
 from ..migrate import Change, Outcome, Track
@@ -94,11 +94,14 @@ def _waiting(outcome: Outcome) -> Iterable[str]:
             yield path
 
 
-def project(outcome: Outcome, config: Config) -> Project:
-    """Return the project that an outcome leaves behind, without the files that do not parse."""
+def project(outcome: Outcome, config: Config, paths: Sequence[str]) -> Project:
+    """Return the project that an outcome leaves behind, without the files that do not parse.
+
+    What the files under `paths` import is read as it is.
+    """
     broken = {error.path for error in outcome.errors}
     sources = [text for path, text in outcome.sources.items() if path not in broken]
-    return Project(sources, config.resolver, config.torch_floor)
+    return reading.with_imports(paths, sources, config, [])
 
 
 def then(first: Outcome, second: Outcome) -> Outcome:

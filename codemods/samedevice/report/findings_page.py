@@ -25,10 +25,11 @@ def dump(
     errors: Sequence[SourceError],
     sources: Mapping[str, Source],
     rules: Mapping[str, Rule],
+    judged: int,
 ) -> str:
-    """Return the page."""
+    """Return the page about so many files, whose origins may be in others of `sources`."""
     style = (files(__package__) / "findings_page.css").read_text("utf-8")
-    body = "\n".join(_body(findings, errors, sources, rules))
+    body = "\n".join(_body(findings, errors, sources, rules, judged))
     return document("samedevice: what is on the wrong device", body, style, "")
 
 
@@ -37,6 +38,7 @@ def _body(
     errors: Sequence[SourceError],
     sources: Mapping[str, Source],
     rules: Mapping[str, Rule],
+    judged: int,
 ) -> Iterator[str]:
     wrong = sum(map(is_wrong, findings))
     safe = sum(is_wrong(one) and one.fix is not None and one.fix.safe for one in findings)
@@ -45,11 +47,11 @@ def _body(
     if wrong:
         yield (
             f"<p class=sum><b>{wrong:,}</b> {'finding' if wrong == 1 else 'findings'} in "
-            f"{len(paths):,} of {len(sources):,} files. "
+            f"{len(paths):,} of {judged:,} files. "
             f"<code>samedevice fix</code> repairs {safe:,}.</p>"
         )
     else:
-        yield f"<p class=sum>Nothing is wrong in {len(sources):,} files.</p>"
+        yield f"<p class=sum>Nothing is wrong in {judged:,} files.</p>"
     yield from _errors(errors)
     yield from _index(findings, rules)
     for number, (path, group) in enumerate(groupby(findings, lambda one: one.path)):
