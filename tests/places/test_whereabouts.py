@@ -61,6 +61,15 @@ for step in range(3):
          "p.clone()", {Place.HOST}),
         ("table, x = torch.zeros(9, 3), torch.ones(2, device=device)\nprint(table[x.size(0)])",
          "table[x.size(0)]", {Place.HOST}),
+        ("m = nn.Linear(3, 3).to(device)\nm(torch.ones(3, device=device))\n"
+         "w = m.cpu().weight\nprint(w)", "w", {Place.HOST}),
+        ("def train(where='cuda:0'):\n    x = torch.ones(3).to(where)\n    print(x)\ntrain()", "x",
+         {Place.CENTRAL}),
+        ("class Queue:\n    def __init__(self, kind):\n        self.kind = kind\n"
+         "    def reset(self):\n        self.data = self.kind(3).zero_()\n"
+         "q = Queue(torch.cuda.FloatTensor)\nq.reset()\nprint(q.data)\n"
+         "q.kind = torch.FloatTensor\nq.reset()\nlast = q.data\nprint(last)\n"
+         "q.kind = torch.cuda.FloatTensor\nq.reset()\nprint(q.data)", "last", {Place.HOST}),
     ],
 )  # fmt: skip
 def test_a_value_is_where_the_code_puts_it(body: str, code: str, expected: set[Place]) -> None:

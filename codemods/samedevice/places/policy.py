@@ -118,6 +118,8 @@ class Policy:
             return False  # the module is on the CPU while it is built
         if any("device" in site.kwargs for site in group.sites):
             return False  # the callers who want it there have to say so
+        if len({site.name for site in group.sites}) > 1:
+            return False  # they do, by the type of tensor that they hand in
         if any(site.by_default for site in group.sites):
             return False  # each process has its own default
         places = {self.solution.place(site.node) for site in group.sites}

@@ -139,6 +139,9 @@ class Whereabouts:
             named = [part for part in parts if isinstance(part, Device)]
             if named:
                 return self.place(named[-1])
+            told = [source.find() for source in root.flows_from]
+            if told and all(self.solution.given(one) is not None for one in told):
+                return inferred  # the default of a parameter says where
         if isinstance(value, Instance):
             if _is_empty(value):
                 return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
@@ -156,10 +159,11 @@ class Whereabouts:
     def site(self, value: Value) -> Site | None:
         """Return the site that made a value, if one did."""
         spot, _ = self._tracer.births.get(value, (None, ()))
+        own = value.site if isinstance(value, (Tensor, Instance)) else None
+        if own is not None and spot is not None and own.spot.node is spot.node:
+            return own  # of this call: another one of the same code may be on another device
         site = self._sites.get(spot.node) if spot is not None else None
-        if type(site) not in (*MADE, *MOVES):
-            site = value.site if isinstance(value, (Tensor, Instance)) else None
-        return site
+        return site if type(site) in (*MADE, *MOVES) else own
 
     def sources(self, value: Value) -> list[Value]:
         """Return the tensors and modules that a value was made from."""

@@ -248,7 +248,7 @@ def move_module(
 def _move_to_cpu(
     run: Interpreter, owner: Instance, args: list[Arg], spot: Location, scope: Scope
 ) -> None:
-    """Put a module on the CPU, unless that is for saving or export."""
+    """Put a module on the CPU, wherever in a statement it is said."""
     assert owner.node is not None
     if owner.copied_from is not None:
         owner.node = run.graph.node(spot)
@@ -257,7 +257,7 @@ def _move_to_cpu(
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):
         run.wandering.append(spot)
-    elif _surely(run, owner) and isinstance(run.parent_statement(spot), ast.Expr):
+    elif _surely(run, owner):
         # From here on it is on the CPU; where it computed before stays as it was.
         node = run.graph.node(spot)
         run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
