@@ -181,6 +181,15 @@ class Parents:
                     break
         return found
 
+    def block(self, statement: ast.AST) -> list[ast.stmt]:
+        """Return the statements of the block that a statement is in, with itself."""
+        parent = self.get(statement)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return []
+
     def _walk_one(self, line: int) -> bool:
         """Walk the first statement with that line (any for 0); tell whether there was one."""
         index = bisect_left(self._ends, line)

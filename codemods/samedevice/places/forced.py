@@ -9,6 +9,9 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from operator import is_not
 from typing import Literal
 
 from samedevice import syntax, torchfacts
@@ -151,7 +154,8 @@ def _is_decided(node: ast.AST, parents: Parents) -> bool:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 if any("is_available" in ast.unparse(each) for each in outer.decorator_list):
                     return True
-        if isinstance(inner, ast.stmt) and any(map(_ends_without, _before(inner, outer))):
+        before_it = takewhile(partial(is_not, inner), parents.block(inner))
+        if any(map(_ends_without, before_it)):
             return True
         inner, outer = outer, parents.get(outer)
     return False
@@ -167,15 +171,6 @@ def _names_cuda(key: ast.expr | None) -> bool:
     """Tell whether the key of a table is the name of the device in its entry."""
     text = key.value if isinstance(key, ast.Constant) else None
     return isinstance(text, str) and text.lower().partition(":")[0] in ("cuda", "gpu")
-
-
-def _before(statement: ast.stmt, outer: ast.AST) -> list[ast.stmt]:
-    """Return the statements of a block that come before one of them."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(outer, field, None)
-        if isinstance(block, list) and statement in block:
-            return block[: block.index(statement)]
-    return []
 
 
 def _ends_without(statement: ast.stmt) -> bool:

@@ -334,12 +334,8 @@ class _Branches:
 
     def _behind(self, path: str, node: ast.If) -> list[ast.stmt]:
         """Return the statements behind an `if` in its block."""
-        parent = self.solution.programs.parents(path).get(node)
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and node in block:
-                return block[block.index(node) + 1 :]
-        return []
+        block = self.solution.programs.parents(path).block(node)
+        return block[block.index(node) + 1 :] if block else []
 
     def _finding(
         self, spot: Location, message: str, names: Iterable[DeviceExpression], edits: Sequence[Edit]

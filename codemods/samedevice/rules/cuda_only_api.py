@@ -460,7 +460,6 @@ def _may_be_left_out(statement: ast.stmt) -> bool:
 
 def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]) -> list[ast.stmt]:
     """Return a statement and those behind it that call the same runtime too."""
-    parent = solution.programs.parents(path).get(statement)
 
     def new(each: ast.stmt) -> tuple[str, bool] | None:
         calls = (g for n in ast.walk(each) for g in solution.groups_at(CudaOnly, n))
@@ -470,13 +469,10 @@ def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST])
         return vendor(names[0]), spelling(solution, path, names[0]) is not None
 
     kind = new(statement)
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and statement in block:
-            run = [statement]
-            for each in block[block.index(statement) + 1 :]:
-                if each in done or not is_runtime(each) or new(each) is not kind:
-                    break
-                run.append(each)
-            return run
-    return [statement]
+    run = [statement]
+    block = solution.programs.parents(path).block(statement)
+    for each in block[block.index(statement) + 1 :] if block else ():
+        if each in done or not is_runtime(each) or new(each) is not kind:
+            break
+        run.append(each)
+    return run

@@ -30,7 +30,7 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
-from samedevice.places import Solution
+from samedevice.places import Solution, markers
 from samedevice.places.events import (
     DeviceChosen,
     Indexed,
@@ -256,6 +256,31 @@ def _choice(solution: Solution, spot: Location) -> Fix | None:
     return Fix((edit(solution, spot, "replace", code=code),), imports=imports)
 
 
+def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tuple[Fix | None, str]:
+    """Return the fix of an assignment, or why there is none, where the block says below it which
+    GPUs there are: who asks for them first sees all, and what is set afterwards counts no more.
+
+    The assignment goes below, where nothing between the two uses it.
+    """
+    statement = solution.statement_of(spot)
+    if repair is None or statement is None:
+        return repair, NO_NAME
+    behind = _behind(solution.programs.parents(spot.path), statement)
+    at = next((n for n, each in enumerate(behind) if markers.hides(each)), None)
+    if at is None:
+        return repair, NO_NAME
+    between = [node for each in behind[: at + 1] for node in syntax.walk(each)]
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is spot.node:
+            if not any(isinstance(node, ast.Name) and node.id == name for node in between):
+                (chosen,) = repair.edits
+                code = f"{name} = {chosen.get('code').format(solution.code(spot))}"
+                below = edit(solution, Location(spot.path, behind[at]), "after", code=code)
+                gone = edit(solution, Location(spot.path, statement), "delete")
+                return replace(repair, edits=(gone, below)), NO_NAME
+    return None, "CUDA_VISIBLE_DEVICES is set below, and would count no more"
+
+
 def _makes_device(solution: Solution, call: ast.Call) -> bool:
     """Tell whether a call is `torch.device(...)` of one argument."""
     name = syntax.dotted(call.func)
@@ -278,7 +303,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
                 DeviceExpression(followed), edit(solution, place, "replace", code=followed)
             )
         else:
-            repair = _choice(solution, spot)
+            repair, unfixed = _once_chosen(solution, spot, _choice(solution, spot))
     else:
         parents = solution.programs.parents(spot.path)
         parent = parents.get(spot.node)
@@ -443,19 +468,22 @@ def _moved_on(solution: Solution, spot: Location) -> bool:
             pass
         case _:
             return False
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parents.get(statement), field, None)
-        if isinstance(block, list) and statement in block[:-1]:
-            match block[block.index(statement) + 1]:
-                case ast.Assign(
-                    targets=[ast.Name(id=again)],
-                    value=ast.Call(
-                        func=ast.Attribute(value=ast.Name(id=source), attr="to"),
-                        args=[ast.Name() | ast.Attribute() as where],
-                    ),
-                ) if name == again == source:
-                    return tests_devices(where)
+    match next(iter(_behind(parents, statement)), None):
+        case ast.Assign(
+            targets=[ast.Name(id=again)],
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=source), attr="to"),
+                args=[ast.Name() | ast.Attribute() as where],
+            ),
+        ) if name == again == source:
+            return tests_devices(where)
     return False
+
+
+def _behind(parents: syntax.Parents, statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements behind one in its block."""
+    block = parents.block(statement)
+    return block[block.index(statement) + 1 :] if block else []
 
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:

@@ -135,7 +135,7 @@ class _File:
         gone: list[ast.stmt] = []
         heads: set[str] = set()
         rest: list[ast.stmt] = [node]
-        block, anchor = self._block(node), cast(ast.stmt, node)
+        block, anchor = self.parents.block(node), cast(ast.stmt, node)
         while len(rest) == 1 and isinstance(rest[0], ast.If):
             step = rest[0]
             value = self._given(step.body, heads)
@@ -173,14 +173,6 @@ class _File:
                 heads.add("return ")
                 return value
         return None
-
-    def _block(self, node: ast.stmt) -> list[ast.stmt]:
-        parent = self.parents.get(node)
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and node in block:
-                return block
-        return []
 
     # -- what is chosen -------------------------------------------------------------------------
 
