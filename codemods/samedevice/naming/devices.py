@@ -8,14 +8,14 @@ from functools import cached_property
 
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Import
-from samedevice.naming import definitions, handing, processes, words
+from samedevice.naming import definitions, handing, processes, spoken, words
 from samedevice.naming.imports import Imports
 from samedevice.naming.resolvers import Resolvers, edited
 from samedevice.places import Solution
 from samedevice.places.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.places.functions import parameters
-from samedevice.places.graph import Location, Place
-from samedevice.places.objects import External, Func, Instance, Scope
+from samedevice.places.graph import ON_DEVICE, Location, Place
+from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.programs import is_main
 from samedevice.places.reach import optional
 from samedevice.places.sites import Group, Site, SiteGroup
@@ -72,11 +72,11 @@ class DeviceNames:
     def device_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return how the code at a place names the device it should use.
 
-        A device that the function is handed comes first. Inside modules and helpers with a tensor
-        parameter it follows that; elsewhere it takes the nearest name for the central device, and
-        a resolver where there is none.
+        What the function says already and what it is handed come first. Inside modules and helpers
+        with a tensor parameter it follows that; elsewhere it takes the nearest name for the central
+        device, and a resolver where there is none.
         """
-        given = self._given(group)
+        given = self._given(group) or self._said(group.first)
         if given is not None:
             return given
         followed = self.reach.follow(group)
@@ -332,6 +332,9 @@ class DeviceNames:
         moved = self._moved_with(spot)
         site.creates = _is_made(spot.node, scope)
         building = self.reach.builds(scope)
+        said = self._said(site, moved) if not (building or itself) else None
+        if said is not None:
+            return said
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             for name in self.reach.followed(scope):
                 if name.split("[")[0] not in moved:
@@ -339,10 +342,45 @@ class DeviceNames:
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         central = self.central_for(group)
+        if central is not None and not (central.resolvers or central.imports or central.edits):
+            return central
+        handed = self._handed(site, moved)
+        if handed is not None:
+            return handed
         if central is not None and (central.resolvers or central.imports):
-            if any(known.split("[")[0] not in moved for known, _ in site.tensors):
+            sure = [known for known, node in site.tensors if self.solution.is_tensor(node)]
+            if any(known.split("[")[0] not in moved for known in sure):
                 return None  # who hands other tensors in decides where such a function computes
         return central
+
+    def _handed(self, site: Site, without: set[str]) -> DeviceExpression | None:
+        """Return the device of a tensor that every caller hands in from the device.
+
+        One that the function itself moves says nothing.
+        """
+        if site.scope.func is None:
+            return None
+        moved = without | _moved_in(site.scope.func.node)
+        for name in self.reach.followed(site.scope, everywhere=True):
+            if name.split("[")[0] not in moved:
+                return DeviceExpression(f"{name}.device")
+        return None
+
+    def _said(self, site: Site, without: Collection[str] = ()) -> DeviceExpression | None:
+        """Return the device of a value that the function has put something on before."""
+        scope = site.scope
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        for code in spoken.spoken(self.programs, site.spot, without):
+            held = [one.lookup(code.partition(".")[0]) for one in scopes]
+            if any(isinstance(value, (Instance, Class)) for value in held):
+                known = (value for name, value, _ in site.devices if name == code)
+                usable = any(map(self.reach.is_central, known))
+            else:
+                places = {self.solution.place(v.node) for v in held if isinstance(v, Tensor)}
+                usable = not places or not places.isdisjoint(ON_DEVICE)
+            if usable:
+                return DeviceExpression(code)
+        return None
 
     def _moved_with(self, spot: Location) -> set[str]:
         """Return the names in what is moved at a place, and by the operation that this is part of.
@@ -408,6 +446,18 @@ def _moved_names(node: ast.AST) -> set[str]:
             return set()
         node = node.func.value
     return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+
+
+def _moved_in(function: ast.AST) -> set[str]:
+    """Return the names of what a function moves."""
+    return {
+        name
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _MOVING
+        for name in _moved_names(node)
+    }
 
 
 def _is_made(node: ast.AST, scope: Scope) -> bool:

@@ -164,12 +164,13 @@ def fresh(run: Interpreter, value: Value, spot: Location, scope: Scope, depth: i
         element = (
             fresh(run, value.element, spot, scope, depth - 1) if value.element is not None else None
         )
-        return Seq(value.kind, items, element)
+        return value.of(items, element)
     if isinstance(value, Dict):
-        made_dict = Dict({k: fresh(run, v, spot, scope, depth - 1) for k, v in value.items.items()})
-        if value.element is not None:
-            made_dict.element = fresh(run, value.element, spot, scope, depth - 1)
-        return made_dict
+        members = {k: fresh(run, v, spot, scope, depth - 1) for k, v in value.items.items()}
+        element = value.element
+        if element is not None:
+            element = fresh(run, element, spot, scope, depth - 1)
+        return value.of(members, element)
     return value
 
 

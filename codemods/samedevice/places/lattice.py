@@ -84,6 +84,8 @@ class Lattice:
                 return _device_or_text(other, one)
             if isinstance(one, Const) and one.value is None and isinstance(other, Instance):
                 other.absent = True
+            if isinstance(one, (Seq, Dict)) and _rank(other) >= 0:
+                one.perhaps = True
         return left if _rank(left) >= _rank(right) else right
 
     def _with_tensor(self, left: Value, right: Value) -> Value:
@@ -170,6 +172,7 @@ class Lattice:
     def _sequences(self, left: Seq, right: Seq) -> Seq:
         """Join member by member where both have as many, else all members into one."""
         made = Seq(left.kind, spot=left.spot or right.spot)
+        made.perhaps = left.perhaps or right.perhaps
         self._joined[id(left), id(right)] = made
         if left.items is not None and right.items is not None:
             if len(left.items) == len(right.items):
@@ -187,6 +190,7 @@ class Lattice:
     def _mappings(self, left: Dict, right: Dict) -> Dict:
         """Join key by key; a key that one of them lacks is what it is in the other."""
         made = Dict(spot=left.spot or right.spot)
+        made.perhaps = left.perhaps or right.perhaps
         self._joined[id(left), id(right)] = made
         made.items.update(left.items)
         for key, value in list(right.items.items()):

@@ -116,7 +116,7 @@ def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEE
                 other.attrs[attr] = placeholder(run, member, spot, depth - 2)
             return other
         case Seq() if depth:
-            found = Seq(value.kind, None, None, value.spot)
+            found = value.of(None, None, value.spot)
             if value.items is not None:
                 found.items = [placeholder(run, item, spot, depth - 1) for item in value.items]
             if value.element is not None:
@@ -124,7 +124,7 @@ def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEE
             return found
         case Dict() if depth:
             members = {k: placeholder(run, v, spot, depth - 1) for k, v in value.items.items()}
-            mapping = Dict(members, spot=value.spot)
+            mapping = value.of(members, None, value.spot)
             if value.element is not None:
                 mapping.element = placeholder(run, value.element, spot, depth - 1)
             return mapping
@@ -332,13 +332,13 @@ class _Copy:
                 element = value.element
                 if element is not None:
                     element = self.value(element, depth - 1)
-                return Seq(value.kind, items, element, value.spot)
+                return value.of(items, element, value.spot)
             case Dict() if depth:
                 members = {key: self.value(v, depth - 1) for key, v in value.items.items()}
                 element = value.element
                 if element is not None:
                     element = self.value(element, depth - 1)
-                return Dict(members, element, value.spot)
+                return value.of(members, element, value.spot)
             case Iter() if depth:
                 return Iter(self.value(value.element, depth - 1), value.source)
         return value

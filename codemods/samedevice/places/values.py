@@ -312,9 +312,10 @@ class Seq(Value):
     """A tuple, list or set: known members, or any number of `element`.
 
     `added` are the tensors that were appended to what was empty before, and nothing else, or None.
+    `perhaps`: on another path it is something else.
     """
 
-    __slots__ = ("added", "element", "items", "kind", "spot")
+    __slots__ = ("added", "element", "items", "kind", "perhaps", "spot")
 
     def __init__(
         self,
@@ -328,6 +329,15 @@ class Seq(Value):
         self.element = element
         self.spot = spot
         self.added: tuple[tuple[Tensor, Location], ...] | None = None if items or element else ()
+        self.perhaps = False
+
+    def of(
+        self, items: list[Value] | None, element: Value | None, spot: Location | None = None
+    ) -> Seq:
+        """Return such a container of other members."""
+        made = Seq(self.kind, items, element, spot)
+        made.perhaps = self.perhaps
+        return made
 
     def members(self) -> Iterable[Value]:
         """Return every member that is known."""
@@ -338,9 +348,12 @@ class Seq(Value):
 
 
 class Dict(Value):
-    """A mapping: members by constant key, and `element` for the others."""
+    """A mapping: members by constant key, and `element` for the others.
 
-    __slots__ = ("element", "items", "keys", "spot")
+    `perhaps`: on another path it is something else.
+    """
+
+    __slots__ = ("element", "items", "keys", "perhaps", "spot")
 
     def __init__(
         self, items: dict[Any, Value] | None = None, element: Value | None = None,
@@ -349,7 +362,16 @@ class Dict(Value):
         self.items = items if items is not None else {}
         self.element = element
         self.keys: Value = SCALAR
+        self.perhaps = False
         self.spot = spot
+
+    def of(
+        self, items: dict[Any, Value], element: Value | None, spot: Location | None = None
+    ) -> Dict:
+        """Return such a mapping of other members."""
+        made = Dict(items, element, spot)
+        made.perhaps = self.perhaps
+        return made
 
     def members(self) -> Iterable[Value]:
         """Return every member that is known."""

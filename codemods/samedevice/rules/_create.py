@@ -67,7 +67,12 @@ def _perhaps_number(site: Creation) -> bool:
 def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[Creation], bool]]:
     """Yield creations that must be on the device and do not say so, and whether they follow."""
     for group in solution.groups(event):
-        if any(is_bare(site) and not solution.policy.stays_behind(site) for site in group.sites):
+        scope = group.first.scope
+        built = solution.reach.in_module(scope) and solution.reach.builds(scope)
+        if any(
+            (built or is_bare(site)) and not solution.policy.stays_behind(site)
+            for site in group.sites
+        ):
             continue  # what a constructor creates is mostly the business of other rules
         # `torch.set_default_device` puts some where they belong.
         left = [site for site in group.sites if event is Shared or not site.by_default]

@@ -169,6 +169,8 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
             code = f"{name} = {name}.to({device.code})"
     repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
     unfixed = NO_NAME
+    if isinstance(value, (Seq, Dict)) and value.perhaps:
+        repair, unfixed = None, f"`{name}` is something else on another path"
     if repair is not None and _asks_for_a_list(spot, name):
         repair, unfixed = None, f"the code asks itself whether `{name}` is a list"
     whole = finding(

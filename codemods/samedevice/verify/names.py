@@ -52,6 +52,8 @@ class _Then:
 
 def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
     before = edited.kept.get(use)
+    if _says_where(edited, use):
+        return f"`{use.id}` may not be bound here" if state & State.UNBOUND else ""
     if isinstance(before, ast.Name):
         if state & State.UNBOUND and not then.found.get(before, State.UNBOUND) & State.UNBOUND:
             return f"`{use.id}` may no longer be bound here"
@@ -65,6 +67,15 @@ def _wrong(edited: Edited, use: ast.Name, state: State, then: _Then) -> str:
     if _is_set_again(edited, use):
         return f"`{use.id}` is set to something else before this branch ends"
     return ""
+
+
+def _says_where(edited: Edited, use: ast.Name) -> bool:
+    """Tell whether an edit made `x.to(name)` of `x.cuda(name)`: it runs without CUDA from now on,
+    where the name may be bound by a branch for CUDA alone."""
+    match edited.parents.get(use):
+        case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]) as call:
+            return first is use and not edited.is_new(use) and edited.is_new(call)
+    return False
 
 
 def _is_set_again(edited: Edited, use: ast.Name) -> bool:
@@ -147,6 +158,8 @@ def _touched(edited: Edited) -> Iterator[str]:
     """Yield the names that an edit uses, binds or binds no longer."""
     for node in (*edited.new, *edited.gone):
         match node:
+            case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Name(id=name), *_]):
+                yield name
             case ast.Name(id=name):
                 yield name
             case ast.alias(name=name, asname=asname):

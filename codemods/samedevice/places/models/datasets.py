@@ -174,16 +174,17 @@ def collated(run: Interpreter, item: Value, spot: Location, depth: int = DEEP) -
     """
     if not depth:
         return UNKNOWN
-    if isinstance(item, Seq):
-        items = item.items
-        if items is None:
-            element = item.element and collated(run, item.element, spot, depth - 1)
-            return Seq("list", None, element)
-        return Seq("list", [collated(run, v, spot, depth - 1) for v in items])
-    if isinstance(item, Dict):
-        made = Dict({k: collated(run, v, spot, depth - 1) for k, v in item.items.items()})
-        if item.element is not None:
-            made.element = collated(run, item.element, spot, depth - 1)
+    if isinstance(item, (Seq, Dict)):
+        element = item.element and collated(run, item.element, spot, depth - 1)
+        made: Seq | Dict
+        if isinstance(item, Dict):
+            members = {k: collated(run, v, spot, depth - 1) for k, v in item.items.items()}
+            made = Dict(members, element)
+        elif item.items is None:
+            made = Seq("list", None, element)
+        else:
+            made = Seq("list", [collated(run, v, spot, depth - 1) for v in item.items])
+        made.perhaps = item.perhaps
         return made
     if item is SCALAR or item is ARRAY:
         stacked = Tensor(run.graph.node(spot))
