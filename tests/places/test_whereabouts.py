@@ -65,6 +65,21 @@ for step in range(3):
          "w = m.cpu().weight\nprint(w)", "w", {Place.HOST}),
         ("def train(where='cuda:0'):\n    x = torch.ones(3).to(where)\n    print(x)\ntrain()", "x",
          {Place.CENTRAL}),
+        ("from torch.utils.data import DataLoader, TensorDataset\n"
+         "loader = DataLoader(TensorDataset(torch.ones(4, 3), torch.ones(4)))\n"
+         "class Forever:\n    def __init__(self):\n        self.it = iter(loader)\n"
+         "    def next(self):\n        try:\n            batch = next(self.it)\n"
+         "        except StopIteration:\n            self.it = iter(loader)\n"
+         "            batch = next(self.it)\n        return batch\n"
+         "x, y = [t.to(device) for t in Forever().next()]", "t", {Place.HOST}),
+        ("m = nn.LSTM(3, 3).to(device)\nprint(m.weight_hh_l0_reverse)", "m.weight_hh_l0_reverse",
+         {Place.CENTRAL}),
+        ("class Net(nn.Module):\n    def __init__(self, tied):\n        super().__init__()\n"
+         "        self.first, self.last = nn.Linear(3, 3), nn.Linear(3, 3)\n"
+         "        if tied:\n            self.last.weight = self.first.weight\n"
+         "        self.start()\n"
+         "    def start(self):\n        nn.init.zeros_(self.last.weight)\n"
+         "Net(len(str(device))).to(device)", "self.last.weight", {Place.HOST}),
         ("class Queue:\n    def __init__(self, kind):\n        self.kind = kind\n"
          "    def reset(self):\n        self.data = self.kind(3).zero_()\n"
          "q = Queue(torch.cuda.FloatTensor)\nq.reset()\nprint(q.data)\n"

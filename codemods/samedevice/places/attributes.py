@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -47,6 +48,11 @@ _SETTINGS = frozenset((
     "in_features", "out_features", "hidden_size", "num_layers", "config", "training",
     "kernel_size", "stride",
 ))  # fmt: skip
+#: Parameters and buffers of torch's layers.
+_PARAMETERS = re.compile(
+    r"data|((weight|bias)(_[ih]h_l\d+(_reverse)?|_[ih]h|_hr_l\d+(_reverse)?)?)|running_(mean|var)|"
+    r"num_batches_tracked|in_proj_(weight|bias)|[qkv]_proj_weight|bias_[kv]"
+)
 #: Methods of modules that are containers, as lists and mappings have them.
 _OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
 #: Attributes of tensors that arrays have, too: of what may be one, they are one as well.
@@ -252,10 +258,11 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     if attr == "_modules":
         parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Instance)}
         return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
+    own = owner.cls is None or owner.fact is not None and owner.fact.state
+    if own and owner.node is not None and _PARAMETERS.fullmatch(attr):
+        return parameter_of(owner)
     if owner.cls is not None:
         return None
-    if attr in ("weight", "bias", "data") and owner.node is not None:
-        return parameter_of(owner)
     if torchfacts.module_method(attr) is None:
         if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
             return Method(owner, attr, spot)

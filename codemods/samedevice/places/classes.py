@@ -241,7 +241,8 @@ def _default(run: Interpreter, value: Value | None, spot: Location, scope: Scope
     factory = value.kwargs.get("default_factory") or value.kwargs.get("factory")
     if factory is not None:
         return calls.apply(run, factory, [], {}, spot, scope)
-    return value.kwargs.get("default")
+    default = value.kwargs.get("default")
+    return _default(run, default, spot, scope) if _is_field(default) else default
 
 
 def replaced(

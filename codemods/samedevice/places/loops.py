@@ -177,7 +177,7 @@ def _holding(held: object, scope: Scope) -> Iterator[str]:
 
 
 def _reads(run: Interpreter, node: ast.stmt) -> set[str]:
-    """Return the names and attributes that a loop reads, not those that it only fills."""
+    """Return the names, attributes and keys that a loop reads, not those that it only fills."""
     known = run.read_in.get(node)
     if known is None:
         known = run.read_in[node] = set()
@@ -201,6 +201,9 @@ def _reads(run: Interpreter, node: ast.stmt) -> set[str]:
                 known.add(part.id)
             elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
                 known.add(part.attr)
+            elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+                if isinstance(part.slice.value, str) and isinstance(part.ctx, ast.Load):
+                    known.add(part.slice.value)
     return known
 
 

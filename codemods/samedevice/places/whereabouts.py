@@ -66,8 +66,15 @@ class Whereabouts:
             return [self.solution.place(root)]  # with the original
         _, parts = self._tracer.births.get(value, (None, ()))
         if isinstance(value, Tensor) and parts and all(isinstance(p, Tensor) for p in parts):
-            return [place for part in parts for place in self.paths(part)]
+            return [place for part in parts for place in self._when_given(part)]
         return [Place.HOST]  # its module had not moved
+
+    def _when_given(self, value: Value) -> list[Place]:
+        """Return where a value was when an expression first gave it."""
+        spot, _ = self._tracer.births.get(value, (None, ()))
+        if spot is not None and isinstance(value, Tensor) and value.lent:
+            return self.places(spot.node, value)  # a parameter that another module has as well
+        return self.paths(value)
 
     def paths(self, value: Value, depth: int = 4) -> list[Place]:
         """Return where a value is as the code is written, on each path that joins in it."""
@@ -195,11 +202,14 @@ class Whereabouts:
 
     @cached_property
     def _born(self) -> dict[PlaceVar, Tensor]:
-        """The first tensor at each node that some expression made."""
+        """The first tensor at each node that some expression made, or a loader gave in a batch."""
         found: dict[PlaceVar, Tensor] = {}
         for value, (spot, parts) in self._tracer.births.items():
             if isinstance(value, Tensor) and spot is not None and (parts or value.site):
                 found.setdefault(value.node.find(), value)
+        for site in self._tracer.sites:
+            if isinstance(site, Drawn) and site.node is not None:
+                found.setdefault(site.node.find(), Tensor(site.node, site=site))
         return found
 
     @cached_property

@@ -614,6 +614,14 @@ PROGRAMS = {
             x: torch.Tensor = field(default_factory=lambda: torch.ones(1, 3, AT))
         model(State().x)
     """,
+    "attrs with a factory": """
+        import attr
+        @attr.s(auto_attribs=True)
+        class State:
+            x: torch.Tensor = attr.Factory(lambda: torch.ones(1, 3, AT))
+            y: torch.Tensor = attr.ib(default=attr.Factory(lambda: torch.ones(1, 3, AT)))
+        model(State().y)
+    """,
     "dataclass with __post_init__": """
         from dataclasses import dataclass, field
         @dataclass

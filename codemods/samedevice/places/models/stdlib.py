@@ -173,6 +173,14 @@ def field(run: Interpreter, call: Call) -> Value:
     return made
 
 
+@model("attr.Factory", "attrs.Factory")
+def factory(run: Interpreter, call: Call) -> Value:
+    """What makes the default of a field, anew for each instance."""
+    made = Instance(classes.FIELD)
+    made.kwargs = {"factory": call.args[0][0]} if call.args else {}
+    return made
+
+
 @model("dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace")
 def replaced(run: Interpreter, call: Call) -> Value:
     """A copy of an instance with some of its fields replaced."""
