@@ -267,8 +267,11 @@ def test_junit() -> None:
     sources = {**SOURCES, "good.py": source.from_text("y = 1\n", "good.py")}
     nasty = replace(FINDING, message='<&"\x1b>')
     note = replace(FINDING, level="note")
-    root = ElementTree.fromstring(junit.dump([nasty, note], [ERROR], sources))
-    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("3", "1", "1")
+    unknown = replace(note, rule="undecided", message="not followed")
+    root = ElementTree.fromstring(junit.dump([nasty, note, unknown], [ERROR], sources))
+    counts = [root.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["4", "1", "1", "1"]
+    assert [each.get("message") for each in root.iter("skipped")] == ["not followed"]
     (failure,) = root.iter("failure")
     assert failure.get("message") == '<&"\\x1b>'
     assert "a.py:3:5: " in (failure.text or "")

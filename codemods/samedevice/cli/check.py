@@ -323,7 +323,7 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
     if not wrong:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""
-        found = "nothing found wrong" if unknown else "nothing wrong"
+        found = "no findings" if unknown else "nothing wrong"
         say(f"{found} in {count(files, 'file')}{notes}{unfollowed(findings, project.sources)}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"

@@ -14,6 +14,7 @@ from samedevice.places.objects import Func, Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
+    HOW_MANY,
     SCALAR,
     UNKNOWN,
     CliOption,
@@ -217,8 +218,8 @@ def _compare_two(
         if isinstance(left, DeviceTest) and right.value in (0, 1):  # `args.cuda == 1`
             same = bool(right.value) == isinstance(op, ast.Eq)
             return DeviceTest(left.positive == same, asks=left.asks, choice=left.choice)
-    if conditions.is_count(node.left) and conditions.COUNTED.fullmatch(ast.unparse(node)):
-        return DeviceTest()
+    if left is HOW_MANY and (asked := conditions.counted(op, right)) is not None:
+        return asked
     if isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
         return _identity(left, right, isinstance(op, ast.Is))
     if isinstance(left, Const) and isinstance(right, Const):

@@ -49,7 +49,7 @@ def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> N
 
 @executes(ast.If)
 def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
-    test = run.eval(node.test, scope)
+    test = conditions.asking(run.eval(node.test, scope))
     known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
     if (
         known is None

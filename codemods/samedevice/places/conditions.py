@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from samedevice.places import narrowing, operators
@@ -14,6 +13,7 @@ from samedevice.places.objects import Class, Func, Instance, Scope, Union
 from samedevice.places.values import (
     ARRAY,
     DEVICE,
+    HOW_MANY,
     SCALAR,
     UNKNOWN,
     CliOption,
@@ -27,9 +27,6 @@ from samedevice.places.values import (
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
-
-#: The number of GPUs asks whether there are any.
-COUNTED = re.compile(r"(\w+\.)*device_count\(\) (> 0|>= 1|!= 0)")
 
 
 @evaluates(ast.BoolOp)
@@ -86,6 +83,7 @@ def _and_or(
 def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.eval(node.operand, scope)
     if isinstance(node.op, ast.Not):
+        value = asking(value)
         if isinstance(value, DeviceTest):
             return DeviceTest(not value.positive, asks=value.asks, choice=value.choice)
         known = truth(value)
@@ -125,7 +123,7 @@ def _is_global(name: str, scope: Scope) -> bool:
 
 @evaluates(ast.IfExp)
 def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
-    test = run.eval(node.test, scope)
+    test = asking(run.eval(node.test, scope))
     if isinstance(test, DeviceTest):
         taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
         spot = Location(scope.path, node)
@@ -218,6 +216,16 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def is_count(node: ast.expr) -> bool:
-    """Tell whether an expression may be `torch.cuda.device_count()`."""
-    return isinstance(node, ast.Call) and not node.args
+def asking(value: Value) -> Value:
+    """Return what a value says as a test: how many devices there are, whether there are any."""
+    return DeviceTest() if value is HOW_MANY else value
+
+
+def counted(op: ast.cmpop, number: Value) -> DeviceTest | None:
+    """Return what a comparison of how many devices there are with a number says of them."""
+    match op, number:
+        case (ast.Gt() | ast.NotEq(), Const(value=0)) | (ast.GtE(), Const(value=1)):
+            return DeviceTest()
+        case (ast.Eq() | ast.LtE(), Const(value=0)) | (ast.Lt(), Const(value=1)):
+            return DeviceTest(False)
+    return None

@@ -10,6 +10,7 @@ from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Location
 from samedevice.places.objects import External, Func, Instance, Scope
 from samedevice.places.values import (
+    HOW_MANY,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -166,43 +167,46 @@ def _comprehension(
     run: Interpreter,
     node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
     scope: Scope,
-) -> Scope:
+    *parts: ast.expr,
+) -> list[Value]:
+    """Return the values of what a comprehension makes in each round."""
     inner = Scope(scope.path, node, scope, scope.globals)
     inner.self_value = scope.self_value
+    guarded = run.guarded
     for generator in node.generators:
         source = run.eval(generator.iter, inner)
         element = run.iterate(source, Location(scope.path, generator.iter), inner)
+        run.guarded += element is HOW_MANY
         run.assign(generator.target, element, inner, ast.Pass())
         for test in generator.ifs:
             run.eval(test, inner)
-    return inner
+    values = [run.eval(part, inner) for part in parts]
+    run.guarded = guarded
+    return values
 
 
 @evaluates(ast.ListComp)
 def _list_comprehension(run: Interpreter, node: ast.ListComp, scope: Scope) -> Value:
-    return Seq(
-        "list", None, run.eval(node.elt, _comprehension(run, node, scope)),
-        Location(scope.path, node),
-    )  # fmt: skip
+    (member,) = _comprehension(run, node, scope, node.elt)
+    return Seq("list", None, member, Location(scope.path, node))
 
 
 @evaluates(ast.SetComp)
 def _set_comprehension(run: Interpreter, node: ast.SetComp, scope: Scope) -> Value:
-    return Seq("set", None, run.eval(node.elt, _comprehension(run, node, scope)))
+    (member,) = _comprehension(run, node, scope, node.elt)
+    return Seq("set", None, member)
 
 
 @evaluates(ast.GeneratorExp)
 def _generator_expression(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
-    inner = _comprehension(run, node, scope)
-    return Iter(run.eval(node.elt, inner))
+    (member,) = _comprehension(run, node, scope, node.elt)
+    return Iter(member)
 
 
 @evaluates(ast.DictComp)
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
-    inner = _comprehension(run, node, scope)
     found = Dict(spot=Location(scope.path, node))
-    found.keys = run.eval(node.key, inner)
-    found.element = run.eval(node.value, inner)
+    found.keys, found.element = _comprehension(run, node, scope, node.key, node.value)
     return found
 
 

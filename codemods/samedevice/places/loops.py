@@ -13,6 +13,7 @@ from samedevice.places.environment import Loop, Path, State
 from samedevice.places.graph import Location
 from samedevice.places.objects import Instance, Scope, Union
 from samedevice.places.values import (
+    HOW_MANY,
     NONE,
     SCALAR,
     STARTED,
@@ -217,9 +218,12 @@ def _for_loop(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> b
         elements = [run.iterate(source, spot, scope)]
         if isinstance(source, (Seq, Dict)):
             again = lambda: [run.iterate(source, spot, scope)]  # noqa: E731
+    counts = len(elements) == 1 and elements[0] is HOW_MANY
+    run.guarded += counts
     breaks = run.loop(
         node.target, elements, lambda: run.block(node.body, scope), scope, node, again, exact
     )
+    run.guarded -= counts
     return _behind_loop(run, node.orelse, breaks, scope)
 
 

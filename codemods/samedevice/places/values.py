@@ -62,6 +62,8 @@ NOTHING = Unknown()
 SCALAR = Scalar()
 #: A number that a loop begins to count or to sum with: what it is where no round ran.
 STARTED = Scalar()
+#: How many accelerators there are: a loop over as many only runs where there are some.
+HOW_MANY = Scalar()
 ARRAY = Array()
 
 

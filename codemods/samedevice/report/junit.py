@@ -16,18 +16,18 @@ def dump(
 ) -> str:
     """Return one XML document; a file in which nothing was found is a test that passes.
 
-    Notes ask for nothing, so they are not in it.
+    What is undecided is a test that was skipped. Other notes ask for nothing: they are not in it.
     """
     root = xml.Element("testsuites", name="samedevice")
     by_path: dict[str, list[Finding]] = {path: [] for path in sources}
     for finding in findings:
-        if finding.level != "note":
+        if finding.level != "note" or finding.rule == "undecided":
             by_path.setdefault(finding.path, []).append(finding)
     broken = {error.path: error for error in errors}
     for path in sorted({*by_path, *broken}):
         _suite(root, path, by_path.get(path, []), broken.get(path), sources)
     suites = list(root)
-    for count in ("tests", "failures", "errors"):
+    for count in ("tests", "failures", "errors", "skipped"):
         root.set(count, str(sum(int(suite.attrib[count]) for suite in suites)))
     xml.indent(root)
     return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
@@ -44,6 +44,9 @@ def _suite(
     for finding in findings:
         where = place(path, finding.span, sources)
         case = _case(suite, path, f"{finding.rule} {where}", finding.span.line)
+        if finding.level == "note":
+            xml.SubElement(case, "skipped", message=printable(finding.message))
+            continue
         failed = xml.SubElement(case, "failure", type=finding.rule)
         failed.set("message", printable(finding.message))
         said = [
@@ -58,8 +61,9 @@ def _suite(
     if not findings and error is None:
         _case(suite, path, "check", 1)
     suite.set("tests", str(len(suite)))
-    suite.set("failures", str(len(findings)))
+    suite.set("failures", str(len(suite.findall("*/failure"))))
     suite.set("errors", str(int(error is not None)))
+    suite.set("skipped", str(len(suite.findall("*/skipped"))))
 
 
 def _case(suite: xml.Element, path: str, name: str, line: int) -> xml.Element:

@@ -40,7 +40,16 @@ _ATOMS = (
 # Expressions that need parentheses even where any operator is fine without.
 _LOOSE = (cst.Tuple, cst.GeneratorExp, cst.Yield, cst.NamedExpr, cst.StarredElement)
 # Nodes under which an expression stands alone, inside brackets ...
-_BRACKETED = (cst.Arg, cst.Element, cst.DictElement, cst.Index, cst.Param)
+_BRACKETED = (
+    cst.Arg,
+    cst.Element,
+    cst.DictElement,
+    cst.Index,
+    cst.Param,
+    cst.ListComp,
+    cst.SetComp,
+    cst.GeneratorExp,
+)
 # ... or up to the end of the line.
 _ALONE = (
     cst.Assign,
@@ -52,6 +61,7 @@ _ALONE = (
     cst.While,
     cst.For,
     cst.Assert,
+    cst.WithItem,
 )
 
 #: What binds tighter than what it may stand in.

@@ -58,7 +58,12 @@ RULE = "cuda-only-api"
 _SAYING = frozenset(("print", "info", "debug", "log", "write", "warning"))
 #: A test that speaks of one of these may well be one for CUDA.
 _TESTS = ("gpu", "device", "distributed", "rank", "accelerator", "stream", *VENDORS)
-_CONTEXTS = frozenset(("torch.cuda.device", "torch.cuda.device_of", "torch.cuda.nvtx.range"))
+_CONTEXTS = frozenset(
+    (
+        "torch.autograd.profiler.emit_nvtx", "torch.cuda.device", "torch.cuda.device_of",
+        "torch.cuda.nvtx.range", "torch.cuda.profiler.profile",
+    )
+)  # fmt: skip
 #: What stands for the result where there is no CUDA.
 _WITHOUT = {"get_device_name": '"CPU"', "elapsed_time": 'float("nan")'}
 #: Libraries whose kernels run on CUDA alone: a program with them needs it.
@@ -135,6 +140,7 @@ def _repaired(
             _as_device(solution, group)
             or _handle(solution, group, how, handles)
             or _test(solution, group, how)
+            or _comparison(solution, group, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
             or _left_out(solution, group, statement, how, done)
@@ -224,6 +230,24 @@ def _test(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
     )
     code = f"{how.test} and {'({})' if weaker else '{}'}"
     return _fix(how.name, (edit(solution, Location(group.spot.path, test), "replace", code=code),))
+
+
+def _comparison(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
+    """`new = get_device_capability() >= (8, 0)`: what it asks for is not there without CUDA."""
+    path, node = group.spot.path, group.spot.node
+    parents = solution.programs.parents(path)
+    parent = parents.get(node)
+    while isinstance(parent, (ast.Attribute, ast.Subscript, ast.BinOp)):
+        node, parent = parent, parents.get(parent)
+    if not (isinstance(parent, ast.Compare) and parent.left is node and len(parent.ops) == 1):
+        return None
+    if not isinstance(parent.ops[0], (ast.Eq, ast.In, ast.Gt, ast.GtE)):
+        return None  # what is not asked for is true without CUDA, perhaps
+    outer = parents.get(parent)
+    alone = isinstance(outer, (ast.Assign, ast.AnnAssign, ast.Call, ast.Return, ast.keyword))
+    code = f"{how.test} and {{}}"
+    change = edit(solution, Location(path, parent), "replace", code=code if alone else f"({code})")
+    return _fix(how.name, (change,))
 
 
 def _left_out(
@@ -472,7 +496,7 @@ def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST])
     run = [statement]
     block = solution.programs.parents(path).block(statement)
     for each in block[block.index(statement) + 1 :] if block else ():
-        if each in done or not is_runtime(each) or new(each) is not kind:
+        if each in done or not is_runtime(each) or new(each) != kind:
             break
         run.append(each)
     return run

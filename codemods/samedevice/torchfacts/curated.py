@@ -381,7 +381,25 @@ FUNCTIONS: list[Entry] = [
     ),
     ("cudaonly", "torch.cuda.get_rng_state", {"params": ("device",), "out": "host"}),
     ("cudaquiet", "torch.cuda.get_rng_state_all", {"out": "host"}),
-    ("cudaonly", "torch.accelerator.Graph", _UNKNOWN),
+    ("cudaonly", "torch.accelerator.Graph torch.cuda.get_stream_from_external", _UNKNOWN),
+    ("cudaonly", "torch.cuda.check_error", {"params": ("res",), "out": "none"}),
+    ("cudaonly", "torch.cuda.use_mem_pool", {"params": ("pool", "device"), "out": "unknown"}),
+    (
+        "cudaonly",
+        "torch.cuda.CUDAPluggableAllocator torch.cuda.change_current_allocator "
+        "torch.cuda.jiterator._create_jit_fn torch.cuda.jiterator._create_multi_output_jit_fn "
+        "torch.cuda.memory._dump_snapshot torch.cuda.memory._record_memory_history "
+        "torch.cuda.memory._snapshot torch.autograd.profiler.emit_nvtx",
+        _UNKNOWN,
+    ),
+    (
+        "cudaonly",
+        "torch.cuda.BFloat16Storage torch.cuda.BoolStorage torch.cuda.ByteStorage "
+        "torch.cuda.CharStorage torch.cuda.ComplexDoubleStorage torch.cuda.ComplexFloatStorage "
+        "torch.cuda.DoubleStorage torch.cuda.FloatStorage torch.cuda.HalfStorage "
+        "torch.cuda.IntStorage torch.cuda.LongStorage torch.cuda.ShortStorage",
+        _UNKNOWN,
+    ),
     # A context manager; nothing happens for None.
     ("cudaonly", "torch.accelerator.device_index", {"params": ("device",), "out": "unknown"}),
     # -- devices ------------------------------------------------------------------------------

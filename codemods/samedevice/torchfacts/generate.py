@@ -60,6 +60,11 @@ NAMESPACES = (
     "torch.cpu.amp",
     "torch.cuda",
     "torch.cuda.amp",
+    "torch.cuda.comm",
+    "torch.cuda.nccl",
+    "torch.cuda.nvtx",
+    "torch.cuda.profiler",
+    "torch.cuda.tunable",
     "torch.distributed",
     "torch.distributions",
     "torch.fft",
@@ -346,7 +351,17 @@ def module_facts(cls: type[Any]) -> tuple[Fact, Fact | None]:
 
 # -- torch.cuda, torch.accelerator, torch.mps, torch.xpu -------------------------------------------
 
-WITHOUT = ("torch.accelerator", "torch.cuda", "torch.mps", "torch.xpu")
+WITHOUT = (
+    "torch.accelerator",
+    "torch.cuda",
+    "torch.cuda.comm",
+    "torch.cuda.nccl",
+    "torch.cuda.nvtx",
+    "torch.cuda.profiler",
+    "torch.cuda.tunable",
+    "torch.mps",
+    "torch.xpu",
+)
 
 # Arguments for the functions there that need some, by parameter name.
 CUDA_ARGUMENTS: dict[str, Any] = {
@@ -361,6 +376,20 @@ CUDA_ARGUMENTS: dict[str, Any] = {
     "size": 16,
     "mem_ptr": 0,
     "msg": "m",
+    "range_id": 1,
+    "res": 0,
+    "tensor": torch.zeros(2),
+    "tensors": [torch.zeros(2)],
+    "devices": [0],
+    "inputs": [torch.zeros(2)],
+    "outputs": [torch.zeros(2)],
+    "duration": 1,
+    "iterations": 1,
+    "buffer_size": 1,
+    "enable": False,
+    "filename": "x",
+    "filename_pattern": "x",
+    "num_gpus": 1,
 }
 
 

@@ -9,7 +9,17 @@ from samedevice.places import devices
 from samedevice.places.events import DefaultSet
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
-from samedevice.places.values import DEVICE, NONE, SCALAR, UNKNOWN, Const, Device, DeviceTest, Value
+from samedevice.places.values import (
+    DEVICE,
+    HOW_MANY,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Const,
+    Device,
+    DeviceTest,
+    Value,
+)
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -19,8 +29,8 @@ if TYPE_CHECKING:
 @kind("availability")
 def availability(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A question whether there is an accelerator."""
-    if name.endswith(("device_count", "get_device_capability", "get_device_name")):
-        return SCALAR
+    if name.endswith("device_count"):
+        return HOW_MANY
     return DeviceTest(True)
 
 

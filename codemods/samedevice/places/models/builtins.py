@@ -11,6 +11,7 @@ from samedevice.places.graph import Location
 from samedevice.places.models import Call
 from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.values import (
+    HOW_MANY,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -114,7 +115,7 @@ def _combined(run: Interpreter, name: str, call: Call) -> Value:
 
 @under(_BUILTINS, "range")
 def _range(run: Interpreter, name: str, call: Call) -> Value:
-    return Iter(SCALAR)
+    return Iter(HOW_MANY if [v for v, _ in call.args] == [HOW_MANY] else SCALAR)
 
 
 @under(_BUILTINS, "enumerate")

@@ -1,11 +1,10 @@
-"""Tools that run or mark a model: summaries, profilers."""
+"""Tools that run a model: summaries, profilers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, contents
-from samedevice.places.events import CudaOnly
 from samedevice.places.models import Call, model
 from samedevice.places.objects import Instance
 from samedevice.places.values import SCALAR, Value
@@ -36,24 +35,4 @@ def profile(run: Interpreter, call: Call) -> Value:
             call.spot,
             call.scope,
         )
-    return SCALAR
-
-
-@model("torch.cuda.nvtx.range")
-def marked(run: Interpreter, call: Call) -> Value:
-    """A block, or as a decorator a function, between two of those marks."""
-    run.record(CudaOnly(call.spot, None, call.scope, "torch.cuda.nvtx.range"))
-    return SCALAR
-
-
-@model(
-    "torch.cuda.nvtx.range_push",
-    "torch.cuda.nvtx.range_pop",
-    "torch.cuda.nvtx.range_start",
-    "torch.cuda.nvtx.range_end",
-    "torch.cuda.nvtx.mark",
-)
-def marker(run: Interpreter, call: Call) -> Value:
-    """Marks for NVIDIA's profiler."""
-    run.record(CudaOnly(call.spot, None, call.scope, "torch.cuda.nvtx.range_push"))
     return SCALAR
