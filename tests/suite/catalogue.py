@@ -76,11 +76,16 @@ class Program:
         raise FileNotFoundError(folder)
 
 
+#: Rules that say of a place that nothing is known of it, or that it is left as it is.
+_LEFT = ("undecided", "cuda-not-judged")
+
+
 @dataclass(frozen=True)
 class Repaired:
     """What `samedevice fix --yes` makes of a program, and what it still says of it then.
 
-    `told` are the findings above a note and the undecided, `blamed` the findings alone.
+    `told` are the findings above a note, the undecided, and what is left that asks for CUDA;
+    `blamed` are the findings alone.
     """
 
     files: Files
@@ -144,7 +149,7 @@ def repaired(program: Program) -> Repaired:
         said = [(f"{f.rule}: {f.message}", is_wrong(f), f.rule) for f in outcome.remaining]
         return Repaired(
             texts(Path(folder)),
-            tuple(text for text, wrong, rule in said if wrong or rule == "undecided"),
+            tuple(text for text, wrong, rule in said if wrong or rule in _LEFT),
             tuple(text for text, wrong, _ in said if wrong),
             tuple(error.message for error in outcome.errors),
         )

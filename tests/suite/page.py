@@ -20,7 +20,7 @@ should become of each. `samedevice fix --yes` is done to all of them.
 
 - *repaired*: after it the program runs on the CPU with the output it had, and on the virtual
   accelerator with the same output and its operations there; nothing is said of it any more.
-- *reported*: a finding or something undecided is left that `check` shows.
+- *reported*: a finding, something undecided or a line for CUDA is left that `check` shows.
 - *silent*: it does not run as it should, and nothing is said; or `fix` breaks it.
 - *touched*: a right program that `fix` changes, or that `check` finds fault with.
 

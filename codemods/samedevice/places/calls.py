@@ -219,6 +219,7 @@ def call_object(
 ) -> Value:
     """Call an instance: a module's `forward`, or `__call__`."""
     if callee.family == "module":
+        args = module_methods.hooked(run, callee, args, spot, scope)
         for whole in callee.wholes() if nn.computes(callee, args, kwargs) else ():
             whole.used = True  # using a part is using the whole
         if callee.cls is not None:

@@ -18,7 +18,7 @@ from samedevice import syntax, torchfacts
 from samedevice.places import demands
 from samedevice.syntax import Parents
 
-Kind = Literal["move", "name", "call", "type", "backend", "load"]
+Kind = Literal["move", "name", "call", "type", "backend", "load", "option"]
 
 #: A file without one of these words asks for nothing.
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
@@ -30,6 +30,8 @@ _TEST = re.compile(
 )
 _TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
 _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
+#: The number of a GPU, or of several, as the default of an option.
+_NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -49,6 +51,43 @@ def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
         if kind is not None and not _is_decided(node, parents):
             assert isinstance(node, ast.expr)
             yield Forced(node, kind)
+
+
+def default_gpus(tree: ast.Module) -> Iterator[str]:
+    """Yield the options of a file that ask for a GPU unless a user says otherwise."""
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*names]):
+                default = next((k.value for k in node.keywords if k.arg == "default"), None)
+                if not (isinstance(default, ast.Constant) and type(default.value) in (int, str)):
+                    continue
+                if not _NUMBERS.fullmatch(str(default.value)):
+                    continue
+                for name in names:
+                    if isinstance(name, ast.Constant) and str(name.value).startswith("--"):
+                        yield str(name.value)[2:].replace("-", "_")
+
+
+def by_default(tree: ast.Module, parents: Parents, options: set[str]) -> Iterator[Forced]:
+    """Yield `f"cuda:{...}"` where only such an option decides on it."""
+    for node in syntax.walk(tree) if options else ():
+        match node:
+            case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue()]):
+                tests = list(_tests(node, parents))
+                asked = {n.attr for t in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+                if tests and asked and asked <= options:
+                    yield Forced(node, "option")
+
+
+def _tests(node: ast.AST, parents: Parents) -> Iterator[ast.expr]:
+    """Yield the tests behind which an expression stands."""
+    inner, outer = node, parents.get(node)
+    while outer is not None:
+        match outer:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                if inner is not test:
+                    yield test
+        inner, outer = outer, parents.get(outer)
 
 
 def _kind(node: ast.AST, parents: Parents, taken: dict[str, str]) -> Kind | None:

@@ -41,7 +41,7 @@ _ARRAYS = frozenset(("numpy.ndarray", "PIL.Image.Image", "pandas.DataFrame", "pa
 _SEQUENCES = frozenset(("builtins.list", "builtins.tuple", "builtins.set"))
 _MAPPINGS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.abc.Mapping"))
 #: What has one of these is a tensor, as far as tests for it go.
-_OF_TENSORS = frozenset(("cpu", "cuda", "detach", "is_cuda", "requires_grad"))
+_OF_TENSORS = frozenset(("cpu", "cuda", "detach", "is_cuda", "requires_grad", "to"))
 
 
 def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> None:
@@ -147,6 +147,16 @@ def is_instance(value: Value, classes: Value) -> Value:
         same = any(isinstance(c, External) and c.name == f"builtins.{exact}" for c in named)
         return Const(True) if same else SCALAR
     return Const(True)
+
+
+def has_attribute(value: Value, name: Value) -> Value:
+    """Return what is known of `hasattr(value, name)`."""
+    if not (isinstance(name, Const) and name.value in _OF_TENSORS):
+        return SCALAR
+    known = _kind_of(value)
+    if known == "tensor":
+        return Const(True)
+    return Const(False) if known in ("array", "number", "sequence") else SCALAR
 
 
 def _type_is(run: Interpreter, left: ast.expr, right: ast.expr, scope: Scope, same: bool) -> None:

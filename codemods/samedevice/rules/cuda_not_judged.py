@@ -24,7 +24,7 @@ from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
 from samedevice.places.events import CudaOnly, Literal, Loaded, Move
-from samedevice.places.forced import WORDS, Forced, forced
+from samedevice.places.forced import WORDS, Forced, by_default, default_gpus, forced
 from samedevice.places.graph import Location
 from samedevice.rules._build import finding, short
 
@@ -44,6 +44,7 @@ _ASKS = {
     "type": "makes tensors of CUDA",
     "backend": "needs NCCL, which is for CUDA",
     "load": "loads to where the file was saved",
+    "option": "names CUDA",
 }
 _WHY = {
     "move": "what is moved could not be followed",
@@ -52,6 +53,7 @@ _WHY = {
     "type": "what is made of this type could not be followed",
     "backend": "no code here says how the processes would talk without CUDA",
     "load": "what the file holds, and where that goes, could not be followed",
+    "option": "the default of an option asks for it, and no code here reads whether there is a GPU",
 }
 
 
@@ -78,7 +80,13 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
         if not WORDS.search(solution.project.sources[path].text):
             continue
         told = said.setdefault(path, set())
-        for asked in forced(tree, solution.programs.parents(path)):
+        parents = solution.programs.parents(path)
+        options = {
+            name
+            for other in solution.programs.of(path)
+            for name in default_gpus(solution.programs.tree(other))
+        }
+        for asked in (*forced(tree, parents), *by_default(tree, parents, options)):
             spot = Location(path, asked.node)
             span = solution.span(spot)
             lines = range(span.line, span.end_line + 1)
@@ -95,6 +103,8 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
         for group in solution.groups_at(event, asked.node)
         for site in group.sites
     ]
+    if asked.kind == "option":
+        return True
     if asked.kind == "load":
         return _loads_weights(solution, Location(path, asked.node))
     if asked.kind == "move" and not known and _has_its_own(solution, path):

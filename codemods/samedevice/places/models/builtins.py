@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from samedevice.places import calls, classes, instances, narrowing, operators
+from samedevice.places import calls, classes, instances, loops, narrowing, operators
 from samedevice.places.dispatch import under
 from samedevice.places.graph import Location
 from samedevice.places.models import Call
@@ -83,7 +83,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, CliOption) and type(value.value) is int
 
 
-@under(_BUILTINS, "open", "input", "type", "callable", "hasattr", "any", "all", "chr")
+@under(_BUILTINS, "open", "input", "type", "callable", "any", "all", "chr")
 def _asked(run: Interpreter, name: str, call: Call) -> Value:
     return SCALAR
 
@@ -180,6 +180,9 @@ def _sequence(run: Interpreter, name: str, call: Call) -> Value:
         return Seq(kind, items, first.element, spot)
     if not call.args:
         return Seq(kind, [], spot=spot)
+    members = loops.unrolled(first)
+    if members and name in ("list", "tuple"):
+        return Seq(kind, members, spot=spot)
     return Seq(kind, None, _elements(run, call), spot)
 
 
@@ -201,6 +204,13 @@ def _isinstance(run: Interpreter, name: str, call: Call) -> Value:
     if len(call.args) != 2:
         return SCALAR
     return narrowing.is_instance(_first(call), call.args[1][0])
+
+
+@under(_BUILTINS, "hasattr")
+def _hasattr(run: Interpreter, name: str, call: Call) -> Value:
+    if len(call.args) != 2:
+        return SCALAR
+    return narrowing.has_attribute(_first(call), call.args[1][0])
 
 
 @under(_BUILTINS, "getattr")

@@ -46,6 +46,9 @@ ModuleMethod = Callable[["Interpreter", Instance, str, Call], "Value | None"]
 
 _METHODS: dict[str, ModuleMethod] = {}
 
+#: The attribute in which torch itself keeps what runs before a call.
+_PRE_HOOKS = "_forward_pre_hooks"
+
 
 def module_method(
     run: Interpreter,
@@ -121,7 +124,32 @@ def _hook(run: Interpreter, owner: Instance, name: str, call: Call) -> Value | N
         given.insert(2, Dict())
     args = [(value, call.spot) for value in given]
     calls.apply(run, call.args[0][0], args, {}, call.spot, call.scope)
+    if name == "register_forward_pre_hook" and len(given) == 2:
+        known = owner.attrs.get(_PRE_HOOKS)
+        hooks = [*(known.members() if isinstance(known, Seq) else ()), call.args[0][0]]
+        run.trail.put(owner.attrs, _PRE_HOOKS, Seq("list", hooks))
     return UNKNOWN
+
+
+def hooked(
+    run: Interpreter, module: Instance, args: list[Arg], spot: Location, scope: Scope
+) -> list[Arg]:
+    """Return the arguments of a module's call as its hooks hand them on."""
+    hooks = module.attrs.get(_PRE_HOOKS)
+    for hook in hooks.members() if isinstance(hooks, Seq) else ():
+        inputs = Seq("tuple", [value for value, _ in args])
+        given: list[Arg] = [(module, spot), (inputs, spot)]
+        made = calls.apply(run, hook, given, {}, spot, scope)
+        if isinstance(made, Seq) and made.items is not None and len(made.items) == len(args):
+            args = [(value, where) for value, (_, where) in zip(made.items, args, strict=True)]
+        elif isinstance(made, Seq):
+            member = iteration.any_of(run, made.members())
+            args = [(member, where) for _, where in args]
+        elif isinstance(made, Tensor) and len(args) == 1:
+            args = [(made, args[0][1])]
+        elif made is not NONE and not (isinstance(made, Const) and made.value is None):
+            args = [(UNKNOWN, where) for _, where in args]
+    return args
 
 
 @under(_METHODS, "parameters", "buffers")
