@@ -105,3 +105,45 @@ def test_what_cannot_be_repaired_is_told_of_the_users_files(folder: Path) -> Non
     assert {str(Path(one.file).parent) for one in clash.frames} == {str(folder)}
     assert "torch.dot" in done.result.stderr.text and str(folder) in done.result.stderr.text
     assert "/samedevice-" not in str(done.result.to_json())
+
+
+PICKLED = """\
+import pickle
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+rows = pickle.loads(pickle.dumps({"x": torch.randn(16, 4), "y": torch.ones(16, 1)}))
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(2):
+    loss = (net(rows["x"]) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print(loss.item())
+"""
+
+
+@pytest.mark.torch
+def test_a_run_decides_what_a_conversion_waits_for(folder: Path) -> None:
+    pytest.importorskip("torch")
+    (folder / "main.py").write_text(PICKLED)
+    project = migrate.read(["main.py"], Config())
+    assert not migrate.migrate(project, Config()).changes
+    done = repair.by_running(project, Config(), folder, "main.py")
+    assert done.result.passed and done.decided == 1
+    (change,) = done.outcome.changes
+    assert 'net(rows["x"].to(device))' in change.after.decode()
+    assert not [left for left in done.outcome.remaining if left.rule == "undecided"]
+
+
+@pytest.mark.torch
+def test_a_conversion_that_a_run_does_not_decide_is_left(folder: Path) -> None:
+    pytest.importorskip("torch")
+    (folder / "main.py").write_text(PICKLED + "raise ValueError\n")
+    project = migrate.read(["main.py"], Config())
+    done = repair.by_running(project, Config(), folder, "main.py")
+    assert not done.result.passed
+    assert not done.outcome.changes
+    assert [left.rule for left in done.outcome.remaining if left.rule == "undecided"]

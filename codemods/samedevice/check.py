@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from . import naming, parallel, places, rules, source
 from .cache import Cache
 from .config import Config, ConfigError
-from .finding import Finding
+from .finding import INCOMPLETE, Finding
 from .places import Solution
 from .places.focus import ProgramSummary
 from .project import PART, Imported, Project
@@ -420,7 +420,7 @@ def judged(
         kept = suppressions.apply(_with_safety(each, config))
         if kept is not None:
             found.append(kept)
-    missing = solution.incomplete(found)
+    missing = [()] * len(found) if config.decided_by_run else solution.incomplete(found)
     for each, lacking in zip(found, missing, strict=True):
         told = _incomplete(each, lacking)
         yield replace(told, level="warning") if is_style(told) and asked(told, config) else told
@@ -467,7 +467,7 @@ def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
     places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
     entry = re.sub(r":(cell \d+:)?\d+$", "", missing[0])
     reason = (
-        f"incomplete: {places} is not decided or has no repair; "
+        f"{INCOMPLETE}: {places} is not decided or has no repair; "
         f'`samedevice fix --run "{entry}"` finds out by running the program'
     )
     return replace(finding, fix=replace(finding.fix, safe=False, reason=reason))

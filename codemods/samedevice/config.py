@@ -62,7 +62,8 @@ class Config:
     or "" for the one that suits the project. `line_length` counts characters. `torch_floor` is the
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `docs_url` is where the site of
-    the documentation is served, "" where that is not said. `files` are those that the
+    the documentation is served, "" where that is not said. `decided_by_run`: a run will show what
+    is undecided, and a conversion does not wait for it. `files` are those that the
     settings were read from, the nearest first; `named_in` says of each rule that they and the flags
     name where.
     """
@@ -80,6 +81,7 @@ class Config:
     baseline: str = ""
     docs_url: str = ""
     per_file_ignores: tuple[PerFile, ...] = ()
+    decided_by_run: bool = False
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     named_in: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 

@@ -10,6 +10,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+#: How the reason of a fix begins that is a part of a conversion which is not decided.
+INCOMPLETE = "incomplete"
+
 RENAMED = {
     "host-boundary": "not-moved-to-cpu",
     "lengths-on-host": "lengths-on-device",

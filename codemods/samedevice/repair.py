@@ -19,13 +19,14 @@ from samedevice.naming import device_names
 
 from . import migrate, places
 from .config import Config
-from .finding import Edit, Finding, Fix
+from .finding import INCOMPLETE, Edit, Finding, Fix
 from .places.events import Creation
 from .places.graph import Location
 from .places.solution import Solution
 from .project import Project
-from .prove import workspace
+from .prove import trail, workspace
 from .prove.clash import Clash, Party, Step
+from .prove.lead import Lead
 from .prove.prove import Proof, prove
 from .prove.run import RunResult, Settings, as_if_in, run_program
 
@@ -41,13 +42,14 @@ class Repaired:
     """What running led to: the outcome with all fixes, the last run, and the fixes that runs gave.
 
     `stuck` says why the last clash could not be repaired; it is empty when the program passed or
-    ended for another reason.
+    ended for another reason. `decided` counts what the code does not show and the run did.
     """
 
     outcome: migrate.Outcome
     result: RunResult
     seen: list[Finding] = field(default_factory=list)
     stuck: str = ""
+    decided: int = 0
 
 
 def proved(
@@ -80,42 +82,89 @@ def by_running(
     """
     settings = settings or Settings()
     progress("fixing")
-    outcome = migrate.migrate(project, config)
+    trying = replace(config, decided_by_run=True)
+    outcome = migrate.migrate(project, trying)
     seen: list[Finding] = []
     tried: set[tuple[str, int, str]] = set()
     while True:
         progress(f"running {program} ({len(seen)} repaired)")
         quick = replace(settings, record=False, steps=True)
-        result, copy = _run(outcome, root, program, quick)
+        result, copy, ran = _run(outcome, root, program, quick)
         if result.clash is not None:  # only one that is recorded tells how operands got there
-            result, copy = _run(outcome, root, program, settings)
+            result, copy, ran = _run(outcome, root, program, settings)
         clash, result = result.clash, as_if_in(result, copy, root)
-        if clash is None:
-            return Repaired(outcome, result, seen)
-        key = (clash.file, clash.line, clash.message)
-        if key in tried or len(tried) >= ROUNDS:
-            return Repaired(outcome, result, seen, "the same clash came back")
-        tried.add(key)
-        now = migrate.after_fix(outcome, config)
-        found = _from_clash(places.infer(now), clash, copy, root)
-        if found is None:
-            return Repaired(outcome, result, seen, "no operand of it can be moved safely")
-        more = migrate.further(outcome, found, config)
-        if more is None:
-            return Repaired(outcome, result, seen, "the fix for it cannot be written")
-        outcome = more
-        seen.append(found)
+        stuck = ""
+        if clash is not None:
+            key = (clash.file, clash.line, clash.message)
+            found = None
+            if key in tried or len(tried) >= ROUNDS:
+                stuck = "the same clash came back"
+            else:
+                tried.add(key)
+                now = migrate.after_fix(outcome, trying)
+                found = _from_clash(places.infer(now), clash, copy, root)
+                stuck = "" if found else "no operand of it can be moved safely"
+            more = migrate.further(outcome, found, trying) if found is not None else None
+            if found is not None and more is not None:
+                outcome = more
+                seen.append(found)
+                continue
+            stuck = stuck or "the fix for it cannot be written"
+        if result.passed:
+            return Repaired(outcome, result, seen, decided=_decide(outcome, ran, root))
+        return _halted(Repaired(outcome, result, seen, stuck), project, config)
+
+
+def _decide(outcome: migrate.Outcome, ran: Mapping[str, set[int]], root: Path) -> int:
+    """Take out what was undecided and went well in a run; return how many there were."""
+    left = [
+        finding
+        for finding in outcome.remaining
+        if finding.rule != "undecided"
+        or ran.get(_inside(finding.path, root), set()).isdisjoint(
+            range(finding.span.line, finding.span.end_line + 1)
+        )
+    ]
+    decided = len(outcome.remaining) - len(left)
+    outcome.remaining[:] = left
+    return decided
+
+
+def _halted(done: Repaired, project: Project, config: Config) -> Repaired:
+    """Return what is sure without the run, where it decided nothing and a conversion needs it."""
+    strict = migrate.migrate(project, config)
+    waits = any(
+        finding.fix is not None and finding.fix.reason.startswith(INCOMPLETE)
+        for finding in strict.remaining
+    )
+    return replace(done, outcome=strict, seen=[]) if waits else done
 
 
 def _run(
     outcome: migrate.Outcome, root: Path, program: str, settings: Settings
-) -> tuple[RunResult, Path]:
-    """Run the program in a copy of its folder with the changes; return its end and the copy."""
+) -> tuple[RunResult, Path, dict[str, set[int]]]:
+    """Run the program in a copy of its folder with the changes.
+
+    Return its end, the copy, and which lines ran of the files in which something is undecided.
+    """
+    unknown = {_inside(f.path, root) for f in outcome.remaining if f.rule == "undecided"}
     with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
         copy = Path(folder).resolve() / root.resolve().name
         start = workspace.find(root, Path.cwd())
         workspace.copy(replace(start, replaced=_bytes(outcome, root)), copy)
-        return run_program(program, cwd=copy, settings=settings), copy
+        trail_file = copy.with_name("trail")
+        followed = [str(copy / path) for path in sorted(unknown)]
+        roots = {str(root.resolve()): str(copy)}
+        lead = Lead(str(copy), str(trail_file), roots, followed, lines=True)
+        if followed:
+            settings = replace(settings, lead=lead)
+        result = run_program(program, cwd=copy, settings=settings)
+        lines = trail.read(trail_file).lines
+        return result, copy, {_inside(path, copy): ran for path, ran in lines.items()}
+
+
+def _inside(path: str, folder: Path) -> str:
+    return os.path.relpath(os.path.realpath(path), folder.resolve()).replace(os.sep, "/")
 
 
 def _bytes(outcome: migrate.Outcome, root: Path) -> Mapping[str, bytes]:
@@ -206,13 +255,17 @@ def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Locat
     """Return the operand as it stands in the line of the clash, if it stands there once."""
     tree = solution.project.tree(path)
     last = clash.end_line or clash.line
+    try:
+        wanted = ast.dump(ast.parse(text, mode="eval").body)
+    except SyntaxError:
+        return None
     found = [
         node
         for node in ast.walk(tree or ast.Module([], []))
         if isinstance(node, ast.expr)
         and clash.line <= node.lineno <= last
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        and "".join(solution.code_of(path, node).split()) == "".join(text.split())
+        and ast.dump(node) == wanted
     ]
     return Location(path, found[0]) if len(found) == 1 else None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .changes import finish, tell_notes, to_stdout
-from .errors import FOUND, exit_codes, fail
+from .errors import CLEAN, FOUND, exit_codes, fail
 from .help import BASELINE, REPORTS, RUNNING, Command
 from .options import (
     ConfigFile,
@@ -141,14 +141,21 @@ def fix(
         fail("--baseline is for files, and cannot be used with --run or --modernize")
     if report:
         changes_.check_name(report)
-    notes = None
+    notes, clashed = None, False
     if modernize:
         from .modernize import modernized_and_fixed
 
         outcome, notes = modernized_and_fixed(paths, config)
     else:
-        outcome = _outcome(paths, config, stdin_filename, baseline, run, time_limit,
-                           cached=not no_cache, ask=interactive)  # fmt: skip
+        outcome, clashed = (
+            _repaired(config, paths, run, time_limit)
+            if run
+            else (
+                _outcome(paths, config, stdin_filename, baseline,
+                         cached=not no_cache, ask=interactive),
+                False,
+            )
+        )  # fmt: skip
     if report:
         made = changes_.change_list(outcome, written=not diff)
         write_report(report, changes_.dump(made, report))
@@ -162,7 +169,7 @@ def fix(
     code = finish(outcome, ask=not (yes or interactive), diff=diff)
     if notes is not None:
         tell_notes(notes)
-    return code
+    return FOUND if clashed and code == CLEAN else code
 
 
 def _warn(program: str, paths: Sequence[str]) -> None:
@@ -178,8 +185,6 @@ def _outcome(
     config: Config,
     stdin_filename: str,
     baseline: str,
-    program: str,
-    limit: float | None,
     *,
     cached: bool,
     ask: bool,
@@ -191,9 +196,7 @@ def _outcome(
     clock = Clock()
     project = read(paths, config, stdin_filename)
     clock.tell("read", count(len(project.named), "file"))
-    cache = cache_of(project, config) if cached and not program and "-" not in paths else None
-    if program:
-        return _repaired(project, config, paths, program, limit)
+    cache = cache_of(project, config) if cached and "-" not in paths else None
     memory = Memory()
     old: set[Key] = set()
     if baseline:
@@ -263,15 +266,19 @@ def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float 
 
 
 def _repaired(
-    project: Project, config: Config, paths: Sequence[str], program: str, limit: float | None
-) -> Outcome:
-    """Fix a project, run the program, and repair what the run shows."""
+    config: Config, paths: Sequence[str], program: str, limit: float | None
+) -> tuple[Outcome, bool]:
+    """Fix a project, run the program, and repair what the run shows.
+
+    Return also whether it did not end well.
+    """
     from .. import repair
     from ..prove.display import render_clash
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
     from ..report.place import short_place
 
+    project = read(paths, config)
     console = make_console(stderr=True)
     try:
         _warn(program, paths)
@@ -292,4 +299,6 @@ def _repaired(
         console.print(f"not repaired: {done.stuck}")
     else:
         console.print(f"{program}: {done.result.message or done.result.status}", markup=False)
-    return done.outcome
+    if done.decided:
+        say(f"the run decided {count(done.decided, 'undecided value')}: they met nothing elsewhere")
+    return done.outcome, not done.result.passed

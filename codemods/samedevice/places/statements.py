@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice import syntax
+from samedevice import syntax, torchfacts
 from samedevice.places import (
     arithmetic,
     assignment,
@@ -203,6 +203,9 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> bool:
                 for name, value in list(names.items()):
                     if not name.startswith("_"):
                         scope.names[name] = value
+            elif not node.level:
+                for name in torchfacts.members(module):
+                    assignment.bind(run, name, External(f"{module}.{name}"), scope)
             continue
         found: Value | None = names.get(alias.name) if names is not None else None
         if found is None:

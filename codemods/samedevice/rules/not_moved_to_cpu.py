@@ -77,12 +77,14 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _collected(
     solution: Solution, spot: Location, added: Collection[Location], on_host: Container[ast.AST]
 ) -> bool:
-    """Tell whether a list is filled in one place of the code and only read on the host there."""
-    if not isinstance(spot.node, ast.Name) or spot.node.id in solution.programs.taken_from(
-        spot.path
-    ):
+    """Tell whether a list is filled in one place of the code and only read on the host there.
+
+    It has a name, or is an entry of a dict that has one and of which nothing else is known.
+    """
+    name, key = _held(spot.node)
+    if not name or name in solution.programs.taken_from(spot.path):
         return False
-    parents, name = solution.programs.parents(spot.path), spot.node.id
+    parents = solution.programs.parents(spot.path)
     uses: list[ast.Name] = []
     inside: set[ast.AST] = set()
     scope: ast.AST | None = spot.node
@@ -101,20 +103,51 @@ def _collected(
         match where.node:
             case ast.Subscript(value=ast.Attribute(attr="data"), slice=ast.Constant(value=0)):
                 return False  # once a number
-    for node in uses:
-        if node in on_host:
-            continue
-        match parents.get(node):
-            case ast.Attribute(attr="append"):
-                continue
-            case ast.Call(func=ast.Name(id="len")):
-                continue
-            case (ast.Assign() | ast.Tuple()) as at if _begins_empty(at, parents.get(at)):
-                continue
-            case ast.Subscript() as part if part in on_host:
-                continue
+    return all(_only_collects(node, key, parents, on_host) for node in uses)
+
+
+def _held(node: ast.AST) -> tuple[str, object]:
+    """Return the name of a list, and its key in the dict of that name, or None."""
+    match node:
+        case ast.Name(id=name):
+            return name, None
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)):
+            return name, key
+    return "", None
+
+
+def _only_collects(
+    name: ast.Name, key: object, parents: syntax.Parents, on_host: Container[ast.AST]
+) -> bool:
+    """Tell whether a use of a list's name fills it, begins it, or reads it on the host."""
+    node: ast.AST = name
+    at = parents.get(name)
+    if key is not None and isinstance(at, ast.Subscript) and at.value is name:
+        if isinstance(at.slice, ast.Constant) and at.slice.value != key:
+            return True  # another list
+        node, at = at, parents.get(at)
+    elif key is not None:
+        match at:
+            case ast.Assign(value=ast.Dict(keys=keys, values=values)):
+                begun = [v for k, v in zip(keys, values, strict=True) if _is_key(k, key)]
+                return len(begun) == 1 and isinstance(begun[0], ast.List) and not begun[0].elts
         return False
-    return True
+    if node in on_host:
+        return True
+    match at:
+        case ast.Attribute(attr="append"):
+            return True
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Assign() | ast.Tuple() if _begins_empty(at, parents.get(at)):
+            return True
+        case ast.Subscript() if at in on_host:
+            return True
+    return False
+
+
+def _is_key(node: ast.expr | None, key: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value == key
 
 
 def _begins_empty(node: ast.AST, around: ast.AST | None) -> bool:

@@ -85,6 +85,13 @@ def lookup(name: str) -> Fact | None:
     return store.lookup(name)
 
 
+def members(module: str) -> tuple[str, ...]:
+    """Return what `from module import *` gives, as far as it is known by name: none of torch's."""
+    from samedevice.torchfacts import libraries
+
+    return libraries.members(module)
+
+
 def legacy_dtype(name: str) -> str:
     """Return the element type of PyTorch 0.x's tensor type `name` ("LongTensor": "int64"), or "".
 

@@ -98,6 +98,12 @@ STANDARD_LIBRARY: list[Entry] = [
     ),
 ]
 
+_DRAWING = (
+    "acorr bar barh boxplot contour contourf errorbar eventplot fill fill_between fill_betweenx "
+    "hexbin hist hist2d imsave imshow loglog matshow pcolor pcolormesh pie plot plot_date psd "
+    "quiver scatter semilogx semilogy specgram spy stackplot stairs stem step streamplot violinplot"
+)
+
 NUMPY: list[Entry] = [
     # np.asarray(x) calls x.__array__(), which refuses a tensor that is not on the host.
     ("host", "numpy.** scipy.**", {"out": "ndarray", **_HOST}),
@@ -153,6 +159,17 @@ HOST_LIBRARIES: list[Entry] = [
         "sklearn.model_selection.train_test_split sklearn.metrics.confusion_matrix "
         "sklearn.metrics.pairwise.** sklearn.utils.**",
         {"out": "ndarray", **_HOST},
+    ),
+    # What a program gets by `from pylab import *`, or `%pylab`, and what draws there.
+    ("host", "pylab.**", {"out": "hostobject", **_HOST}),
+    (
+        "host",
+        " ".join(
+            f"{module}.{name}"
+            for module in ("pylab", "matplotlib.pyplot")
+            for name in _DRAWING.split()
+        ),
+        {"out": "hostobject", **_HOST},
     ),
     (
         "pure",
@@ -833,6 +850,14 @@ def lookup(name: str) -> Fact | None:
         if pattern.fullmatch(name):
             return fact
     return None
+
+
+@cache
+def members(module: str) -> tuple[str, ...]:
+    """Return the names of a module that are known one by one: what `from module import *` gives."""
+    short = len(module) + 1
+    names = (name[short:] for name in _exact() if name.startswith(f"{module}."))
+    return tuple(sorted(name for name in names if "." not in name and name[0] != "_"))
 
 
 @cache
