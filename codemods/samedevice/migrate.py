@@ -24,7 +24,6 @@ from .reading import read as read
 from .source import Source, SourceError
 from .trials import Trials
 from .verify.groups import Groups, nearest
-from .verify.needs import half_done
 
 ROUNDS = 10
 _BECAUSE = "not applied, with the edits that belong to it"
@@ -197,11 +196,9 @@ def _withdraw(
         for path in sorted(project.context.intersection(_paths(finding))):
             found.append(([finding], f"{path}, which was not named, changes with it"))
             beyond.add(path)
-    # On a machine with CUDA both halves agree: what is connected may stay.
-    halves = list(half_done(project, _staying(outcome, groups), applied))
-    groups.withdraw_alone((guilty, f"not applied: {reason}") for guilty, reason in halves)
+    halved = groups.withdraw_halves(_staying(outcome, groups), applied)
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
-    return bool(found or halves)
+    return bool(found) or halved
 
 
 def _in_file(applied: Sequence[Finding], path: str) -> list[Finding]:
@@ -280,16 +277,15 @@ def _migrate(
         if rounds == 0:
             found = findings
         back = Originals(original.sources, project.sources)
-        ready = [
+        wanted = [
             finding
             for finding in findings
             if finding.fix is not None
             and (finding.fix.safe or config.unsafe)
             and key(back.finding(finding)) not in declined
             and _line(back.finding(finding)) not in restless
-            and groups.reason(back.finding(finding)) is None
         ]
-        result = _apply(project, _called_for(ready, applied), config, known)
+        result = _round(project, findings, wanted, back, applied, groups, trials, config, known)
         if not result.sources:
             idle = {key(finding): "its fix would change nothing" for finding in result.applied}
             outcome = Outcome(
@@ -303,16 +299,48 @@ def _migrate(
                 found=found,
             )
             return outcome, set()
-        doubted = list(trials.doubts(project, result.applied))
-        if doubted:
-            guilty = [(back.finding(finding), reason) for finding, reason in doubted]
-            raise _Doubted(guilty, [*applied, *map(back.finding, result.applied)])
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
             project = project.replaced({**project.sources, **result.sources}.values())
     settled = _settled(original, project, applied, set(result.sources), config)
     return replace(settled, found=found), last[-1] & last[-2]
+
+
+def _round(
+    project: Project,
+    findings: Sequence[Finding],
+    wanted: Sequence[Finding],
+    back: Originals,
+    applied: Sequence[Finding],
+    groups: Groups,
+    trials: Trials,
+    config: Config,
+    known: _Known,
+) -> _Round:
+    """Apply the fixes of those `wanted` that are not withdrawn.
+
+    Those that would make half of some code run without CUDA are withdrawn before their result is
+    inferred, as far as it is known by now that nobody repairs the rest. Raises `_Doubted`.
+    """
+    places = {finding: back.finding(finding) for finding in findings}
+    while True:
+        ready = [finding for finding in wanted if groups.reason(places[finding]) is None]
+        result = _apply(project, _called_for(ready, applied), config, known)
+        if not result.sources:
+            return result
+        made = [places[finding] for finding in result.applied]
+        doubted = list(trials.doubts(project, result.applied))
+        if doubted:
+            guilty = [(places[finding], reason) for finding, reason in doubted]
+            raise _Doubted(guilty, [*applied, *made])
+        left = [
+            place
+            for finding, place in places.items()
+            if finding.fix is None or groups.reason(place) is not None
+        ]
+        if not groups.withdraw_halves(left, made, early=True):
+            return result
 
 
 def once(

@@ -27,6 +27,8 @@ import samedevice
 
 #: For each release its packages; an old release's are known by then, and of no use for the next.
 CORPORA = {"0.1": ("segmentation-models-pytorch==0.5.0", "tianshou==1.2.0")}
+#: One of the packages that samedevice was made faster on, for `--tuned`.
+TUNED = ("lightning==2.5.5",)
 PEERS = {
     "Ruff": "ruff",
     "mypy": "mypy",
@@ -57,9 +59,9 @@ def fetch(folder: Path, packages: tuple[str, ...]) -> Path:
 class Bench:
     """A copy of the corpus, and what is measured on it."""
 
-    def __init__(self, folder: Path, slow_lines: int) -> None:
+    def __init__(self, folder: Path, packages: tuple[str, ...], slow_lines: int) -> None:
         self.folder = folder
-        self.kept = fetch(folder, CORPORA[_release()])
+        self.kept = fetch(folder, packages)
         self.names = sorted(path.relative_to(self.kept) for path in self.kept.rglob("*.py"))
         self.lines = lines_of([self.kept / name for name in self.names])
         self.slow_lines = slow_lines
@@ -162,13 +164,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path(".bench-release"))
     parser.add_argument("--slow-lines", type=int, default=5_000)
+    parser.add_argument("--tuned", action="store_true", help="a package that is known instead")
     parser.add_argument("--tools", default="", help="only these, by name, with commas")
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     cache = folder / "cache"
     os.environ["SAMEDEVICE_CACHE_DIR"] = COMPILED["SAMEDEVICE_CACHE_DIR"] = str(cache)
-    bench = Bench(folder, options.slow_lines)
+    packages = TUNED if options.tuned else CORPORA[_release()]
+    bench = Bench(folder, packages, options.slow_lines)
     wanted = set(filter(None, options.tools.split(","))) or {"samedevice", *PEERS}
     load = os.getloadavg()[0]
 
@@ -197,7 +201,7 @@ def main() -> None:
         called = f"{name} {version(programs, PEERS[name])}"
         bench.tool(called, [str(programs / command[0]), *command[1:]], forget if keeps else None)
     print(
-        f"{len(bench.names):,} files, {bench.lines:,} lines: {', '.join(CORPORA[_release()])}. "
+        f"{len(bench.names):,} files, {bench.lines:,} lines: {', '.join(packages)}. "
         f"{platform.machine()}, Python {platform.python_version()}, load {load:.0f} at the start "
         f"and {os.getloadavg()[0]:.0f} at the end.\n"
     )

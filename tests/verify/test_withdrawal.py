@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from samedevice import migrate
+import pytest
+
+from samedevice import migrate, places
 from samedevice.check import check
 from samedevice.config import load
+from samedevice.project import Project
 
 #: A device gets an index, which fails; `rollout` has no part in that device but by the data.
 TWO_PARTS = """\
@@ -126,3 +129,31 @@ def test_one_fix_alone_is_judged_too(tmp_path: Path) -> None:
     sources, refused = migrate.once(project, findings, config)
     assert not sources
     assert set(refused.values()) == {"`torch_device` may be a device, which takes no index"}
+
+
+#: A line that is told only keeps the script on machines with CUDA.
+DEMANDS = """\
+import torch
+from training import settings
+
+settings["backend"] = "nccl"
+net = torch.nn.Linear(1, 1).cuda()
+print(net(torch.ones(1, 1).cuda()))
+"""
+
+
+def test_a_half_that_is_known_beforehand_is_not_inferred(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    inferred = places.infer
+
+    def infer(project: Project, *args: object, **settings: object) -> places.Solution:
+        texts.append(project.sources[str(tmp_path / "a.py")].text)
+        return inferred(project, *args, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(places, "infer", infer)
+    outcome = _migrated(tmp_path, {"a.py": DEMANDS})
+    assert not outcome.changes
+    assert any("a.py:4 is not repaired" in reason for reason in outcome.refused.values())
+    assert texts == [DEMANDS]

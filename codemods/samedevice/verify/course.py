@@ -23,6 +23,10 @@ _BUILDS, _CALLED = ("__init__", "__post_init__"), ("__call__", "forward")
 _STEPS = 12
 
 Line = tuple[str, int]
+#: What each name is given in some code, None for what is not told.
+_Values = dict[str, list[ast.expr | None]]
+#: What each attribute is given in the methods of a class, and in which of them.
+_Members = dict[str, list[tuple[ast.expr | None, _Function]]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Course:
         self._names: dict[str, dict[str, ast.stmt]] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._done: dict[Code, tuple[list[Line], list[Code]]] = {}
+        self._values: dict[ast.Module | _Function, _Values] = {}
+        self._members: dict[Class, _Members] = {}
 
     def lines(self, start: Code) -> Iterator[Line]:
         """Yield the files and lines of what certainly runs when some code does."""
@@ -157,7 +163,7 @@ class Course:
             for node in code.node.body:
                 if isinstance(node, _FUNCTION) and node.name == func.id:
                     return Code(code.path, node)
-        found = None if _is_local(func, code) else self._definition(code.path, func)
+        found = None if self._is_local(func, code) else self._definition(code.path, func)
         if found is not None or not isinstance(func, ast.Attribute):
             return found
         match func.value:
@@ -200,23 +206,36 @@ class Course:
                     noted = arg.annotation
                     found = self._definition(code.path, noted) if noted is not None else None
                     return found if isinstance(found, Class) else None
-        values = _assigned(code.node.body, name)
+        values = self._assigned(code.node, name)
         if not values and isinstance(code.node, _FUNCTION):
             code = self.module(code.path)
-            values = _assigned(code.node.body, name)
+            values = self._assigned(code.node, name)
         return self._common(((value, code) for value in values), steps)
 
     def _attribute(self, cls: Class, name: str, steps: int) -> Class | None:
         """Return the class of what an object has for an attribute."""
         given: list[tuple[ast.expr | None, Code]] = []
         for each in self._order(cls):
-            for method in each.node.body:
-                if isinstance(method, _FUNCTION):
-                    for node in syntax.statements(method):
-                        for target, value in _bindings(node):
-                            if isinstance(target, ast.Attribute) and target.attr == name:
-                                given.append((value, Code(each.path, method, cls)))
+            if each not in self._members:
+                self._members[each] = _members(each.node)
+            for value, method in self._members[each].get(name, ()):
+                given.append((value, Code(each.path, method, cls)))
         return self._common(given, steps)
+
+    def _assigned(self, node: ast.Module | _Function, name: str) -> list[ast.expr | None]:
+        """Return what a name is given in some code, None for what is not told."""
+        if node not in self._values:
+            self._values[node] = _values(node.body)
+        return self._values[node].get(name, [])
+
+    def _is_local(self, func: ast.expr, code: Code) -> bool:
+        """Tell whether a name is a parameter, or given a value, where it is used."""
+        root = syntax.dotted(func).partition(".")[0]
+        if isinstance(code.node, ast.Module) or not root:
+            return False
+        args = syntax.walk(code.node.args)
+        named = any(isinstance(arg, ast.arg) and arg.arg == root for arg in args)
+        return named or bool(self._assigned(code.node, root))
 
     def _common(self, given: Iterable[tuple[ast.expr | None, Code]], steps: int) -> Class | None:
         found = {
@@ -288,16 +307,6 @@ class Course:
                         found.setdefault(alias.asname or alias.name.partition(".")[0], node)
             self._names[path] = found
         return self._names[path]
-
-
-def _is_local(func: ast.expr, code: Code) -> bool:
-    """Tell whether a name is a parameter, or given a value, where it is used."""
-    root = syntax.dotted(func).partition(".")[0]
-    if isinstance(code.node, ast.Module) or not root:
-        return False
-    args = syntax.walk(code.node.args)
-    named = any(isinstance(arg, ast.arg) and arg.arg == root for arg in args)
-    return named or bool(_assigned(code.node.body, root))
 
 
 def _certain(body: Sequence[ast.stmt], is_script: bool) -> Iterator[ast.AST]:
@@ -379,21 +388,32 @@ def _bindings(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
             yield target, value
 
 
-def _assigned(body: Sequence[ast.stmt], name: str) -> list[ast.expr | None]:
-    """Return what a name is given in some statements, None for what is not told."""
-    found: list[ast.expr | None] = []
+def _values(body: Sequence[ast.stmt]) -> _Values:
+    """Return what names are given in some statements, but in those of functions and classes."""
+    found: _Values = {}
     queue = list(body)
     while queue:
         node = queue.pop()
         if isinstance(node, (_FUNCTION, ast.ClassDef)):
             continue
         for target, value in _bindings(node):
-            if isinstance(target, ast.Name) and target.id == name:
-                found.append(value)
-            elif name in {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}:
-                found += [None] if not isinstance(target, ast.Attribute | ast.Subscript) else []
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(value)
+            elif not isinstance(target, ast.Attribute | ast.Subscript):
+                for name in {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}:
+                    found.setdefault(name, []).append(None)
         queue += (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
         queue += (each for handler in getattr(node, "handlers", ()) for each in handler.body)
+    return found
+
+
+def _members(cls: ast.ClassDef) -> _Members:
+    found: _Members = {}
+    for method in (each for each in cls.body if isinstance(each, _Function)):
+        for node in syntax.statements(method):
+            for target, value in _bindings(node):
+                if isinstance(target, ast.Attribute):
+                    found.setdefault(target.attr, []).append((value, method))
     return found
 
 

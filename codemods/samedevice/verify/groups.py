@@ -11,6 +11,7 @@ from samedevice import syntax
 from samedevice.finding import Finding, Span
 from samedevice.places.bonds import Bonds
 from samedevice.project import Project
+from samedevice.verify.needs import Halves
 
 #: A branch with such a test is one piece: half of it is worse than none.
 _ABOUT_DEVICES = re.compile(r"(?i)cuda|gpu|device|accelerator")
@@ -35,6 +36,7 @@ class Groups:
         """`bonds_of` tells what belongs together in a program of the project."""
         self._project = project
         self._bonds_of = bonds_of
+        self._halves = Halves(project)
         self._branches: dict[str, dict[int, list[tuple[int, int]]]] = {}
         self._withdrawn: dict[_Bond, str] = {}
 
@@ -67,11 +69,19 @@ class Groups:
                 for bonds in waiting.pop(bond, ()):
                     queue += bonds
 
-    def withdraw_alone(self, found: Iterable[tuple[Sequence[Finding], str]]) -> None:
-        """Withdraw fixes, each for its reason, without those that are connected to them."""
+    def withdraw_halves(
+        self, left: Iterable[Finding], applied: Sequence[Finding], early: bool = False
+    ) -> bool:
+        """Withdraw fixes of code that needs CUDA all the same; tell whether there were any.
+
+        `left` is what nobody repairs, `early` what nobody repairs yet. On a machine with CUDA both
+        halves agree: what is connected with such a fix may stay.
+        """
+        found = list(self._halves.found(left, applied, early))
         for guilty, reason in found:
             for finding in guilty:
-                self._withdrawn.setdefault(next(self._bonds(finding)), reason)
+                self._withdrawn.setdefault(next(self._bonds(finding)), f"not applied: {reason}")
+        return bool(found)
 
     def torn(self, left: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings without a repair whose values the applied fixes move for the first time.

@@ -29,53 +29,102 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
 
 
-def half_done(
-    project: Project, left: Iterable[Finding], applied: Sequence[Finding]
-) -> Iterator[tuple[list[Finding], str]]:
-    """Yield the fixes that would make half of some code run without CUDA, and what stays.
+class Halves:
+    """What would make half of some code of a project run without CUDA, while the rest needs it."""
 
-    `left` are the findings that nobody repairs. Only what code certainly comes to counts: a
-    script, the import of a file, a function, an object's making. A demand for CUDA that says why
-    stays, too, and so does a library that is built for CUDA. A file that scripts share is served
-    for the sake of those that need none.
-    """
-    serving: dict[str, list[Finding]] = {}
-    for finding in applied:
-        if finding.rule in _SERVING:
-            serving.setdefault(finding.path, []).append(finding)
-    if not serving:
-        return
-    programs = Programs(project, None)
-    lines: dict[str, set[int]] = {}
-    for finding in left:
-        if finding.rule in _NEEDING and finding.level != "note" or _is_forced(programs, finding):
-            lines.setdefault(finding.path, set()).add(finding.span.line)
-    built = frozenset(_built_for_cuda(project))
-    for program in sorted({programs.of(path) for path in serving}, key=min):
-        needs = _Needs(programs, program, lines, built)
-        for path in sorted(program & serving.keys()) if needs else ():
-            whole = needs.of_file(path)
-            if whole:
-                yield serving[path], whole
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._programs = Programs(project, None)
+        self._course = Course(self._programs)
+        self._lines: dict[str, dict[int, str]] = {}
+        self._raises: dict[str, set[int]] = {}
+
+    def found(
+        self, left: Iterable[Finding], applied: Sequence[Finding], early: bool = False
+    ) -> Iterator[tuple[list[Finding], str]]:
+        """Yield the fixes that would make half of some code run without CUDA, and what stays.
+
+        `left` are the findings that nobody repairs; `early`, other fixes may still give some of
+        them a repair: a name for the device, say. Only what code certainly comes to counts: a
+        script, the import of a file, a function, an object's making. A demand for CUDA that says
+        why stays, too, and so does a library that is built for CUDA. A file that scripts share is
+        served for the sake of those that need none.
+        """
+        serving: dict[str, list[Finding]] = {}
+        for finding in applied:
+            if finding.rule in _SERVING:
+                serving.setdefault(finding.path, []).append(finding)
+        if not serving:
+            return
+        stays: dict[str, dict[int, str]] = {}
+        for finding in left:
+            if finding.rule != _LEFT and early or not self._needs(finding):
                 continue
-            for finding in serving[path]:
-                reason = needs.around(path, finding.span.line)
-                if reason:
-                    yield [finding], reason
+            stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
+        for program in sorted({self._programs.of(path) for path in serving}, key=min):
+            lines = {path: self._needing(path) | stays.get(path, {}) for path in program}
+            needs = _Needs(self._programs, self._course, program, lines)
+            for path in sorted(program & serving.keys()) if needs else ():
+                whole = needs.of_file(path)
+                if whole:
+                    yield serving[path], whole
+                    continue
+                for finding in serving[path]:
+                    reason = needs.around(path, finding.span.line)
+                    if reason:
+                        yield [finding], reason
+
+    def _needs(self, finding: Finding) -> bool:
+        """Tell whether a line that nobody repairs raises on a machine without CUDA."""
+        if finding.rule != _LEFT:
+            return finding.rule in _NEEDING and finding.level != "note"
+        path = finding.path
+        if path not in self._raises:
+            self._raises[path] = set(_raising(self._programs, path))
+        return finding.span.line in self._raises[path]
+
+    def _needing(self, path: str) -> dict[int, str]:
+        """Return the lines of a file whose text needs CUDA, each with what it says of that."""
+        if path not in self._lines:
+            known = self._project.sources.get(path)
+            self._lines[path] = dict(self._demands(path, known.text)) if known is not None else {}
+        return self._lines[path]
+
+    def _demands(self, path: str, text: str) -> Iterator[tuple[int, str]]:
+        tree = self._programs.tree(path)
+        if _COMPILES.search(text):
+            for node in syntax.walk(tree):
+                if isinstance(node, ast.Call) and _last(node.func) in ("load", "load_inline"):
+                    if _COMPILES.search(ast.unparse(node)):
+                        yield node.lineno, "compiles code for CUDA"
+        built, words = self._built
+        if words.search(text):
+            for statement in syntax.statements(tree):
+                for module in reversed(_modules(statement)):  # the first one is told
+                    if {module, module.partition(".")[0]} & built:
+                        if self._project.resolve(path, module) is None:
+                            said = f"imports {module}, which is built for CUDA"
+                            yield statement.lineno, said
+        if "is_available()" in text:
+            yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
+
+    @cached_property
+    def _built(self) -> tuple[frozenset[str], re.Pattern[str]]:
+        """The modules that are built for CUDA, and what finds their names in a text."""
+        built = frozenset(_built_for_cuda(self._project)) | torchfacts.built_for_cuda()
+        return built, re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(built))) + r")\b")
 
 
-def _is_forced(programs: Programs, finding: Finding) -> bool:
-    """Tell whether a line that is left alone raises without CUDA, by its text alone."""
-    if finding.rule != _LEFT:
-        return False
-    tree, parents = programs.tree(finding.path), programs.parents(finding.path)
-    return any(
-        asked.kind in _RAISING
-        or asked.kind == "name"  # and no default, nor an entry of a table
-        and isinstance(parents.get(asked.node), (ast.Call, ast.Assign))
-        for asked in forced(tree, parents)
-        if asked.node.lineno == finding.span.line
-    )
+def _raising(programs: Programs, path: str) -> Iterator[int]:
+    """Yield the lines of a file that raise without CUDA, by their text alone."""
+    tree, parents = programs.tree(path), programs.parents(path)
+    for asked in forced(tree, parents):
+        if (
+            asked.kind in _RAISING
+            or asked.kind == "name"  # and no default, nor an entry of a table
+            and isinstance(parents.get(asked.node), (ast.Call, ast.Assign))
+        ):
+            yield asked.node.lineno
 
 
 class _Needs:
@@ -84,16 +133,13 @@ class _Needs:
     def __init__(
         self,
         programs: Programs,
+        course: Course,
         program: frozenset[str],
-        left: dict[str, set[int]],
-        built: frozenset[str],
+        lines: dict[str, dict[int, str]],
     ) -> None:
-        self._programs, self._program, self._left = programs, program, left
-        self._course = Course(programs)
-        self._built = built | torchfacts.built_for_cuda()
-        self._words = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(self._built))) + r")\b")
+        self._programs, self._course, self._program = programs, course, program
         self._known: dict[Code, str] = {}
-        self._lines = {path: found for path in program if (found := self._needing(path))}
+        self._lines = {path: found for path, found in lines.items() if found}
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -182,32 +228,6 @@ class _Needs:
     def _reason(self, path: str, line: int) -> str:
         what = self._lines[path][line]
         return f"{os.path.basename(path)}:{line} {what}"
-
-    def _needing(self, path: str) -> dict[int, str]:
-        """Return the lines of a file that need CUDA, each with what it says of that."""
-        known = self._programs.project.sources.get(path)
-        if known is None:
-            return {}
-        tree = self._programs.tree(path)
-        found = dict.fromkeys(self._left.get(path, ()), _STAYS)
-        if "is_available()" in known.text:
-            found.update((node.lineno, _STAYS) for node in demands.believed(tree))
-        if self._words.search(known.text):
-            for statement in syntax.statements(tree):
-                for module in _modules(statement):
-                    if self._is_built(path, module):
-                        said = f"imports {module}, which is built for CUDA"
-                        found.setdefault(statement.lineno, said)
-        if _COMPILES.search(known.text):
-            for node in syntax.walk(tree):
-                if isinstance(node, ast.Call) and _last(node.func) in ("load", "load_inline"):
-                    if _COMPILES.search(ast.unparse(node)):
-                        found.setdefault(node.lineno, "compiles code for CUDA")
-        return found
-
-    def _is_built(self, path: str, module: str) -> bool:
-        named = {module, module.partition(".")[0]}
-        return bool(named & self._built) and self._programs.project.resolve(path, module) is None
 
 
 def _built_for_cuda(project: Project) -> Iterator[str]:
