@@ -21,6 +21,7 @@ from samedevice.places.values import (
     Seq,
     Tensor,
     Value,
+    parameter_of,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope
             # One stands for all, but for what was added after the whole had been moved.
             late = [part for part in held[1:] if value.moves and part.parent is None]
             parts = [*held[:1], *(part for part in late if part not in value.borrows)]
-            return any_of(run, parts) if parts else any_module(value, spot)
+            return any_of(run, parts) if parts else member_of(value, spot)
         case Instance(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
             return run.iterate(classes.members(value) or UNKNOWN, spot, scope)
         case Instance(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
@@ -91,6 +92,13 @@ def any_of(run: Interpreter, values: Iterable[Value]) -> Value:
     for value in values:
         joined = run.join(joined, value)
     return joined if joined is not None else NOTHING
+
+
+def member_of(owner: Instance, spot: Location) -> Value:
+    """Return some member of a container of modules, or of parameters."""
+    if owner.name.endswith(("ParameterList", "ParameterDict")) and owner.cls is None:
+        return parameter_of(owner)
+    return any_module(owner, spot)
 
 
 def any_module(owner: Instance, spot: Location) -> Instance:

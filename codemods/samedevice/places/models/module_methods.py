@@ -237,7 +237,7 @@ def _parts(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
         parts = [Seq("tuple", [SCALAR, part]) for part in parts]
     if parts and owner.cls is None:
         return Seq("list", parts)
-    part = iteration.any_module(owner, call.spot)
+    part = iteration.member_of(owner, call.spot)
     return Iter(Seq("tuple", [SCALAR, part]) if name == "items" else part, owner)
 
 
