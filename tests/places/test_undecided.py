@@ -95,3 +95,29 @@ def test_data_without_the_model_is_told_and_stays(lines: str) -> None:
     assert [one.rule for one in findings] == ["undecided"]
     used = found(lines.replace("loss = ", "model(torch.ones(1, 3)); loss = "))
     assert any(one.rule == "undecided" for one in used) == ("library" in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('x = rows.load("a")["x"]\nmodel(x)\n', "nothing is known of what `rows.load` gives"),
+        (
+            "for x, y in rows.Reader():\n    model(x)\n",
+            "nothing is known of what `rows.Reader` gives",
+        ),
+        (
+            "held = {}\nexec(\"held['a'] = torch.ones(1, 3)\")\nmodel(held['a'])\n",
+            "what `held` holds could not be followed",
+        ),
+    ],
+)
+def test_what_is_undecided_has_a_reason(text: str, reason: str) -> None:
+    notes = [one for one in found("import rows\n" + DEVICE + text) if one.rule == "undecided"]
+    assert [reason in one.message for one in notes] == [True]
+
+
+def test_what_is_unpickled_and_called_is_told() -> None:
+    code = "import pickle\nnet = pickle.load(open('net.pkl', 'rb'))\nnet(torch.ones(1, 3))\n"
+    (note,) = [one for one in found(DEVICE + code) if one.rule == "undecided"]
+    assert "was unpickled" in note.message
+    assert not [one for one in found(DEVICE + code.replace("pickle.load", "print"))]

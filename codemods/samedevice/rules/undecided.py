@@ -17,28 +17,138 @@ Fix safety: there is no fix.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.events import GivenAway, Optimizes
+from samedevice.places.events import GivenAway, Handed, Optimizes
+from samedevice.places.graph import Location
+from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import finding, short
+
+#: What gives back an object as it was saved, a model perhaps, and with it its place.
+_UNPICKLED = frozenset(
+    f"{library}.{name}"
+    for library in ("pickle", "joblib", "dill", "cloudpickle")
+    for name in ("load", "loads")
+)
+#: Names that are followed back to say why nothing is known.
+_HOPS = 3
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report what meets the device and comes from where nothing can be read."""
+    done: set[ast.AST] = set()
     for group in solution.undecided():
         code = short(solution.code(group.spot))
-        message = f"`{code}` is used on the device, and where it comes from could not be followed"
+        message = f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
         if isinstance(group.first, GivenAway):
             message = f"`{code}` takes a module to a library whose code could not be followed"
         elif isinstance(group.first, Optimizes):
             message = f"`{code}` trains a module, and no code that could be followed calls it"
-        found = finding(
-            solution, "undecided", group.spot, message,
-            None,
-            origins=solution.origin(group.first.node, "the device comes from here"),
-            unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
-        )  # fmt: skip
-        yield replace(found, level="note")
+        done.add(group.spot.node)
+        yield _noted(solution, group, message)
+    for group in solution.groups(Handed):
+        if group.spot.node not in done and solution.policy.has_device(group.spot.path):
+            if _source(solution, group.spot) in _UNPICKLED:
+                code = short(solution.code(group.spot))
+                yield _noted(
+                    solution,
+                    group,
+                    f"`{code}` was unpickled: it is where it was, perhaps elsewhere",
+                )
+
+
+def _noted(solution: Solution, group: SiteGroup, message: str) -> Finding:
+    found = finding(
+        solution, "undecided", group.spot, message,
+        None,
+        origins=()
+        if isinstance(group.first, Handed)
+        else solution.origin(group.first.node, "the device comes from here"),
+        unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
+    )  # fmt: skip
+    return replace(found, level="note")
+
+
+def _source(solution: Solution, spot: Location) -> str:
+    """Return the function that a name's value came from, as the code calls it."""
+    home = solution.programs.function_of(spot)
+    code = getattr(spot.node, "id", "")
+    bound = _bound(solution, home, spot, code) if code else None
+    return syntax.dotted(bound.func) if isinstance(bound, ast.Call) else ""
+
+
+def _reason(solution: Solution, spot: Location) -> str:
+    """Return why nothing is known of an expression, as far as its nearest lines say it."""
+    home = solution.programs.function_of(spot)
+    part = ""
+    node: ast.AST | None = spot.node
+    for _ in range(_HOPS):
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            if isinstance(node, ast.Call):
+                name = syntax.dotted(node.func)
+                if name and _is_of_library(solution, spot.path, name):
+                    return f"nothing is known of what `{name}` gives"
+                node = node.func
+                continue
+            if isinstance(node, ast.Subscript):
+                part = short(ast.unparse(node.value))
+            node = node.value
+        if not isinstance(node, ast.Name):
+            break
+        if home is not None and node.id in _parameters(home):
+            return f"no call that could be followed gives `{node.id}`"
+        bound = _bound(solution, home, spot, node.id)
+        if bound is None or bound is node:
+            break
+        node = bound
+    if part:
+        return f"what `{part}` holds could not be followed"
+    return "where it comes from could not be followed"
+
+
+def _is_of_library(solution: Solution, path: str, name: str) -> bool:
+    """Tell whether a dotted name begins with something imported from outside of the project."""
+    first = name.partition(".")[0]
+    for node in syntax.statements(solution.programs.tree(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if (alias.asname or alias.name.partition(".")[0]) == first:
+                    return solution.project.resolve(path, alias.name) is None
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            if any((alias.asname or alias.name) == first for alias in node.names):
+                return solution.project.resolve(path, node.module or "") is None
+    return False
+
+
+def _parameters(home: ast.AST) -> set[str]:
+    given = home.args if isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    if given is None:
+        return set()
+    return {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - {"self"}
+
+
+def _bound(solution: Solution, home: ast.AST | None, spot: Location, name: str) -> ast.expr | None:
+    """Return what a name was given last above a place, in its function or else in the file."""
+    tree = solution.programs.tree(spot.path)
+    line = getattr(spot.node, "lineno", 0)
+    for scope in (home, tree) if home is not None else (tree,):
+        found: ast.expr | None = None
+        for node in syntax.walk(scope):
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    given = targets
+                case ast.For(target=target, iter=value):
+                    given = [target]
+                case _:
+                    continue
+            names = {n.id for each in given for n in ast.walk(each) if isinstance(n, ast.Name)}
+            if name in names and getattr(node, "lineno", 0) <= line:
+                found = value
+        if found is not None:
+            return found
+    return None
