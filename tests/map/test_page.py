@@ -276,3 +276,9 @@ def test_a_proof_links_to_the_map_of_its_change(tmp_path: Path) -> None:
     assert links == {"": "a%20proof.map.html", "main.py": "a%20proof.map.html#main.py"}
     marks = Marks((tmp_path / "a proof.map.html").read_text("utf-8")).lines
     assert marks["main.py:6"][0][1] == "v h" and marks["after:main.py:6"][0][1] == "v c"
+
+
+def test_what_is_undecided_is_shown() -> None:
+    text = page(main=CLASHING.replace("torch.zeros(2, 3)", "rows.load()") + "import rows\n")
+    assert re.search(r'id="finding-1"', text)
+    assert "nothing is known of what" in text

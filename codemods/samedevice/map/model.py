@@ -105,7 +105,7 @@ def view(project: Project, found: Iterable[Finding], only: Collection[str] = ())
     out.
     """
     files: dict[str, File] = {}
-    wrong = [finding for finding in found if is_wrong(finding)]
+    wrong = [each for each in found if is_wrong(each) or each.rule == "undecided"]
     for part in project.parts():
         for program in dict.fromkeys(part.programs.values()):
             if only and program.isdisjoint(only):
