@@ -280,3 +280,29 @@ def test_a_module_that_nobody_uses_chooses_for_nobody() -> None:
     Path("train.py").write_text(text.replace("nn.Linear(2, 2)", "identity(nn.Linear(2, 2)).cuda()"))
     fix()
     assert "identity(nn.Linear(2, 2)).to(device)" in Path("train.py").read_text()
+
+
+def test_a_resolver_is_where_all_that_use_it_are() -> None:
+    Path("train.py").write_text(
+        "import argparse\nimport torch\nfrom net import Net, load\n\n"
+        "parser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")\n'
+        "args = parser.parse_args()\n"
+        "model = load(1).to(args.device)\n"
+        "print(model(torch.ones(1, 2, device=args.device)))\n"
+    )
+    Path("net.py").write_text(
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Linear):\n    pass\n\n\n"
+        'def load(path):\n    return Net(2, 2)\n\n\nif __name__ == "__main__":\n'
+        '    net = Net(2, 2).to("cuda")\n    print(net(torch.ones(1, 2).to("cuda")))\n'
+    )
+    Path("tools").mkdir()
+    for name in ("look", "attack"):
+        Path("tools", f"{name}.py").write_text(
+            "import torch\n\nfrom net import load\n\nmodel = load(1).cuda()\n"
+            "print(model(torch.ones(1, 2).cuda()))\n"
+        )
+    fix()
+    assert "def get_device" in Path("device.py").read_text()
+    assert "from device import device" in Path("tools/look.py").read_text()
+    assert not Path("tools/device.py").exists()

@@ -27,6 +27,7 @@ from .verify.groups import Groups, nearest
 
 ROUNDS = 10
 _BECAUSE = "not applied, with the edits that belong to it"
+_IDLE = "its fix would change nothing"
 _RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
 
 Key = tuple[str, int, str, str]
@@ -185,12 +186,16 @@ def _withdraw(
             whole.add(path)
     unfixed = [
         left
-        for left in filter(is_wrong, outcome.remaining)
-        if left.fix is None or not (left.fix.safe or unsafe)
+        for left in outcome.remaining
+        if (is_wrong(left) if left.fix is None else not (left.fix.safe or unsafe))
     ]
     for left in groups.torn(map(outcome.before, unfixed), applied):
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
         found.append(([left], f"{left.message}, which {how}"))
+    for left in outcome.remaining:
+        refused = outcome.refused.get(key(left))
+        if refused is not None and refused != _IDLE:
+            found.append(([outcome.before(left)], refused))
     found += _too_early(project, outcome, applied)
     for finding in applied:
         for path in sorted(project.context.intersection(_paths(finding))):
@@ -287,7 +292,7 @@ def _migrate(
         ]
         result = _round(project, findings, wanted, back, applied, groups, trials, config, known)
         if not result.sources:
-            idle = {key(finding): "its fix would change nothing" for finding in result.applied}
+            idle = {key(finding): _IDLE for finding in result.applied}
             outcome = Outcome(
                 changes=_changes(original.sources, project.sources, applied),
                 remaining=findings,

@@ -122,6 +122,18 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
     return found | {a.arg: default for a, default in others if default is not None}
 
 
+def asked_for_none(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function compares with None."""
+    return frozenset(
+        node.left.id
+        for node in walk(function)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Name)
+        and isinstance(node.comparators[0], ast.Constant)
+        and node.comparators[0].value is None
+    )
+
+
 def is_main_test(node: ast.expr) -> bool:
     """Tell whether this is `__name__ == "__main__"`."""
     match node:

@@ -66,3 +66,16 @@ def test_a_programs_device_is_none_that_follows(
 
     monkeypatch.setattr(_create, "device_names", lambda solution: Names())
     assert _create._can_follow(None, None) is follows  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("user", "brought"),
+    [
+        ("data.label = data.label.to(device)", True),
+        ("self.label = self.label.type_as(x)", True),
+        ("data.label = data.other.to(device)", False),
+        ("label = data.label.to(device)", False),
+    ],
+)
+def test_what_its_user_moves_needs_no_device_where_it_is_made(user: str, brought: bool) -> None:
+    assert _create._brings(ast.parse(user).body[0], "label") is brought

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection
 from functools import cached_property
 
@@ -17,9 +18,10 @@ from samedevice.places.functions import parameters
 from samedevice.places.graph import ON_DEVICE, Location, Place
 from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.programs import is_main
-from samedevice.places.reach import optional
+from samedevice.places.reach import may_be_none, optional
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import (
+    UNKNOWN,
     Device,
     FunctionNode,
     ProcessIndex,
@@ -36,6 +38,7 @@ _TENSORS_ONLY = frozenset(
     )
 )  # fmt: skip
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
+_SPEAKS = re.compile(r"device|cuda|gpu")
 
 
 class DeviceNames:
@@ -332,19 +335,21 @@ class DeviceNames:
         moved = self._moved_with(spot)
         site.creates = _is_made(spot.node, scope)
         building = self.reach.builds(scope)
-        said = self._said(site, moved) if not (building or itself) else None
+        said = None if building or itself else self._said(site, moved) or self._own(site)
         if said is not None:
             return said
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
+            elsewhere = moved | self._moved_here(spot)
             for name in self.reach.followed(scope):
-                if name.split("[")[0] not in moved:
+                if name.split("[")[0] not in elsewhere:
                     return DeviceExpression(f"{name}.device")
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         central = self.central_for(group)
         if central is not None and not (central.resolvers or central.imports or central.edits):
             return central
-        handed = self._handed(site, moved)
+        planned = central is not None and any(edit.verb == "after" for edit in central.edits)
+        handed = self._handed(site, moved) if not planned else None
         if handed is not None:
             return handed
         if central is not None and (central.resolvers or central.imports):
@@ -353,14 +358,22 @@ class DeviceNames:
                 return None  # who hands other tensors in decides where such a function computes
         return central
 
+    def _own(self, site: Site) -> DeviceExpression | None:
+        """Return the variable of the function itself that stands for the device."""
+        given = parameters(site.scope.func.node) if site.scope.func is not None else ()
+        for code, value, is_global in site.devices:
+            if isinstance(value, Device) and not (is_global or "." in code or code in given):
+                if value.planned is None and code in site.scope.names:
+                    if not value.of_value and self.reach.is_central(value):
+                        return DeviceExpression(code, text=value.text)
+        return None
+
     def _handed(self, site: Site, without: set[str]) -> DeviceExpression | None:
         """Return the device of a tensor that every caller hands in from the device.
 
         One that the function itself moves says nothing.
         """
-        if site.scope.func is None:
-            return None
-        moved = without | _moved_in(site.scope.func.node)
+        moved = without | self._moved_here(site.spot)
         for name in self.reach.followed(site.scope, everywhere=True):
             if name.split("[")[0] not in moved:
                 return DeviceExpression(f"{name}.device")
@@ -369,18 +382,32 @@ class DeviceNames:
     def _said(self, site: Site, without: Collection[str] = ()) -> DeviceExpression | None:
         """Return the device of a value that the function has put something on before."""
         scope = site.scope
-        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        scopes, absent = self.interpreter.all_scopes.get(scope.node, [scope]), may_be_none(scope)
         for code in spoken.spoken(self.programs, site.spot, without):
             held = [one.lookup(code.partition(".")[0]) for one in scopes]
-            if any(isinstance(value, (Instance, Class)) for value in held):
+            if "." not in code:
+                usable = code not in absent and not any(map(self._is_elsewhere, held))
+            elif any(isinstance(value, (Instance, Class)) for value in held):
                 known = (value for name, value, _ in site.devices if name == code)
                 usable = any(map(self.reach.is_central, known))
             else:
                 places = {self.solution.place(v.node) for v in held if isinstance(v, Tensor)}
                 usable = not places or not places.isdisjoint(ON_DEVICE)
             if usable:
-                return DeviceExpression(code)
+                text = any(isinstance(value, Device) and value.text for value in held)
+                return DeviceExpression(code, text=text)
         return None
+
+    def _moved_here(self, spot: Location) -> set[str]:
+        """Return the names of what the function of a place puts on the device itself."""
+        home = self.programs.function_of(spot)
+        return _moved_in(home, getattr(spot.node, "lineno", 0)) if home is not None else set()
+
+    def _is_elsewhere(self, value: Value | None) -> bool:
+        """Tell whether what a function calls `device` may be another one than the central one."""
+        if isinstance(value, Device):
+            return not self.reach.is_central(value) or value.planned is not None
+        return value is not UNKNOWN
 
     def _moved_with(self, spot: Location) -> set[str]:
         """Return the names in what is moved at a place, and by the operation that this is part of.
@@ -448,16 +475,34 @@ def _moved_names(node: ast.AST) -> set[str]:
     return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
 
 
-def _moved_in(function: ast.AST) -> set[str]:
-    """Return the names of what a function moves."""
+def _moved_in(function: ast.AST, line: int) -> set[str]:
+    """Return the names of what a function puts on the device: they say nothing about where that is.
+
+    But those that are bound to what was moved, above a line.
+    """
+    there = {
+        target.id
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Assign) and (node.end_lineno or 0) < line
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     return {
         name
         for node in syntax.walk(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _MOVING
-        for name in _moved_names(node)
+        if isinstance(node, ast.Call) and _puts_on_device(node)
+        for name in _moved_names(node) - there
     }
+
+
+def _puts_on_device(call: ast.Call) -> bool:
+    """Tell whether a call moves what it is called on to a device, by its words."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="cuda")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="to"), args=[where, *_]):
+            return _SPEAKS.search(ast.unparse(where)) is not None
+    return False
 
 
 def _is_made(node: ast.AST, scope: Scope) -> bool:

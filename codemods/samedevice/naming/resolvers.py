@@ -70,14 +70,12 @@ class Resolvers:
         name, gpu = self.imports.free_name(path, "device"), self._number(program)
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
-        needs_device = {
-            other
-            for other in self.needing().get(program, ())
-            if not (self._is_notebook(other) or self.solution.policy.has_device(other))
-        } | {path}
+        users = {f for f in self.needing().get(program, ()) if not self._is_notebook(f)} | {path}
+        needs_device = {f for f in users if not self.solution.policy.has_device(f)}
         if len(needs_device) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
-        for folder in (_common_folder(needs_device), *sorted(self._packages(needs_device))):
+        # Files with a device of their own may want this one, too, where they have no other.
+        for folder in (_common_folder(users), *sorted(self._packages(needs_device))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
             module = self.imports.module_name(path, module_path)
             if module is None or module_path in self.project.sources:
@@ -224,12 +222,23 @@ class Resolvers:
                         continue
                     path = edited(site)
                     self._needy.setdefault(self.programs.of(path), set()).add(path)
-            for move in self.solution.groups(Move):
-                path = move.spot.path
-                if move.first.name == "cuda" and path not in self._needing(path):
-                    if self._within_reach(move) is None:
+            for asked in (*self.solution.groups(Move), *self.solution.groups(Literal)):
+                path = asked.spot.path
+                if self._asks_for_cuda(asked) and path not in self._needing(path):
+                    if self._within_reach(asked) is None:
                         self._needing(path).add(path)
         return self._needy
+
+    def _asks_for_cuda(self, group: SiteGroup) -> bool:
+        """Tell whether a place names CUDA where the device's name will stand: it defines none."""
+        if isinstance(group.first, Move):
+            return group.first.name == "cuda"
+        outer = self.programs.parents(group.spot.path).get(group.spot.node)
+        return (
+            group.first.name.startswith("cuda")
+            and isinstance(outer, (ast.Call, ast.keyword))
+            and not self.solution.is_stored(group.spot.node)
+        )
 
     def _needing(self, path: str) -> set[str]:
         assert self._needy is not None

@@ -21,7 +21,8 @@ _PERHAPS = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)
 def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iterator[str]:
     """Yield the devices of values that are said on every way to a place, the nearest first.
 
-    That is `x.device` where something is put there; `without` those of some names.
+    That is what something is put on: `x.device`, or a name for the device; `without` those of
+    some names.
     """
     home = programs.function_of(spot)
     if home is None:
@@ -63,12 +64,14 @@ def _evaluated(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def _devices(call: ast.Call) -> Iterator[str]:
-    """Yield the devices of values that a call puts something on."""
+    """Yield the devices that a call puts something on."""
     given = [k.value for k in call.keywords if k.arg == "device"]
     if isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args:
         given.append(call.args[0])
     for each in given:
         match each:
+            case ast.Name(id="device" as name):
+                yield name
             case ast.Attribute(value=ast.Name(), attr="device"):
                 yield ast.unparse(each)
 

@@ -175,6 +175,9 @@ def set_attribute(
     """Store a value in an attribute: a module registers modules and parameters."""
     if isinstance(owner, Instance):
         _set_on_instance(run, owner, attr, value, scope, statement)
+    elif isinstance(owner, Union):
+        for option in owner.options:
+            set_attribute(run, option, attr, value, scope, statement)
     elif isinstance(owner, Func):
         run.trail.put(run.function_attributes.setdefault(owner.node, {}), attr, value)
     elif isinstance(owner, Class):

@@ -85,11 +85,13 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
         case External(name=name):
             return External(f"{name}.{attr}")
         case Union(options=options):
-            return _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
+            found = _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
+            _share(run, options, attr, found)
+            return found
         case Namespace(scope=names, path=path):
-            found = names.names.get(attr)
-            if found is not None:
-                return found
+            known = names.names.get(attr)
+            if known is not None:
+                return known
             inner = run.project.resolve(path, attr, 1)
             return Namespace(inner, run.file(inner)) if inner is not None else UNKNOWN
         case Instance():
@@ -114,6 +116,17 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
     if owner is ARRAY:
         return Method(owner, attr, spot)
     return owner if owner in (SCALAR, NOTHING) else UNKNOWN
+
+
+def _share(run: Interpreter, options: list[Value], attr: str, found: Value) -> None:
+    """Make the container that any of several objects may have one for all of them.
+
+    What is put into it stays there.
+    """
+    if isinstance(found, (Seq, Dict)):
+        for option in options:
+            if isinstance(option, Instance) and attr in option.attrs:
+                run.trail.put(option.attrs, attr, found)
 
 
 def _of_any(run: Interpreter, found: list[Value]) -> Value:

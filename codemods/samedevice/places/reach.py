@@ -249,9 +249,14 @@ def optional(scope: Scope) -> set[str]:
 
 
 def may_be_none(scope: Scope) -> set[str]:
-    """Return the parameters of a function that are None where a call leaves them out."""
-    known = syntax.defaults(scope.func.node.args) if scope.func is not None else {}
-    return {
+    """Return the parameters of a function that are None where a call leaves them out.
+
+    And those of which it asks itself whether they are.
+    """
+    if scope.func is None:
+        return set()
+    known = syntax.defaults(scope.func.node.args)
+    return set(syntax.asked_for_none(scope.func.node)) | {
         name
         for name, default in known.items()
         if isinstance(default, ast.Constant) and default.value is None

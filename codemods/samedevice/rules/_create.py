@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.naming import device_names
 from samedevice.places.events import Creation, Shared, is_bare
@@ -80,12 +81,44 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue
         if any(s.dropped or "device" in s.kwargs for s in group.sites):
             continue  # rules of their own
+        if _is_brought(solution, group.spot):
+            continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
         )
         if solution.place_of(group) is Place.FOLLOWS and not _can_follow(solution, group):
             continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
+
+
+def _is_brought(solution: Solution, spot: Location) -> bool:
+    """Tell whether the program itself brings an attribute that holds what is made here to where
+    it is used: `self.times = self.times.to(x.device)`. It needs no device before."""
+    match solution.statement_of(spot):
+        case ast.Assign(targets=[ast.Attribute(attr=attr)]) as made:
+            pass
+        case _:
+            return False
+    return any(
+        _brings(statement, attr)
+        for path in solution.programs.of(spot.path)
+        if f".{attr} = " in solution.project.sources[path].text
+        for statement in syntax.statements(solution.programs.tree(path))
+        if statement is not made
+    )
+
+
+def _brings(statement: ast.stmt, attr: str) -> bool:
+    """Tell whether a statement moves what an attribute holds, and keeps it there."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Attribute(attr=known) as target],
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Attribute() as held, attr="to" | "cuda" | "type_as")
+            ),
+        ):
+            return known == attr and ast.unparse(target) == ast.unparse(held)
+    return False
 
 
 def _can_follow(solution: Solution, group: SiteGroup) -> bool:

@@ -30,7 +30,7 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
-from samedevice.places import Solution, markers
+from samedevice.places import Solution
 from samedevice.places.events import (
     DeviceChosen,
     Indexed,
@@ -266,7 +266,7 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
     if repair is None or statement is None:
         return repair, NO_NAME
     behind = _behind(solution.programs.parents(spot.path), statement)
-    at = next((n for n, each in enumerate(behind) if markers.hides(each)), None)
+    at = next((n for n, each in enumerate(behind) if solution.programs.hides_some(each)), None)
     if at is None:
         return repair, NO_NAME
     between = [node for each in behind[: at + 1] for node in syntax.walk(each)]

@@ -73,6 +73,19 @@ def _is_part(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _computes_there(solution: Solution, spot: Location) -> bool:
+    """Tell whether a function brings a module to the CPU, as `model.to("cpu")` on its own does."""
+    home = solution.programs.function_of(spot)
+    for node in syntax.statements(home) if home is not None else ():
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="cpu"), args=[])):
+                return True
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="to"), args=[where])):
+                if ast.unparse(where) in ("'cpu'", "torch.device('cpu')"):
+                    return True
+    return False
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report host tensors where they enter an operation on the device."""
     seen: set[ast.AST] = set()
@@ -103,6 +116,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 seen.add(spot.node)
                 if _handed_on(solution, spot):
                     unfixed = "the caller chose the CPU for this call"
+                elif _computes_there(solution, spot):
+                    unfixed = "the function takes a module to the CPU, too, and computes there"
                 elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
             elif _is_part(solution, spot):

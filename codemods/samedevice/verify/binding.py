@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
-from samedevice.syntax import is_main_test
+from samedevice.syntax import asked_for_none, is_main_test
 from samedevice.verify.callers import Callers, Unit
 
 
@@ -129,9 +129,10 @@ class _Flow:
         """Go through a function that sees the names outside as they are given."""
         local = self._module.callers.bound_in(node)
         names = {n: State.UNBOUND if n in local else state for n, state in outside.items()}
-        for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg) and argument.arg in names:
-                names[argument.arg] = State.BOUND
+        given = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg) and a.arg in names]
+        asked = asked_for_none(node) if given else frozenset()
+        for name in given:  # who asks whether there is something may be handed None
+            names[name] = State.BOUND | (State.NONE if name in asked else State(0))
         if isinstance(node, ast.Lambda):
             self.value(node.body, names)
             return

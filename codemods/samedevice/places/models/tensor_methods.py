@@ -245,6 +245,8 @@ def move_tensor(
     receiver: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """`tensor.to(...)`: a new tensor where the argument says."""
+    if name == "type" and not (args or kwargs):
+        return SCALAR  # the name of its type, which is no tensor
     if (
         name == "type"
         and args
@@ -259,6 +261,8 @@ def move_tensor(
     if device is None:
         if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
             return Tensor(run.graph.node(spot), scalar=owner.scalar)  # it may be a device
+        if name == "type" and args and args[0][0] is SCALAR:
+            return Tensor(run.graph.node(spot), scalar=owner.scalar)  # and so may a type's name
         moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
         moved.opaque, moved.leaf, moved.row = owner.opaque, owner.leaf, owner.row
         return moved
