@@ -6,6 +6,7 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -140,3 +141,5 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
     monkeypatch.setattr(beside, "staying", lambda project: ())
+    policy = SimpleNamespace(for_the_cpu=frozenset())
+    monkeypatch.setattr(Project, "policy", policy, raising=False)

@@ -68,3 +68,19 @@ def test_what_stays_is_told_from_the_cache_as_well() -> None:
     runs = [CliRunner().invoke(app, ["fix", "--diff"]).stderr for _ in range(2)]
     assert runs[0] == runs[1]
     assert "main.py stays on the CPU" in runs[1]
+
+
+@pytest.mark.parametrize("chosen", ["torch.ones(3, 2)", "model(x) if x.sum() > 9 else x[:, :2]"])
+def test_what_goes_to_unknown_code_with_something_of_the_device_is_not_decided(chosen: str) -> None:
+    program = f"""\
+import torch
+from library import measured
+
+model = torch.nn.Linear(3, 2)
+x = torch.ones(3, 3)
+target = {chosen}
+print(measured(model(x), target))
+"""
+    result = fix("--yes", main=program)
+    assert (Path("main.py").read_text() == program) == ("ones(3, 2)" in chosen)
+    assert ("1 undecided: main.py:7" in result.stderr) == ("ones(3, 2)" in chosen)

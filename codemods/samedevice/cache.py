@@ -28,7 +28,7 @@ from .project import Imported, Project
 if TYPE_CHECKING:
     from .verify.beside import Told
 
-FORMAT = 3
+FORMAT = 4
 LARGEST = 100_000_000  # bytes of one project
 LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
@@ -186,9 +186,9 @@ class Cache:
         return known[1]
 
     def _program(self, part: Project, program: frozenset[str]) -> str:
-        """Return the key of a program: its files, and which others there are."""
+        """Return the key of a program: its files, which others there are, and what it was."""
         files = sorted((path, self._hash_of(part, path)) for path in program)
-        return _hash(repr((self._others(part), files)))
+        return _hash(repr((self._others(part), files, sorted(program & part.converted))))
 
     def _others(self, part: Project) -> str:
         if self._part is not part:

@@ -307,7 +307,9 @@ def _migrate(
         last.append({_line(back.finding(finding)) for finding in result.applied})
         if rounds < ROUNDS:
             applied += map(back.finding, result.applied)
+            converted = project.converted.union(trials.for_the_cpu(result.sources))
             project = project.replaced({**project.sources, **result.sources}.values())
+            project.converted = converted
     settled = _settled(original, project, applied, set(result.sources), config)
     return replace(settled, found=found), last[-1] & last[-2]
 

@@ -37,7 +37,8 @@ class Project:
     `resolver` is what was asked to decide the device: "cuda", "accelerator", "xla",
     "module:function", or "" for what suits. `torch` is the oldest release that has to do, (0, 0)
     if that is not known. `context` are the files that nobody named: they are read for what they
-    say of the others, nothing is told of them, and they are not changed.
+    say of the others, nothing is told of them, and they are not changed. `converted` are the files
+    of programs that used no device before they were edited.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class Project:
         resolver: str = "",
         torch: tuple[int, int] = (0, 0),
         context: frozenset[str] = frozenset(),
+        converted: frozenset[str] = frozenset(),
     ) -> None:
         self.resolver = resolver
         self.torch = torch
         self.context = context
+        self.converted = converted
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
         for source in sources:
@@ -61,7 +64,7 @@ class Project:
 
     def like(self, sources: Iterable[Source]) -> Project:
         """Return a project of other sources to which the same was asked."""
-        return Project(sources, self.resolver, self.torch, self.context)
+        return Project(sources, self.resolver, self.torch, self.context, self.converted)
 
     @property
     def named(self) -> list[str]:

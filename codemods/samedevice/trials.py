@@ -108,6 +108,13 @@ class Trials(Memory):
             solution.release()
         return self._bonds[program]
 
+    def for_the_cpu(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the files of the programs of some files that use no device as they were given."""
+        known = self._original.programs
+        for program in dict.fromkeys(known[path] for path in paths if path in known):
+            if self.recall(self._original, program) is not None:
+                yield from self._of(self._original, program, ()).for_the_cpu
+
     def staying(self) -> Iterator[Staying]:
         """Yield the scripts that stay on the CPU, as their texts were when last asked about.
 

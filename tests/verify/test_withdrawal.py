@@ -157,3 +157,52 @@ def test_a_half_that_is_known_beforehand_is_not_inferred(
     assert not outcome.changes
     assert any("a.py:4 is not repaired" in reason for reason in outcome.refused.values())
     assert texts == [DEMANDS]
+
+
+#: The library gives what is on the CPU, and a text shows its own code: an edit would change it.
+SHOWN = """\
+import torch
+import torchaudio
+
+spoken, _ = torchaudio.load("spoken.wav")
+model = torch.nn.Linear(4, 1)
+print(f"{{model(spoken){how}}}")
+"""
+#: The model's move shows that what it is called with is elsewhere: it takes a second round.
+IN_TWO_ROUNDS = """\
+import torch
+import torchaudio
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.line(x.mean(dim=1, keepdim=True).repeat(1, 1, 4)).mean()
+
+model = Model()
+spoken, _ = torchaudio.load("spoken.wav")
+spoken = spoken[None]
+for _ in range(3):
+    print(model(spoken).item())
+"""
+
+
+def test_who_refuses_an_edit_refuses_all_that_belongs_to_it(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, {"a.py": SHOWN.format(how="=")})
+    assert not outcome.changes
+    assert all("more than device handling" in reason for reason in outcome.refused.values())
+    (tmp_path / "a.py").unlink()
+    outcome = _migrated(tmp_path, {"b.py": SHOWN.format(how="")})
+    (change,) = outcome.changes
+    assert b"model(spoken.to(device))" in change.after
+
+
+def test_a_program_for_the_cpu_stays_one_while_it_is_converted(tmp_path: Path) -> None:
+    """Its second round asks for no more evidence than the first, and leaves no half."""
+    outcome = _migrated(tmp_path, {"a.py": IN_TWO_ROUNDS})
+    (change,) = outcome.changes
+    assert b"Model().to(device)" in change.after
+    assert b"model(spoken.to(device))" in change.after or b"[None].to(device)" in change.after
+    assert not [left for left in outcome.remaining if left.rule != "undecided"]

@@ -187,6 +187,8 @@ def apply(
         for value, _ in (*args, *kwargs.values()):
             if isinstance(value, Tensor) and value.node.find().is_tensor:
                 run.record(Handed(Location(spot.path, called), value.node, scope))
+    if callee is UNKNOWN:
+        libraries.handed_together(run, args, kwargs, spot, scope)
     return callee if callee is NOTHING else UNKNOWN
 
 

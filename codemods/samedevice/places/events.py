@@ -308,6 +308,16 @@ class Handed(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class HandedTogether(Site):
+    """Tensors are handed to one function of which nothing is known: they may have to be together.
+
+    `nodes` are their places.
+    """
+
+    nodes: tuple[PlaceVar, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class GivenAway(Site):
     """A module is handed to a library of which nothing is known: it may call it with anything."""
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.places import contents, models
-from samedevice.places.events import GivenAway, HostRead, LengthsRead, ProcessCall, Undecided
+from samedevice.places.events import (
+    GivenAway,
+    HandedTogether,
+    HostRead,
+    LengthsRead,
+    ProcessCall,
+    Undecided,
+)
 from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.models import Call, containers, images, operations, options
 from samedevice.places.objects import Instance, Scope
@@ -75,6 +82,8 @@ def call_external(
             if isinstance(value, Instance) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
                     run.record(GivenAway(spot, None, scope))
+        if name.partition(".")[0] not in _NEUTRAL:
+            handed_together(run, args, kwargs, spot, scope)
         return UNKNOWN
     return models.of_kind(fact.kind)(run, name, fact, call)
 
@@ -130,6 +139,19 @@ def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, n
         site = run.record(demand(spot, tensor.node, scope, name, whole=whole))
         if isinstance(value, Seq) and value.added and surely_tensor(value.element or NONE):
             site.added = value.added
+
+
+def handed_together(
+    run: Interpreter, args: list[Arg], kwargs: dict[str, Arg], spot: Location, scope: Scope
+) -> None:
+    """Note the tensors that something gets of which nothing is known."""
+    nodes = [
+        value.node
+        for value, _ in (*args, *kwargs.values())
+        if isinstance(value, Tensor) and surely_tensor(value)
+    ]
+    if len(nodes) > 1:
+        run.record(HandedTogether(spot, nodes[0], scope, nodes=tuple(nodes)))
 
 
 def undecided(

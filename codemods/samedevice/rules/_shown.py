@@ -42,7 +42,8 @@ def shown(solution: Solution, found: Finding, values: Iterable[PlaceVar | None])
 
 def asks(solution: Solution, found: Finding) -> bool:
     """Tell whether a finding's edit needs evidence."""
-    return found.fix is not None and found.path not in solution.policy.for_the_cpu
+    converts = solution.policy.for_the_cpu | solution.project.converted
+    return found.fix is not None and found.path not in converts
 
 
 def doubted(found: Finding, reason: str) -> Finding:

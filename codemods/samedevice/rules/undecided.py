@@ -3,7 +3,8 @@
 Why: such a value may be on the CPU, and then the program stops there. So `check` lists it when
 asked, and does not say that nothing is wrong. The same is told of a module that a program for the
 CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
-called with may be on the CPU, so the program is not converted.
+called with may be on the CPU, so the program is not converted. And so is a call that takes tensors
+of the device and of the CPU to a library of which nothing is known.
 
 Example:
 
@@ -24,7 +25,7 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.events import GivenAway, Handed, Optimizes
+from samedevice.places.events import GivenAway, Handed, HandedTogether, Optimizes
 from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import finding, short
@@ -49,6 +50,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             message = f"`{code}` takes a module to a library whose code could not be followed"
         elif isinstance(group.first, Optimizes):
             message = f"`{code}` trains a module, and no code that could be followed calls it"
+        elif isinstance(group.first, HandedTogether):
+            message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
         done.add(group.spot.node)
         yield _noted(solution, group, message)
     for group in solution.groups(Handed):

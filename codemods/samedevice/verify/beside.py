@@ -18,12 +18,13 @@ class Told:
     """The findings whose fix moves what may be no tensor, and why; and what belongs together.
 
     `bonds` are None of a program in which nothing can be repaired. `staying` are the scripts that
-    stay on the CPU.
+    stay on the CPU, `for_the_cpu` the files of programs that use no device.
     """
 
     doubts: tuple[tuple[Finding, tuple[str, ...]], ...] = ()
     bonds: Bonds | None = None
     staying: tuple[Staying, ...] = ()
+    for_the_cpu: tuple[str, ...] = ()
 
 
 def told(
@@ -36,4 +37,5 @@ def told(
     doubts: dict[Finding, tuple[str, ...]] = {}
     for finding, reason in uncertain(project, program, fixed, solution.doubts):
         doubts[finding] = *doubts.get(finding, ()), reason
-    return Told(tuple(doubts.items()), bonds(solution), staying(solution))
+    for_the_cpu = tuple(sorted(solution.policy.for_the_cpu))
+    return Told(tuple(doubts.items()), bonds(solution), staying(solution), for_the_cpu)
