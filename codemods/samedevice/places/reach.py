@@ -251,12 +251,13 @@ def optional(scope: Scope) -> set[str]:
 def may_be_none(scope: Scope) -> set[str]:
     """Return the parameters of a function that are None where a call leaves them out.
 
-    And those of which it asks itself whether they are.
+    And those of which it, or another method of its class, asks whether they are.
     """
     if scope.func is None:
         return set()
     known = syntax.defaults(scope.func.node.args)
-    return set(syntax.asked_for_none(scope.func.node)) | {
+    cls = scope.func.cls
+    return set(syntax.asked_for_none(cls.node if cls is not None else scope.func.node)) | {
         name
         for name, default in known.items()
         if isinstance(default, ast.Constant) and default.value is None
