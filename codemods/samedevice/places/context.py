@@ -124,6 +124,7 @@ class Context:
     templates: dict[object, dict[object, Record]] = field(default_factory=dict, init=False)
     evaluations: int = field(default=0, init=False)
     copies: int = field(default=_COPIES, init=False)
+    sizes: dict[ast.AST, int] = field(default_factory=dict, init=False)
     signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = field(
         default_factory=dict, init=False
     )

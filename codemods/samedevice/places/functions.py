@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Evaluations of one function before its results stand for the others; short ones may have more.
 _CONTEXTS = 12
-_LINES = 200
+_STATEMENTS = 200
 #: Methods that are always evaluated, since others may depend on what they do.
 ALWAYS = ("__init__", "backward")
 #: Shapes of arguments that one function has templates for; others use the most similar one.
@@ -69,7 +69,7 @@ def call_func(
     known = run.results.setdefault(_code(func), [])
     seen = len(known)
     run.evaluations += 1
-    limit = max(_CONTEXTS, _LINES // _height(node))
+    limit = max(_CONTEXTS, _STATEMENTS // _size(run, node))
     if seen >= limit or (seen and run.evaluations > 2000 + 20 * len(run.declared)):
         return by_template(run, func, args, kwargs, spot)
     run.contexts[node] = run.contexts.get(node, 0) + 1
@@ -423,8 +423,14 @@ def _code(func: Func) -> object:
     return func.node if func.scope.func is None else (func.node, func.scope)
 
 
-def _height(node: FunctionNode) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
+def _size(run: Interpreter, node: FunctionNode) -> int:
+    """Return how many statements a function has, whatever is written between and around them."""
+    known = run.sizes.get(node)
+    if known is None:
+        simple = (each for each in syntax.walk(node) if isinstance(each, ast.stmt))
+        known = sum(not hasattr(each, "body") and not isinstance(each, ast.Pass) for each in simple)
+        known = run.sizes[node] = known + 1
+    return known
 
 
 def _is_cpu(value: Value) -> bool:
