@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
+#: What torch's optimizers and schedulers keep in a group beside its parameters: numbers.
+_SETTINGS = (
+    "lr", "initial_lr", "max_lr", "min_lr", "lr_decay", "weight_decay", "momentum", "dampening",
+    "nesterov", "betas", "eps", "alpha", "rho", "lambd", "t0", "etas", "step_sizes", "amsgrad",
+    "maximize", "centered", "base_momentum", "max_momentum", "momentum_decay",
+)  # fmt: skip
+
+
 def begin(run: Interpreter, owner: Instance, given: Arg, defaults: Value) -> None:
     """Give an optimizer its groups: `params`, which are where they were, and the settings."""
     value, where = given
@@ -39,7 +47,7 @@ def begin(run: Interpreter, owner: Instance, given: Arg, defaults: Value) -> Non
         inner = member.items.get("params")
         if isinstance(inner, (Seq, Iter)):
             member = run.iterate(inner, where, run.files[where.path])
-    for name in defaults.items if isinstance(defaults, Dict) else ():
+    for name in (*(defaults.items if isinstance(defaults, Dict) else ()), *_SETTINGS):
         group.items.setdefault(name, SCALAR)
     group.items["params"] = Seq("list", None, member)
     run.trail.put(owner.attrs, "param_groups", Seq("list", None, group))
