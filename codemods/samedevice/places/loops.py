@@ -164,9 +164,18 @@ def _unsettled(
         known = begun.cells.get(key)
         for name, value in cell.entries():
             before = known.value.get(name) if known is not None else None
-            if name in reads and (before is None or _other_kind(before, value)):
+            read = name in reads or repr(name) in reads and _is_held(cell.target, begun, scope)
+            if read and (before is None or _other_kind(before, value)):
                 return True
     return False
+
+
+def _is_held(entries: object, begun: State, scope: Scope) -> bool:
+    """Tell whether a mapping is there when a round begins: an element of the loop is another."""
+    held = [*begun.names.values()]
+    if isinstance(scope.self_value, Instance):
+        held += scope.self_value.attrs.values()
+    return any(isinstance(one, Dict) and one.items is entries for one in held)
 
 
 def _holding(held: object, scope: Scope) -> Iterator[str]:
@@ -178,7 +187,10 @@ def _holding(held: object, scope: Scope) -> Iterator[str]:
 
 
 def _reads(run: Interpreter, node: ast.stmt) -> set[str]:
-    """Return the names, attributes and keys that a loop reads, not those that it only fills."""
+    """Return the names and attributes that a loop reads, not those that it only fills.
+
+    Of literal keys it has their code, which is no name.
+    """
     known = run.read_in.get(node)
     if known is None:
         known = run.read_in[node] = set()
@@ -204,7 +216,7 @@ def _reads(run: Interpreter, node: ast.stmt) -> set[str]:
                 known.add(part.attr)
             elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
                 if isinstance(part.slice.value, str) and isinstance(part.ctx, ast.Load):
-                    known.add(part.slice.value)
+                    known.add(repr(part.slice.value))
     return known
 
 
