@@ -122,7 +122,7 @@ def test_a_fix_that_never_rests_is_left_out_and_no_other() -> None:
     assert not outcome.errors
     (finding,) = outcome.remaining
     assert finding.path == "b.py"
-    assert outcome.refused[key(finding)] == "its changes were still not stable after 10 rounds"
+    assert outcome.refused[key(finding)] == "its changes bring each other back, round after round"
 
 
 def test_a_file_that_does_not_parse_is_one_error_and_the_others_are_done() -> None:

@@ -26,9 +26,10 @@ from .trials import Trials
 from .verify.groups import Groups, nearest
 
 ROUNDS = 10
+_AGAIN = 3  # rounds in a row that fix the same: so would all that follow
 _BECAUSE = "not applied, with the edits that belong to it"
 _IDLE = "its fix would change nothing"
-_RESTLESS = f"its changes were still not stable after {ROUNDS} rounds"
+_RESTLESS = "its changes bring each other back, round after round"
 
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
@@ -277,6 +278,7 @@ def _migrate(
     applied: list[Finding] = []
     found: list[Finding] = []
     last: list[set[tuple[str, int]]] = []
+    same: list[set[Key]] = []  # what was fixed in each round
     for rounds in range(ROUNDS + 1):
         findings = check_whole(project, config, step, trials, cache)
         if rounds == 0:
@@ -305,11 +307,13 @@ def _migrate(
             )
             return outcome, set()
         last.append({_line(back.finding(finding)) for finding in result.applied})
-        if rounds < ROUNDS:
-            applied += map(back.finding, result.applied)
-            converted = project.converted.union(trials.for_the_cpu(result.sources))
-            project = project.replaced({**project.sources, **result.sources}.values())
-            project.converted = converted
+        same.append({key(back.finding(finding)) for finding in result.applied})
+        if rounds == ROUNDS or same[-_AGAIN:].count(same[-1]) == _AGAIN:
+            break
+        applied += map(back.finding, result.applied)
+        converted = project.converted.union(trials.for_the_cpu(result.sources))
+        project = project.replaced({**project.sources, **result.sources}.values())
+        project.converted = converted
     settled = _settled(original, project, applied, set(result.sources), config)
     return replace(settled, found=found), last[-1] & last[-2]
 
