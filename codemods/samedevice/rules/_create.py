@@ -10,9 +10,10 @@ from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.naming import device_names
 from samedevice.places.events import Creation, Shared, is_bare
 from samedevice.places.graph import Location, Place
+from samedevice.places.objects import Instance
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.places.solution import Solution
-from samedevice.places.values import Scalar, Unknown
+from samedevice.places.values import Const, Scalar, Unknown
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
@@ -63,6 +64,14 @@ def _perhaps_number(site: Creation) -> bool:
     """Tell whether a tensor is made of data that may be one number."""
     data = site.args[0][0] if site.args else None
     return site.name in _OF_DATA and isinstance(data, (Scalar, Unknown))
+
+
+def _drawn_by_unknown(site: Creation) -> bool:
+    """Tell whether a generator draws the tensor, and nothing shows where that is."""
+    given = site.kwargs.get("generator")
+    if given is None or isinstance(given[0], Const) and given[0].value is None:
+        return False
+    return not (isinstance(given[0], Instance) and given[0].family == "generator")
 
 
 def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[Creation], bool]]:
@@ -144,10 +153,12 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
     calls = _calls_of_some(solution, group)
     if calls:
         return _at_calls(solution, rule, group, calls, message)
-    name = device_names(solution).device_for(group)
+    name, unfixed = device_names(solution).device_for(group), NO_NAME
     repair: Fix | None = None
     if _serves_both(solution, group):
         name = None
+    if any(map(_drawn_by_unknown, group.sites)):
+        name, unfixed = None, "its generator has to be there, too, and could not be followed"
     if name is not None:
         repair = fix(name, device_names(solution).creation_edit(group, name))
     elif solution.returned(group):
@@ -157,7 +168,7 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
             return moved
     found = finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
-        origins=meeting(solution, group), unfixed=NO_NAME,
+        origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     if asks(solution, found) and any(map(_perhaps_number, group.sites)):
         return doubted(found, NUMBER)

@@ -312,6 +312,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         name = _name(solution, spot)
         if _is_counted(solution, group.spot):
             unfixed = "the program counts with this number, too"
+        elif name is not None and _is_of_receiver(solution, spot, name):
+            unfixed = "it would move to where it is"
         elif name is not None and _is_another(solution, group, name):
             repair = _choice(solution, group.spot)
         elif name is not None:
@@ -394,6 +396,14 @@ def _name(solution: Solution, spot: Location) -> DeviceExpression | None:
             itself = any(map(solution.moves_itself, solution.groups_at(ModuleMoved, call)))
             return device_names(solution).name_at(Location(spot.path, call), itself=itself)
     return device_names(solution).name_at(spot)
+
+
+def _is_of_receiver(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
+    """Tell whether a move to this device is one to where the object is that moves."""
+    match solution.programs.parents(spot.path).get(spot.node):
+        case ast.Call(func=ast.Attribute(value=receiver, attr="to"), args=[first, *_]):
+            return first is spot.node and name.code == f"{ast.unparse(receiver)}.device"
+    return False
 
 
 def _indexed(solution: Solution, group: SiteGroup) -> Finding:
