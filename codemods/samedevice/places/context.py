@@ -13,12 +13,14 @@ from samedevice.places.lattice import Lattice
 from samedevice.places.lines import Lines
 from samedevice.places.objects import Class, Func, Instance, Scope
 from samedevice.places.sites import LeftOut, Site
-from samedevice.places.summaries import Record
+from samedevice.places.summaries import Record, Template
 from samedevice.places.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.project import Project
 
-#: Nodes that may be copied for calls of what was evaluated before.
-_COPIES = 30_000
+#: Places, relations and events that templates make again; beyond, only what a call hands on.
+_COPIES = 500_000
+#: What was passed to a function: the value, where it is written, and by whom.
+Passed = tuple[PlaceVar, Location, ast.AST | None]
 
 
 def _tell_nobody(files: int) -> None:
@@ -42,10 +44,10 @@ class Context:
     functions: list[Func] = field(default_factory=list, init=False)
     scopes: dict[FunctionNode, Scope] = field(default_factory=dict, init=False)
     all_scopes: dict[ast.AST, list[Scope]] = field(default_factory=dict, init=False)
-    #: For each function, what was passed to it: the value, where it is written, and by whom.
-    arguments: dict[ast.AST, list[tuple[PlaceVar, Location, ast.AST | None]]] = field(
-        default_factory=dict, init=False
-    )
+    #: For each function, what was passed to it.
+    arguments: dict[ast.AST, list[Passed]] = field(default_factory=dict, init=False)
+    #: The same of the calls that the template being made evaluates; None for one that passes none.
+    handed: list[tuple[FunctionNode, Passed | None]] = field(default_factory=list, init=False)
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
@@ -121,12 +123,18 @@ class Context:
     read_in: dict[ast.stmt, set[str]] = field(default_factory=dict, init=False)
     declared: set[int] = field(default_factory=set, init=False)
     results: dict[object, list[Record]] = field(default_factory=dict, init=False)
-    templates: dict[object, dict[object, Record]] = field(default_factory=dict, init=False)
+    templates: dict[object, dict[object, Template]] = field(default_factory=dict, init=False)
     evaluations: int = field(default=0, init=False)
-    copies: int = field(default=_COPIES, init=False)
     signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = field(
         default_factory=dict, init=False
     )
+    #: The names that the code of closures uses.
+    names_in: dict[FunctionNode, tuple[str, ...]] = field(default_factory=dict, init=False)
+    #: How many templates were made, and what may still be made again by them.
+    variants: int = field(default=0, init=False)
+    copies: int = field(default=_COPIES, init=False)
+    #: How many templates are being made, one inside the other.
+    templating: int = field(default=0, init=False)
     words_of: dict[str, set[str]] = field(default_factory=dict, init=False)
     indexes_of: dict[frozenset[str], set[str]] = field(default_factory=dict, init=False)
     _given: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict, init=False)

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samedevice.places.objects import Attributes, Environment, Scope
-from samedevice.places.values import Dict, Seq, Value
+from samedevice.places.values import Dict, Entries, Seq, Value
 
 #: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
 Store = dict[Any, Value] | Scope | Seq | Dict
 #: The join of two values, one of which may be missing on its path.
 Join = Callable[[Value | None, Value], Value]
 
+#: A cell that was written: its store and key, what it held before, and what it holds now.
+Written = tuple[Store, Any, Any, Any]
+
 _Key = tuple[int, Any]
 #: Of what is written in these, all is one cell.
-_TOGETHER = (Attributes, dict)
+_TOGETHER = (Attributes, Entries, dict)
 
 
 @dataclass
@@ -137,18 +140,18 @@ class Trail:
         }
         return State(scope.names.copy(), cells)
 
-    def written(self, mark: int) -> list[tuple[Store, Any, Any]]:
-        """Return the cells that were written since `mark`, and what they hold now."""
-        found: list[tuple[Store, Any, Any]] = []
+    def written(self, mark: int) -> list[Written]:
+        """Return the cells that were written since `mark`: what they held then, and hold now."""
+        found: list[Written] = []
         for cell in self._since(mark).values():
             target = cell.target
             if target.__class__ in _TOGETHER:
                 assert isinstance(target, dict)
                 keys = dict.fromkeys((*cell.value, *target))
                 written = [key for key in keys if target.get(key) is not cell.value.get(key)]
-                found += ((target, key, target.get(key)) for key in written)
+                found += ((target, key, cell.value.get(key), target.get(key)) for key in written)
             else:
-                found.append((target, cell.key, _read(target, cell.key)))
+                found.append((target, cell.key, cell.value, _read(target, cell.key)))
         return found
 
     def _since(self, mark: int) -> dict[_Key, _Cell]:
@@ -167,12 +170,13 @@ class Trail:
         scope.names = fork.before.copy()
         return state
 
-    def undo(self, mark: int) -> None:
-        """Take back what was written since `mark`."""
+    def undo(self, mark: int, lasts: Callable[[Store], bool] | None = None) -> None:
+        """Take back what was written since `mark`, of some stores only if so told."""
         while len(self._log) > mark:
             cell = self._log.pop()
             self._noted.pop((id(cell.target), cell.key), None)
-            _write(cell.target, cell.key, cell.value)
+            if lasts is None or lasts(cell.target):
+                _write(cell.target, cell.key, cell.value)
         self._marked = min(self._marked, mark)
 
     def close(self) -> None:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice import syntax
-from samedevice.places import classes, instances
+from samedevice.places import classes, instances, repeating
 from samedevice.places.environment import Exits, State
 from samedevice.places.events import DefaultMade
 from samedevice.places.graph import Location, Place, PlaceVar
 from samedevice.places.objects import Class, Func, Instance, Scope
 from samedevice.places.sites import LeftOut
-from samedevice.places.summaries import (
-    Given,
-    Record,
-    again,
-    beforehand,
-    moves,
-    placeholder,
-    shape,
-    stores,
-)
+from samedevice.places.summaries import Marks, Record, Template
+from samedevice.places.symbols import Given, Symbols, shapes_of
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -51,8 +42,6 @@ _CONTEXTS = 12
 _LINES = 200
 #: Methods that are always evaluated, since others may depend on what they do.
 ALWAYS = ("__init__", "backward")
-#: Shapes of arguments that one function has templates for; others use the most similar one.
-_VARIANTS = 16
 #: Nested calls that are followed; `interpret._FRAMES` has room for them.
 _DEPTH = 100
 
@@ -70,7 +59,7 @@ def call_func(
     seen = len(known)
     run.evaluations += 1
     limit = max(_CONTEXTS, _LINES // _height(node))
-    if seen >= limit or (seen and run.evaluations > 2000 + 20 * len(run.declared)):
+    if seen >= limit:
         return by_template(run, func, args, kwargs, spot)
     run.contexts[node] = run.contexts.get(node, 0) + 1
     note_arguments(run, node, args, kwargs)
@@ -84,9 +73,15 @@ def note_arguments(
 ) -> None:
     """Remember what this call passed."""
     run.reached.setdefault(node, set()).add(run.unit)
-    for value, where in (*args, *kwargs.values()):
-        if isinstance(value, Tensor):
-            run.arguments.setdefault(node, []).append((value.node, where, run.function()))
+    passed = [
+        (value.node, where, run.function())
+        for value, where in (*args, *kwargs.values())
+        if isinstance(value, Tensor)
+    ]
+    if run.templating:
+        run.handed += [(node, each) for each in passed] or [(node, None)]
+    elif passed:
+        run.arguments.setdefault(node, []).extend(passed)
 
 
 def evaluate(
@@ -102,12 +97,11 @@ def evaluate(
     scope.self_value = func.bound if func.bound is not None else func.scope.self_value
     if func.bound is None and func.cls is None and func.scope.func is not None:
         scope.self_value = func.scope.self_value
-    run.scopes[node] = scope
-    run.all_scopes.setdefault(node, []).append(scope)
+    if not run.templating:
+        run.scopes[node] = scope
+        run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)
     given = _given(func, args, kwargs)
-    before = beforehand(given)
-    nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
     in_worker = _is_host_code(func)
     run.in_worker += in_worker
     run.stack.append(node)
@@ -137,10 +131,7 @@ def evaluate(
     run.in_constructor = in_constructor
     run.stack.pop()
     run.in_worker -= in_worker
-    return Record(
-        before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),
-        moved=moves(before, given),
-    )  # fmt: skip
+    return Record(given, result)
 
 
 def body(run: Interpreter, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
@@ -186,8 +177,14 @@ def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg
     if not known:
         return UNKNOWN
     given = _given(func, args, kwargs)
-    shapes = {name: shape(value) for name, value in given.items()}
-    return again(run, max(reversed(known), key=lambda each: each.likeness(shapes)), given)
+    shapes = shapes_of(run, given)
+
+    def likeness(record: Record) -> tuple[bool, int]:
+        own = shapes_of(run, record.given)
+        same = sum(name in own and own[name] == found for name, found in shapes.items())
+        return same == len(shapes) == len(own), same
+
+    return repeating.handed_on(max(reversed(known), key=likeness), given)
 
 
 def by_template(
@@ -196,49 +193,41 @@ def by_template(
     """Return what a function gives for these arguments, by one evaluation for their shape."""
     note_arguments(run, func.node, args, kwargs)
     given = _given(func, args, kwargs)
-    record = _template(run, func, args, kwargs, spot, given)
-    result = record.result
-    if isinstance(result, Instance) and result.family == "module":
-        known = (value for value in record.given.values() if isinstance(value, Instance))
-        if all(result.attrs is not before.attrs for before in known):
-            return twin(result, run.graph.node(spot))
-    return again(run, record, given)
+    variants = run.templates.setdefault(_code(func), {})
+    key = (_circumstances(run), *shapes_of(run, given).items())
+    template = variants.get(key)
+    if template is None and variants and run.variants > 2000 + 20 * len(run.declared):
+        template = variants[max(variants, key=lambda known: len({*known} & {*key}))]
+    if template is None:
+        run.variants += 1
+        template = variants[key] = _template(run, func, args, kwargs, spot)
+    return repeating.repeat(template, given)
+
+
+def _circumstances(run: Interpreter) -> tuple[bool, ...]:
+    """Return what of a call's surroundings decides what its evaluation does."""
+    counts = run.in_worker, run.in_constructor, run.symbolic, run.guarded, len(run.inside)
+    return run.default_device, run.graph.open, *(count > 0 for count in counts)
 
 
 def _template(
-    run: Interpreter,
-    func: Func,
-    args: list[Arg],
-    kwargs: dict[str, Arg],
-    spot: Location,
-    given: Given,
-) -> Record:
-    """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
-    variants = run.templates.setdefault(_code(func), {})
-    known = run.results.get(_code(func))
-    shapes = {name: shape(value) for name, value in given.items()}
-    key = tuple(shapes.items())
-    if key in variants:
-        return variants[key]
-    if known and (len(variants) >= _VARIANTS or run.evaluations > 2000 + 20 * len(run.declared)):
-        return max(known, key=lambda each: each.likeness(shapes))
-    free = [(placeholder(run, value, where), where) for value, where in args]
-    named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
-    if isinstance(func.bound, Instance):
-        bound = placeholder(run, func.bound, spot)
-        func = Func(func.node, func.scope, bound, func.cls, func.static)
-    scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
-    run.scopes, run.all_scopes = dict(run.scopes), {}
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+) -> Template:
+    """Evaluate a function with arguments that are nowhere; what it writes is taken back."""
     run.trail.forks += 1
-    record = evaluate(run, func, free, named, spot)
-    set_by_it = stores(run.trail.written(mark), record.given)
-    run.trail.undo(mark)
+    run.templating += 1
+    marks, symbols = Marks.of(run), Symbols(run, spot)
+    bound = symbols.argument("self", func.bound) if func.bound is not None else None
+    free = [(symbols.argument(n, value), where) for n, (value, where) in enumerate(args)]
+    named = {k: (symbols.argument(k, v), where) for k, (v, where) in kwargs.items()}
+    record = evaluate(
+        run, Func(func.node, func.scope, bound, func.cls, func.static), free, named, spot
+    )
+    template = Template(run, symbols, record.result, marks)
+    run.trail.undo(marks.trail, template.lasts)
     run.trail.close()
-    run.scopes, run.all_scopes = scopes
-    record = replace(record, sites=tuple(run.sites[sites:]), stores=set_by_it)
-    del run.sites[sites:]
-    variants[key] = record
-    return record
+    run.templating -= 1
+    return template
 
 
 def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:

@@ -1,5 +1,4 @@
 """The constraint graph: one node for each value whose place is to be found, and how places spread.
-
 Four relations connect nodes:
 
 * *same*: two names for one value, or an operation whose result lives where its operand does
@@ -89,10 +88,12 @@ class PlaceVar:
         "joins",
         "read_there",
         "open",
+        "number",
     )
 
-    def __init__(self, spot: Location | None = None) -> None:
+    def __init__(self, spot: Location | None = None, number: int = 0) -> None:
         self._parent: PlaceVar = self
+        self.number = number  # of the first one that shares the place, in the order of nodes
         self.place: Place | None = None
         self.reason: Location | None = None
         self.pin: Place | None = None
@@ -168,12 +169,15 @@ class Graph:
     meetings: list[Agree] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
     clashing: set[PlaceVar] = field(default_factory=set)
+    #: What is drawn from, and stored in, what else, in the order in which it was said.
+    drawn: list[tuple[PlaceVar, PlaceVar]] = field(default_factory=list)
+    stored: list[tuple[PlaceVar, PlaceVar]] = field(default_factory=list)
     #: What is said from now on is said by code that nobody is known to call.
     open: bool = False
 
     def node(self, spot: Location | None = None) -> PlaceVar:
         """Return a new node with its own place."""
-        made = PlaceVar(spot)
+        made = PlaceVar(spot, len(self.nodes))
         self.nodes.append(made)
         return made
 
@@ -195,6 +199,7 @@ class Graph:
         if len(left.meets) + len(left.flows_to) < len(right.meets) + len(right.flows_to):
             left, right = right, left
         right._parent = left
+        left.number = min(left.number, right.number)
         if left.pin is None:
             left.pin, left.pin_spot, left.name = right.pin, right.pin_spot, right.name
             left.cause, left.open = right.cause, right.open
@@ -250,11 +255,13 @@ class Graph:
 
     def batch(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
+        self.drawn.append((source, target))
         target = target.find()
         target.drawn_from = _add(target.drawn_from, source)
 
     def store(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that items of `target` are set to `source`, which copies across devices."""
+        self.stored.append((source, target))
         target = target.find()
         target.stored = _add(target.stored, source)
 
@@ -284,6 +291,7 @@ class Graph:
             node.meets = node.flows_to = node.flows_from = node.drawn_from = _NONE
             node.indexes = node.indexed_by = node.stored = _NONE
         self.nodes, self.meetings, self.clashes, self.clashing = [], [], [], set()
+        self.drawn, self.stored = [], []
 
     def solve(self) -> None:
         """Find the place of every node, and every clash. May be called again after more pins."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from samedevice.places.graph import Location, PlaceVar
 from samedevice.places.values import (
+    NUMBERS,
     CliOption,
     Const,
     Device,
+    Entries,
     FunctionNode,
     ProcessIndex,
     Tensor,
@@ -73,13 +75,14 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer", "path",
-        "self_value", "tests", "writes",
+        "born", "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer",
+        "path", "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
         self, path: str, node: ast.AST, outer: Scope | None, globals_: Scope | None = None
     ) -> None:
+        self.born = next(NUMBERS)
         self.path = path
         self.node = node
         self.outer = outer
@@ -183,7 +186,7 @@ def _merged(lists: list[list[Class]]) -> list[Class]:
     return found
 
 
-class Attributes(dict[str, Value]):
+class Attributes(Entries[str]):
     """The attributes of an instance.
 
     `devices` are those that may name a device, and `holders` also the instances, which may have
@@ -193,6 +196,7 @@ class Attributes(dict[str, Value]):
     __slots__ = ("devices", "holders", "patterns")
 
     def __init__(self, attrs: Mapping[str, Value] | None = None) -> None:
+        super().__init__()
         self.devices: dict[str, Value] = {}
         self.holders: dict[str, Value] = {}
         self.patterns: dict[str, Value] = {}
@@ -250,7 +254,7 @@ class Instance(Value):
     """
 
     __slots__ = (
-        "absent", "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies",
+        "absent", "args", "attrs", "awaited", "born", "borrows", "cls", "copied_from", "copies",
         "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared",
         "site", "spread", "stateful", "used",
     )  # fmt: skip
@@ -263,6 +267,7 @@ class Instance(Value):
         fact: Fact | None = None,
         node: PlaceVar | None = None,
     ) -> None:
+        self.born = next(NUMBERS)
         self.family = family
         self.name = name
         self.cls = cls
@@ -278,7 +283,6 @@ class Instance(Value):
         self.site: Site | None = None
         self.stateful = False
         self.used = False
-        self.calls = 0
         self.moves: list[Location] = []
         self.args: list[Value] = []
         self.kwargs: dict[str, Value] = {}

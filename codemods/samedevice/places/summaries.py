@@ -1,351 +1,348 @@
-"""What one evaluation of a function did, and how it is repeated for other arguments.
+"""What one evaluation of a function did, and what of it has to be done again for another call.
 
-An evaluation is kept as the range of nodes, meetings and sites that it made. Another call with
-arguments of the same shape needs no evaluation: the nodes that depend on the arguments are made
-again, with the relations between them, and stand for the new ones. So the first call and the
-thousandth are judged alike, whatever the order of the calls.
+A template is an evaluation with stand-ins for the arguments (`symbols.py`). A call needs no
+evaluation then: it does again what can be noticed from outside (`repeating.py`). So the first call
+and the thousandth are judged alike, whatever their order.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from copy import copy
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
-from samedevice.places import functions, moving
-from samedevice.places.events import Creation, Handed, HostDemand, Undecided
-from samedevice.places.graph import Agree, Location, PlaceVar
-from samedevice.places.objects import Class, External, Func, Instance
+from samedevice.places.environment import Path, Store
+from samedevice.places.focus import Target
+from samedevice.places.graph import Agree, PlaceVar
+from samedevice.places.objects import Func, Instance, Method, Partial, Scope, Super, Union
 from samedevice.places.sites import Site
-from samedevice.places.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
+from samedevice.places.symbols import Given, Part, Symbols, Whole, state
+from samedevice.places.values import NUMBERS, Device, Dict, FunctionNode, Iter, Seq, Tensor, Value
 
 if TYPE_CHECKING:
+    from samedevice.places.context import Passed
     from samedevice.places.interpret import Interpreter
 
-#: The values of a call by position and name, and what the function is bound to ("self").
-Given = dict[int | str, Value]
-#: Nodes that are copied for one call: those nearest to the arguments.
+#: Nodes that are copied for one call: those nearest to the arguments and to the result.
 _NODES = 300
-#: Nodes of an evaluation, with what it called, beyond which only its result is taken.
-_LARGEST = 2_000
-#: Sites that say where a value has to be; others tell only of the code, which is the same.
-_REPEATED = (Creation, Handed, HostDemand, Undecided)
+#: What a site says of the code, which is the same for each call.
+_OF_CODE = frozenset(each.name for each in fields(Site)) - {"node", "devices", "tensors"}
 
 
 @dataclass(frozen=True)
 class Record:
-    """One evaluation: what was given, what came out, and the ranges of what it made."""
+    """One evaluation: what was given, and what came out."""
 
     given: Given
     result: Value
-    nodes: tuple[int, int]
-    meets: tuple[int, int]
-    sites: tuple[Site, ...] = ()
-    stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
-    moved: tuple[
-        tuple[int | str, PlaceVar, Location], ...
-    ] = ()  # modules that it moves, and where to
-    told: list[bool] = field(default_factory=list)  # once it was repeated
-
-    @cached_property
-    def shapes(self) -> dict[int | str, object]:
-        """The shapes of its own arguments."""
-        return {name: shape(value) for name, value in self.given.items()}
-
-    def likeness(self, shapes: dict[int | str, object]) -> tuple[bool, int]:
-        """Return whether arguments have the shapes of its own, and how many of them have."""
-        own = self.shapes
-        same = sum(name in own and own[name] == found for name, found in shapes.items())
-        return same == len(shapes) == len(own), same
 
 
-def shape(value: Value, depth: int = 3) -> object:
-    """Return what of a value decides which way an evaluation goes.
+@dataclass(frozen=True)
+class Marks:
+    """How much there was of everything when an evaluation began."""
 
-    Where a tensor is decides nothing, where a device is does.
-    """
-    match value:
-        case Tensor():
-            return "tensor", value.scalar, value.opaque, value.doubt, value.node.find().is_tensor
-        case Const(value=held):
-            return "constant", type(held), held if held.__hash__ is not None else None
-        case Seq(items=items) if depth:
-            parts = tuple(shape(item, depth - 1) for item in items) if items is not None else None
-            inner = shape(value.element, depth - 1) if value.element is not None else None
-            return value.kind, parts, inner
-        case Dict() if depth:
-            return "dict", tuple((key, shape(v, depth - 1)) for key, v in value.items.items())
-        case Instance(family="module"):
-            return "module", value.name, id(value.cls)
-        case Instance():
-            held = value.attrs.items() if depth > 1 else ()
-            attrs = tuple((attr, shape(member, depth - 2)) for attr, member in held)
-            return "object", value.family, value.name, id(value.cls), attrs
-        case Func(node=node):
-            return "function", id(node)
-        case Class(node=definition):
-            return "class", id(definition)
-        case External(name=name):
-            return "name", name  # a type, say, or a function
-        case Device():
-            root = value.node.find()
-            return "device", value.text, root.pin, root.name
-    return type(value)
+    nodes: int
+    meets: int
+    drawn: int
+    stored: int
+    sites: int
+    seeds: int
+    held: int
+    handed: int
+    number: int
+    trail: int
+    path: Path | None
 
-
-def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEEP) -> Value:
-    """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
-    match value:
-        case Tensor():
-            made = value.copy()
-            made.node, made.site = run.graph.node(spot), None
-            made.node.is_tensor = value.node.find().is_tensor
-            return made
-        case Device():
-            root, free = value.node.find(), run.graph.node(spot)
-            free.pin, free.pin_spot = root.pin, root.pin_spot
-            free.name, free.cause = root.name, root.cause
-            return value.at(free)
-        case Instance() if depth > 1 and value.family != "module":
-            other = Instance(value.family, value.name, value.cls, value.fact, value.node)
-            other.args, other.kwargs, other.site = value.args, value.kwargs, value.site
-            for attr, member in value.attrs.items():
-                other.attrs[attr] = placeholder(run, member, spot, depth - 2)
-            return other
-        case Seq() if depth:
-            found = value.of(None, None, value.spot)
-            if value.items is not None:
-                found.items = [placeholder(run, item, spot, depth - 1) for item in value.items]
-            if value.element is not None:
-                found.element = placeholder(run, value.element, spot, depth - 1)
-            return found
-        case Dict() if depth:
-            members = {k: placeholder(run, v, spot, depth - 1) for k, v in value.items.items()}
-            mapping = value.of(members, None, value.spot)
-            if value.element is not None:
-                mapping.element = placeholder(run, value.element, spot, depth - 1)
-            return mapping
-        case Iter() if depth:
-            return Iter(placeholder(run, value.element, spot, depth - 1), value.source)
-    return value
-
-
-def beforehand(given: Given) -> Given:
-    """Return the values of a call as they are before it: it may move its modules."""
-    return {
-        name: copy(value) if isinstance(value, Instance) and value.family == "module" else value
-        for name, value in given.items()
-    }
-
-
-def moves(before: Given, given: Given) -> tuple[tuple[int | str, PlaceVar, Location], ...]:
-    """Return which modules a call moved for certain, of what it was given."""
-    return tuple(
-        (name, value.node, value.moves[-1])
-        for name, value in given.items()
-        if isinstance(value, Instance) and value.node is not None and value.moves
-        if isinstance(was := before[name], Instance) and was.node is not value.node
-    )
-
-
-def again(run: Interpreter, record: Record, given: Given) -> Value:
-    """Return what a function gives for other arguments, with the same relations and sites."""
-    made = _Copy(run, record, given)
-    made.relations()
-    made.sites()
-    made.stores(given)
-    made.moves(given)
-    return made.value(record.result)
-
-
-def stores(
-    written: Iterable[tuple[object, object, object]], given: Given
-) -> tuple[tuple[int | str, str, Value], ...]:
-    """Return which attributes of its arguments an evaluation has set, of what it has written."""
-    owners = {id(value.attrs): name for name, value in given.items() if isinstance(value, Instance)}
-    return tuple(
-        (owners[id(target)], key, value)
-        for target, key, value in written
-        if id(target) in owners and isinstance(key, str) and isinstance(value, Value)
-    )
-
-
-class _Copy:
-    """The nodes of one evaluation that depend on its arguments, copied for others."""
-
-    def __init__(self, run: Interpreter, record: Record, given: Given) -> None:
-        self._run, self._record = run, record
-        # roots in the evaluation, and the nodes that stand for them
-        self._new: dict[PlaceVar, PlaceVar] = {}
-        for name, before in record.given.items():
-            if name in given:
-                self._match(before, given[name])
-        inside: set[PlaceVar] = set()
-        self._meets: list[Agree] = []
-        if run.copies > 0 and record.nodes[1] - record.nodes[0] <= _LARGEST:
-            inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
-            inside -= self._new.keys()
-            self._meets = run.graph.meetings[slice(*record.meets)]
-        self._copied = self._reached(inside)
-        for root in self._copied:
-            self._new[root] = self._twin(root)
-
-    def _match(self, before: Value, now: Value, depth: int = DEEP) -> None:
-        """Pair the places of an argument with those of the one that takes its place."""
-        depth = max(depth, 0)
-        if isinstance(before, (Tensor, Device, Instance)) and isinstance(
-            now, (Tensor, Device, Instance)
-        ):
-            if before.node is not None and now.node is not None:
-                if before.node.find() is not now.node.find():
-                    self._new.setdefault(before.node.find(), now.node)
-            if (
-                isinstance(before, Instance)
-                and isinstance(now, Instance)
-                and before is not now
-                and depth
-            ):
-                for attr in before.attrs.keys() & now.attrs.keys():
-                    self._match(before.attrs[attr], now.attrs[attr], depth - 2)
-        elif isinstance(before, Seq) and isinstance(now, Seq) and depth:
-            for one, other in zip(before.members(), now.members(), strict=False):
-                self._match(one, other, depth - 1)
-        elif isinstance(before, Dict) and isinstance(now, Dict) and depth:
-            for key in before.items.keys() & now.items.keys():
-                self._match(before.items[key], now.items[key], depth - 1)
-        elif isinstance(before, Iter) and isinstance(now, Iter) and depth:
-            self._match(before.element, now.element, depth - 1)
-
-    def _reached(self, inside: set[PlaceVar]) -> list[PlaceVar]:
-        """Return the nodes made in the evaluation that have to do with its arguments."""
-        partners: dict[PlaceVar, list[PlaceVar]] = {}
-        for meet in self._meets:
-            left, right = meet.left.find(), meet.right.find()
-            partners.setdefault(left, []).append(right)
-            partners.setdefault(right, []).append(left)
-        found: dict[PlaceVar, None] = {}
-        queue = deque(self._new)
-        room = min(_NODES, self._run.copies)
-        while queue and len(found) < room:
-            node = queue.popleft()
-            for each in (*_related(node), *partners.get(node, ())):
-                root = each.find()
-                if root in inside and root not in found:
-                    found[root] = None
-                    queue.append(root)
-        self._run.copies -= len(found) + 1
-        return list(found)
-
-    def _twin(self, root: PlaceVar) -> PlaceVar:
-        made = self._run.graph.node()
-        made.spots = list(root.spots)
-        made.pin, made.pin_spot = root.pin, root.pin_spot
-        made.name, made.cause, made.open = root.name, root.cause, root.open
-        made.is_tensor, made.agrees, made.joins = root.is_tensor, root.agrees, root.joins
-        made.host_required_at = root.host_required_at
-        return made
-
-    def _at(self, node: PlaceVar) -> PlaceVar:
-        root = node.find()
-        return self._new.get(root, root)
-
-    def relations(self) -> None:
-        """Relate the new nodes as the old ones are."""
-        graph = self._run.graph
-        for root in self._copied:
-            made = self._new[root]
-            for source in root.flows_from:
-                graph.flow(self._at(source), made)
-            for target in root.flows_to:
-                if target.find() in self._new and target.find() not in self._copied:
-                    graph.flow(made, self._at(target))
-            for source in root.drawn_from:
-                graph.batch(self._at(source), made)
-            for source in root.stored:
-                graph.store(self._at(source), made)
-        for meet in list(self._meets):
-            if meet.left.find() in self._new or meet.right.find() in self._new:
-                self._meet(meet)
-
-    def _meet(self, meet: Agree) -> None:
-        relate = self._run.graph.index if meet.kind in ("index", "number") else self._run.graph.meet
-        relate(
-            self._at(meet.left), meet.left_spot, self._at(meet.right), meet.right_spot,
-            meet.operation, meet.function, meet.kind,
+    @classmethod
+    def of(cls, run: Interpreter) -> Marks:
+        """Return how much there is by now."""
+        graph = run.graph
+        return cls(
+            len(graph.nodes), len(graph.meetings), len(graph.drawn), len(graph.stored),
+            len(run.sites), len(run.seeds), len(run.held), len(run.handed), next(NUMBERS),
+            run.trail.mark(), run.path,
         )  # fmt: skip
 
-    def sites(self) -> None:
-        """Repeat what the evaluation found to be decided or demanded of values that depend."""
-        first, self._record.told[:] = not self._record.told, [True]
-        for site in self._record.sites:
-            if isinstance(site, _REPEATED) and site.node is not None:
-                if site.node.find() in self._new:
-                    self._run.sites.append(self._site(site))
-                elif first and isinstance(site, Creation):
-                    site.order = len(self._run.sites)
-                    self._run.sites.append(site)  # it is the same for all of them
 
-    def _site(self, site: Site) -> Site:
-        tensors = [(name, self._at(node)) for name, node in site.tensors]
-        assert site.node is not None
-        order = len(self._run.sites)
-        return replace(site, node=self._at(site.node), tensors=tensors, order=order)
+class Template:
+    """One evaluation of a function with stand-ins: what has to be done again for a call."""
 
-    def stores(self, given: Given) -> None:
-        """Set the attributes of the arguments that the evaluation set of its own."""
-        for name, attr, value in self._record.stores:
-            owner = given.get(name)
-            if isinstance(owner, Instance):
-                held = self.value(value)
-                if isinstance(held, Instance) and held is not value:
-                    held.parent = owner
-                self._run.trail.put(owner.attrs, attr, held)
+    def __init__(self, run: Interpreter, symbols: Symbols, result: Value, marks: Marks) -> None:
+        graph = run.graph
+        self.run, self.parts, self.result, self.marks = run, symbols.parts, result, marks
+        self.sites = run.sites[marks.sites :]
+        del run.sites[marks.sites :]
+        self.seeds, self.held = run.seeds[marks.seeds :], run.held[marks.held :]
+        del run.seeds[marks.seeds :], run.held[marks.held :]
+        self.handed = _once(run.handed[marks.handed :])
+        del run.handed[marks.handed :]
+        self.told: set[Target] = set()  # the units for which it was repeated
+        self.own_sites = {id(site) for site in self.sites}
+        self.stands = {id(each.stand): n for n, each in enumerate(self.parts)}
+        for n, each in enumerate(self.parts):  # their attributes and members are written by these
+            if isinstance(each.stand, Instance):
+                self.stands[id(each.stand.attrs)] = n
+            elif isinstance(each.stand, Dict):
+                self.stands[id(each.stand.items)] = n
+        self.written = [cell for cell in run.trail.written(marks.trail) if self.lasts(cell[0])]
+        self.changed = [n for n, each in enumerate(self.parts) if _is_changed(each)]
+        self.stand_roots: dict[PlaceVar, int] = {}
+        for n, each in enumerate(self.parts):
+            if each.node is not None:
+                self.stand_roots.setdefault(each.node.find(), n)
+        self._seen: set[int] = set()
+        self._needed: set[int] = {*self.changed}
+        self._roots: dict[PlaceVar, None] = {}
+        self._visit_all()
+        self.meets: list[Agree] = []
+        self.edges: list[tuple[str, PlaceVar, PlaceVar]] = []
+        self.copied = self._reached(graph.meetings[marks.meets :])
+        self._relate(graph.meetings[marks.meets :])
+        self.needed = self._ways()
+        places = [self.parts[n].node for n in self.needed]
+        roots = dict.fromkeys(node.find() for node in places if node is not None)
+        self.free = [root for root in roots if self.is_inside(root)]
+        again = self.copied, self.edges, self.meets, self.sites, self.handed
+        self.size = sum(map(len, again))
 
-    def moves(self, given: Given) -> None:
-        """Move the modules that the evaluation moved."""
-        for name, node, spot in self._record.moved:
-            owner = given.get(name)
-            if isinstance(owner, Instance) and owner.family == "module":
-                owner.moves.append(spot)
-                moving.rebase(self._run, owner, self._at(node))
+    def is_inside(self, root: PlaceVar) -> bool:
+        """Tell whether a place was not there before the evaluation."""
+        return root.number >= self.marks.nodes
 
-    def value(self, value: Value, depth: int = DEEP) -> Value:
-        """Return a value of the evaluation with the places of this call."""
-        match value:
-            case Tensor() if value.node.find() in self._new:
-                made = value.copy()
-                made.node, made.site = self._at(value.node), None
-                return made
-            case Device() if value.node.find() in self._new:
-                return value.at(self._at(value.node))
-            case Instance(family="module", node=node) if (
-                node is not None and node.find() in self._new
+    def lasts(self, target: Store) -> bool:
+        """Tell whether something is there when the function has returned: it was before."""
+        born = getattr(target, "born", -1)
+        return id(target) in self.stands or born < self.marks.number
+
+    # -- what can be noticed from outside -------------------------------------------------------
+
+    def _visit_all(self) -> None:
+        self._visit(self.result)
+        for target, _, _, now in self.written:
+            if id(target) in self.stands:
+                self._needed.add(self.stands[id(target)])
+            for value in _values(now):
+                self._visit(value)
+        for n in self.changed:
+            stand = self.parts[n].stand
+            assert isinstance(stand, Instance)
+            self._node(stand.node)
+            for value in (stand.parent, *stand.borrows, *stand.parts):
+                if value is not None:
+                    self._visit(value)
+
+    def _node(self, node: PlaceVar | None) -> None:
+        if node is not None:
+            self._roots[node.find()] = None
+
+    def _visit(self, value: Whole) -> None:
+        """Note the places in a value, and the stand-ins."""
+        known = self.stands.get(id(value))
+        if known is not None:
+            self._needed.add(known)
+        if isinstance(value, (Tensor, Device)):
+            self._node(value.node)
+            if isinstance(value, Tensor) and value.owner is not None:
+                self._visit(value.owner)
+            return
+        if known is not None or id(value) in self._seen:
+            return
+        if getattr(value, "born", self.marks.number) < self.marks.number:
+            return
+        self._seen.add(id(value))
+        if isinstance(value, Instance):
+            self._node(value.node)
+        for inner in _inner(value):
+            self._visit(inner)
+
+    # -- what has to be made again ----------------------------------------------------------------
+
+    def _reached(self, meets: list[Agree]) -> list[PlaceVar]:
+        """Return the places made in the evaluation that have to do with what is outside."""
+        near: dict[PlaceVar, list[PlaceVar]] = {}
+        graph, marks = self.run.graph, self.marks
+        pairs = [(meet.left, meet.right) for meet in meets]
+        pairs += [*graph.drawn[marks.drawn :], *graph.stored[marks.stored :]]
+        for one, other in pairs:
+            left, right = one.find(), other.find()
+            near.setdefault(left, []).append(right)
+            near.setdefault(right, []).append(left)
+        found: dict[PlaceVar, None] = {}
+        queue = deque(self.stand_roots)
+        for root in self._roots:
+            if self.is_inside(root) and root not in self.stand_roots:
+                found[root] = None
+                queue.append(root)
+        while queue and len(found) < _NODES:
+            node = queue.popleft()
+            if not self.is_inside(node):
+                continue
+            for each in (*node.flows_to, *node.flows_from, *near.get(node, ())):
+                root = each.find()
+                if root not in found and root not in self.stand_roots and self.is_inside(root):
+                    found[root] = None
+                    queue.append(root)
+        return list(found)
+
+    def _relate(self, meets: list[Agree]) -> None:
+        """Keep the relations of what is made again."""
+        ours = {*self.copied, *(root for root in self.stand_roots if self.is_inside(root))}
+        edges: dict[tuple[str, PlaceVar, PlaceVar], None] = {}
+        for root in ours:
+            for each in root.flows_from:
+                edges["flow", each.find(), root] = None
+            for each in root.flows_to:
+                edges["flow", root, each.find()] = None
+        graph, marks = self.run.graph, self.marks
+        for name, pairs in (("batch", graph.drawn[marks.drawn :]),
+                            ("store", graph.stored[marks.stored :])):  # fmt: skip
+            for source, target in pairs:
+                if source.find() in ours or target.find() in ours:
+                    edges[name, source.find(), target.find()] = None
+        self.edges = list(edges)
+        found = (m for m in meets if m.left.find() in ours or m.right.find() in ours)
+        self.meets = list({_said(meet): meet for meet in found}.values())
+
+    def _ways(self) -> list[int]:
+        """Return the stand-ins that have to be found in a call's arguments, in order."""
+        related = {root for _, *pair in self.edges for root in pair}
+        related.update(m.find() for meet in self.meets for m in (meet.left, meet.right))
+        for site in self.sites:
+            related.update(node.find() for node in _nodes(site))
+        many: dict[PlaceVar, int] = {}
+        for each in self.parts:
+            if each.node is not None:
+                root = each.node.find()
+                many[root] = many.get(root, 0) + 1
+        for n, each in enumerate(self.parts):
+            if each.node is None:
+                continue
+            root = each.node.find()
+            if (
+                root in related
+                or root in self._roots
+                or many[root] > 1
+                or not self.is_inside(root)
+                or root.pin is not None
+                and not isinstance(each.stand, Device)
+                or root.host_required_at is not None
+                or root.read_there
+                or root.is_tensor is not each.is_tensor
             ):
-                return functions.twin(value, self._at(node))
-            case Seq() if depth:
-                items = value.items
-                if items is not None:
-                    items = [self.value(item, depth - 1) for item in items]
-                element = value.element
-                if element is not None:
-                    element = self.value(element, depth - 1)
-                return value.of(items, element, value.spot)
-            case Dict() if depth:
-                members = {key: self.value(v, depth - 1) for key, v in value.items.items()}
-                element = value.element
-                if element is not None:
-                    element = self.value(element, depth - 1)
-                return value.of(members, element, value.spot)
-            case Iter() if depth:
-                return Iter(self.value(value.element, depth - 1), value.source)
-        return value
+                self._needed.add(n)
+        for site in self.sites:
+            found = (self.stands.get(id(held)) for held in _held_by(site))
+            self._needed.update(n for n in found if n is not None)
+        for n in list(self._needed):
+            above = self.parts[n].above
+            while above >= 0 and above not in self._needed:
+                self._needed.add(above)
+                above = self.parts[above].above
+        return sorted(self._needed)
 
 
-def _related(node: PlaceVar) -> Iterable[PlaceVar]:
-    yield from node.flows_to
-    yield from node.flows_from
-    yield from node.drawn_from
-    yield from node.stored
+_TOLD: dict[type[Site], tuple[str, ...]] = {}
+
+
+def told_by(site: Site) -> tuple[str, ...]:
+    """Return the fields of an event that may speak of values."""
+    known = _TOLD.get(type(site))
+    if known is None:
+        names = (each.name for each in fields(site))
+        known = _TOLD[type(site)] = tuple(name for name in names if name not in _OF_CODE)
+    return known
+
+
+def _held_by(site: Site) -> Iterator[Value]:
+    """Yield the values that an event speaks of."""
+    queue = [getattr(site, name) for name in told_by(site)]
+    while queue:
+        held = queue.pop()
+        if isinstance(held, Value):
+            yield held
+        elif type(held) in (list, tuple):
+            queue += held
+        elif type(held) is dict:
+            queue += held.values()
+
+
+def _nodes(site: Site) -> Iterator[PlaceVar]:
+    """Yield the places that an event speaks of."""
+    if site.node is not None:
+        yield site.node
+    for value in _held_by(site):
+        node = getattr(value, "node", None)
+        if isinstance(node, PlaceVar):
+            yield node
+    for _, node in site.tensors:
+        yield node
+
+
+def _said(meet: Agree) -> object:
+    """Return what a meeting says: rounds of a loop say the same."""
+    spots = meet.operation.node, meet.left_spot.node, meet.right_spot.node
+    return meet.left.find(), meet.right.find(), meet.kind, meet.function, *spots
+
+
+def _once(
+    handed: list[tuple[FunctionNode, Passed | None]],
+) -> list[tuple[FunctionNode, Passed | None]]:
+    """Return what was passed to functions, each once."""
+    found = {
+        (function, *((one[0].find(), one[1].node, one[2]) if one is not None else ())): one
+        for function, one in handed
+    }
+    return [(key[0], one) for key, one in found.items()]
+
+
+def _is_changed(each: Part) -> bool:
+    return isinstance(each.stand, Instance) and state(each.stand) != each.before
+
+
+def _values(held: Any) -> Iterable[Any]:
+    """Return the values in a cell."""
+    if isinstance(held, tuple):  # of a list: its members, and what was added
+        items, element, added = held
+        yield from items or ()
+        yield from (value for value, _ in added or ())
+        held = element
+    if held is not None:
+        yield held
+
+
+def _inner(value: Whole) -> Iterator[Whole]:
+    """Yield the parts of a value."""
+    match value:
+        case Seq():
+            yield from value.members()
+            yield from (each for each, _ in value.added or ())
+        case Dict():
+            yield from value.members()
+        case Iter():
+            inner = (value.element, value.source, value.result, value.received)
+            yield from (each for each in inner if each is not None)
+        case Instance():
+            yield from value.attrs.values()
+            yield from (*value.args, *value.kwargs.values(), *value.borrows, *value.parts)
+            if value.parent is not None:
+                yield value.parent
+        case Scope():
+            yield from value.names.values()
+            if isinstance(value.self_value, Value):
+                yield value.self_value
+            if value.outer is not None:
+                yield value.outer
+        case Func():
+            yield value.scope
+            if value.bound is not None:
+                yield value.bound
+        case Union():
+            yield from value.options
+        case Partial():
+            yield value.callee
+            yield from (each for each, _ in (*value.args, *value.kwargs.values()))
+        case Method():
+            yield value.receiver
+        case Super():
+            yield value.obj

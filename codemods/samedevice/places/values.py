@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from samedevice.places.graph import Location, PlaceVar
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from samedevice.places.events import Produced
     from samedevice.places.objects import Instance
 
+
+K = TypeVar("K")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -55,6 +58,10 @@ DEEP = 6
 
 #: The text that names an accelerator, and its number.
 DEVICE = re.compile(r"(cuda|mps|xpu|hpu|npu|mlu|musa|xla)(?::(\d+))?")
+
+#: Numbers of what can be changed, in the order in which it is made: what a call has made is so told
+#: from what there was before.
+NUMBERS = count()
 
 UNKNOWN = Unknown()
 #: A member of what is empty: no code ever meets it.
@@ -317,7 +324,7 @@ class Seq(Value):
     `perhaps`: on another path it is something else.
     """
 
-    __slots__ = ("added", "element", "items", "kind", "perhaps", "spot")
+    __slots__ = ("added", "born", "element", "items", "kind", "perhaps", "spot")
 
     def __init__(
         self,
@@ -326,6 +333,7 @@ class Seq(Value):
         element: Value | None = None,
         spot: Location | None = None,
     ) -> None:
+        self.born = next(NUMBERS)
         self.kind = kind
         self.items = items
         self.element = element
@@ -349,19 +357,30 @@ class Seq(Value):
             yield self.element
 
 
+class Entries(dict[K, Value]):
+    """The members of a mapping by constant key."""
+
+    __slots__ = ("born",)
+
+    def __init__(self, items: Mapping[K, Value] | None = None) -> None:
+        super().__init__(items or ())
+        self.born = next(NUMBERS)
+
+
 class Dict(Value):
     """A mapping: members by constant key, and `element` for the others.
 
     `perhaps`: on another path it is something else.
     """
 
-    __slots__ = ("element", "items", "keys", "perhaps", "spot")
+    __slots__ = ("born", "element", "items", "keys", "perhaps", "spot")
 
     def __init__(
         self, items: dict[Any, Value] | None = None, element: Value | None = None,
         spot: Location | None = None,
     ) -> None:  # fmt: skip
-        self.items = items if items is not None else {}
+        self.born = next(NUMBERS)
+        self.items: dict[Any, Value] = items if isinstance(items, Entries) else Entries(items)
         self.element = element
         self.keys: Value = SCALAR
         self.perhaps = False
@@ -389,9 +408,10 @@ class Iter(Value):
     `received` what was sent to it.
     """
 
-    __slots__ = ("call", "element", "received", "result", "source")
+    __slots__ = ("born", "call", "element", "received", "result", "source")
 
     def __init__(self, element: Value, source: Value | None = None) -> None:
+        self.born = next(NUMBERS)
         self.element = element
         self.source = source
         self.result: Value | None = None
