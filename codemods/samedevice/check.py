@@ -132,39 +132,28 @@ def check(
     memory: Memory | None = None,
     cache: Cache | None = None,
     processes: int = 1,
+    *,
+    whole: bool = False,
 ) -> list[Finding]:
     """Return what is wrong in the files of `project` that were named.
 
     Files that do not parse end up in `project.errors`. With a `memory` or a `cache`, only programs
     that changed since its last use are looked at. The parts of a project that is large enough to
-    have some are judged in that many `processes`. Raises `ConfigError` when the settings name a
-    rule that does not exist.
+    have some are judged in that many `processes`. `whole`: what is wrong in the files that are
+    only read is told, too. Raises `ConfigError` when the settings name a rule that does not exist.
     """
-    found = check_whole(project, config, step, memory, cache, processes)
-    return named(project, found) if project.context else found
-
-
-def named(project: Project, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings in the files of a project that were named."""
-    return [finding for finding in findings if finding.path not in project.context]
-
-
-def check_whole(
-    project: Project,
-    config: Config,
-    step: Step = lambda files: None,
-    memory: Memory | None = None,
-    cache: Cache | None = None,
-    processes: int = 1,
-) -> list[Finding]:
-    """Return what `check` does, and what is wrong in the files that are only read."""
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)
     with no_collection():
         judge = _Judge(project, config, selected, step, memory, cache)
         findings = judge.parts(processes)
-    return in_reading_order(findings)
+    return in_reading_order(findings if whole else named(project, findings))
+
+
+def named(project: Project, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings in the files of a project that were named."""
+    return [finding for finding in findings if finding.path not in project.context]
 
 
 def in_reading_order(findings: Iterable[Finding]) -> list[Finding]:

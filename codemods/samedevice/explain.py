@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from . import places
-from .check import check_whole, is_wrong
+from .check import check, is_wrong
 from .config import Config
 from .finding import Finding, Origin
 from .places.events import (
@@ -137,7 +137,7 @@ def explain(text: str, project: Project, config: Config) -> Explanation | None:
         found = replace(found, path=path, line=first, code=code)
     if topic != "device":
         return found
-    findings = check_whole(project, config)
+    findings = check(project, config, whole=True)
     if framed:
         found = _of_statement(found, told.message, framed[0], project, findings)
     elif all(_is_of_library(frame.file) for frame in told.frames):

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from . import rewrite, source, verify, write
 from .cache import Cache
-from .check import Memory, Step, check_whole, is_style, is_wrong, named, no_collection
+from .check import Memory, Step, check, is_style, is_wrong, named, no_collection
 from .config import Config
 from .finding import Edit, Finding, Fix, Import, Resolver
 from .originals import Originals
@@ -277,10 +277,9 @@ def _migrate(
     original = project
     applied: list[Finding] = []
     found: list[Finding] = []
-    last: list[set[tuple[str, int]]] = []
-    same: list[set[Key]] = []  # what was fixed in each round
+    fixed: list[set[Key]] = []  # in each round
     for rounds in range(ROUNDS + 1):
-        findings = check_whole(project, config, step, trials, cache)
+        findings = check(project, config, step, trials, cache, whole=True)
         if rounds == 0:
             found = findings
         back = Originals(original.sources, project.sources)
@@ -306,16 +305,16 @@ def _migrate(
                 found=found,
             )
             return outcome, set()
-        last.append({_line(back.finding(finding)) for finding in result.applied})
-        same.append({key(back.finding(finding)) for finding in result.applied})
-        if rounds == ROUNDS or same[-_AGAIN:].count(same[-1]) == _AGAIN:
+        fixed.append({key(back.finding(finding)) for finding in result.applied})
+        if rounds == ROUNDS or fixed[-_AGAIN:].count(fixed[-1]) == _AGAIN:
             break
         applied += map(back.finding, result.applied)
         converted = project.converted.union(trials.for_the_cpu(result.sources))
         project = project.replaced({**project.sources, **result.sources}.values())
         project.converted = converted
     settled = _settled(original, project, applied, set(result.sources), config)
-    return replace(settled, found=found), last[-1] & last[-2]
+    lines = [{(path, line) for path, line, *_ in keys} for keys in fixed[-2:]]
+    return replace(settled, found=found), set.intersection(*lines)
 
 
 def _round(
@@ -536,7 +535,7 @@ def _settled(
         for path in sorted(restless)
         if path in original.sources
     ]
-    remaining = check_whole(project, config)
+    remaining = check(project, config, whole=True)
     return Outcome(
         changes=_changes(original.sources, project.sources, applied),
         remaining=remaining,
