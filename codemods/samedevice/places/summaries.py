@@ -180,6 +180,8 @@ class _Copy:
         self._run, self._record = run, record
         # roots in the evaluation, and the nodes that stand for them
         self._new: dict[PlaceVar, PlaceVar] = {}
+        # objects that were paired, and how deep: they hold each other
+        self._paired: dict[tuple[int, int], int] = {}
         for name, before in record.given.items():
             if name in given:
                 self._match(before, given[name])
@@ -206,8 +208,9 @@ class _Copy:
                 isinstance(before, Instance)
                 and isinstance(now, Instance)
                 and before is not now
-                and depth
+                and depth > self._paired.get((id(before), id(now)), 0)
             ):
+                self._paired[id(before), id(now)] = depth
                 for attr in before.attrs.keys() & now.attrs.keys():
                     self._match(before.attrs[attr], now.attrs[attr], depth - 2)
         elif isinstance(before, Seq) and isinstance(now, Seq) and depth:

@@ -81,11 +81,7 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
             continue
         told = said.setdefault(path, set())
         parents = solution.programs.parents(path)
-        options = {
-            name
-            for other in solution.programs.of(path)
-            for name in default_gpus(solution.programs.tree(other))
-        }
+        options = _options(solution, path)
         for asked in (*forced(tree, parents), *by_default(tree, parents, options)):
             spot = Location(path, asked.node)
             span = solution.span(spot)
@@ -93,6 +89,19 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
             if told.isdisjoint(lines) and _asks(solution, path, asked):
                 told.update(lines)
                 yield _left(solution, spot, asked.kind)
+
+
+def _options(solution: Solution, path: str) -> set[str]:
+    """Return the options of a program that ask for a GPU by default, if a file may read one."""
+    sources = solution.project.sources
+    if "cuda:" not in sources[path].text:
+        return set()
+    return {
+        name
+        for other in solution.programs.of(path)
+        if "add_argument" in sources[other].text
+        for name in default_gpus(solution.programs.tree(other))
+    }
 
 
 def _asks(solution: Solution, path: str, asked: Forced) -> bool:
