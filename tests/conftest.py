@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from samedevice import naming, places, rules
+from samedevice import check, naming, places, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.places.bonds import Bonds
 from samedevice.project import Project
@@ -139,6 +139,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
         Project, "incomplete", lambda project, found: [()] * len(found), raising=False
     )
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
+    monkeypatch.setattr(check, "tally", lambda project: {})
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
     monkeypatch.setattr(beside, "staying", lambda project: ())
     policy = SimpleNamespace(for_the_cpu=frozenset())

@@ -17,7 +17,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from .project import Imported, Project
 if TYPE_CHECKING:
     from .verify.beside import Told
 
-FORMAT = 4
+FORMAT = 5
 LARGEST = 100_000_000  # bytes of one project
 LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
@@ -106,18 +106,25 @@ class Cache:
         if known is None:
             return None
         try:
-            found = [plain.load(Finding, item) for item in known[0]]
+            findings, _, _ = known
+            found = [plain.load(Finding, item) for item in findings]
         except (TypeError, ValueError, LookupError):
             return None
         self._used.add(key)
         return found
 
     def keep(
-        self, part: Project, program: frozenset[str], found: Iterable[Finding], told: Told
+        self,
+        part: Project,
+        program: frozenset[str],
+        found: Iterable[Finding],
+        told: Told,
+        placed: Mapping[str, int],
     ) -> None:
-        """Remember what was found in a program, and what was told beside."""
+        """Remember what was found in a program, what was told beside, and what was counted."""
         key = self._program(part, program)
-        self._found[key] = [plain.dump(list(found)), plain.dump(told)]
+        counted = sorted(placed.items())
+        self._found[key] = [plain.dump(list(found)), plain.dump(told), plain.dump(counted)]
         self._used.add(key)
         self._changed = True
 
@@ -126,10 +133,18 @@ class Cache:
         from .verify.beside import Told  # a check does not ask
 
         try:
-            _, known = self._found[self._program(part, program)]
+            _, known, _ = self._found[self._program(part, program)]
             return plain.load(Told, known)
         except (TypeError, ValueError, LookupError):
             return None
+
+    def placed(self, part: Project, program: frozenset[str]) -> dict[str, int]:
+        """Return how many values of each file of a program that is known have a known place."""
+        try:
+            _, _, known = self._found[self._program(part, program)]
+            return dict(plain.load(tuple[tuple[str, int], ...], known))
+        except (TypeError, ValueError, LookupError):
+            return {}
 
     def learn_imports(self, part: Project) -> None:
         """Remember what the files of a part import."""

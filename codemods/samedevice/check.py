@@ -6,7 +6,7 @@ import difflib
 import gc
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,6 +16,7 @@ from .config import Config, ConfigError
 from .finding import INCOMPLETE, Finding
 from .places import Solution
 from .places.focus import ProgramSummary
+from .places.tally import tally
 from .project import PART, Imported, Project
 from .rules import Rule
 from .source import Source, SourceError
@@ -134,19 +135,21 @@ def check(
     processes: int = 1,
     *,
     whole: bool = False,
+    placed: dict[str, int] | None = None,
 ) -> list[Finding]:
     """Return what is wrong in the files of `project` that were named.
 
     Files that do not parse end up in `project.errors`. With a `memory` or a `cache`, only programs
     that changed since its last use are looked at. The parts of a project that is large enough to
     have some are judged in that many `processes`. `whole`: what is wrong in the files that are
-    only read is told, too. Raises `ConfigError` when the settings name a rule that does not exist.
+    only read is told, too. `placed` takes how many values of each file have a known place. Raises
+    `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)
     with no_collection():
-        judge = _Judge(project, config, selected, step, memory, cache)
+        judge = _Judge(project, config, selected, step, memory, cache, placed)
         findings = judge.parts(processes)
     return in_reading_order(findings if whole else named(project, findings))
 
@@ -172,6 +175,7 @@ class _Judge:
         step: Step = lambda files: None,
         memory: Memory | None = None,
         cache: Cache | None = None,
+        placed: dict[str, int] | None = None,
     ) -> None:
         self._project = project
         self._config = config
@@ -179,6 +183,7 @@ class _Judge:
         self._step = step
         self._memory = memory
         self._cache = cache
+        self._placed = placed
         self._suppressions = Suppressions(project.sources, config.per_file_ignores)
 
     def parts(self, processes: int) -> list[Finding]:
@@ -251,8 +256,11 @@ class _Judge:
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 beside = told(part, program, found, solution) if watch else None
+                counts = self._placed is not None or self._cache is not None
+                placed = tally(solution) if counts else {}
+                self._count(placed)
                 if self._cache is not None and beside is not None:
-                    self._cache.keep(part, program, found, beside)
+                    self._cache.keep(part, program, found, beside, placed)
                 if memory is not None:
                     memory.keep(part, program, found, solution, beside)
                 solution.release()
@@ -273,7 +281,13 @@ class _Judge:
             found = self._cache.recall(part, program)
             if found is not None and memory is not None:
                 memory.learn(part, program, found)
+            if found is not None:
+                self._count(self._cache.placed(part, program))
         return found
+
+    def _count(self, placed: Mapping[str, int]) -> None:
+        if self._placed is not None:
+            self._placed.update(placed)
 
     def _elsewhere(self, parts: Sequence[Project], processes: int) -> list[Finding]:
         """Return what other processes find in parts; what they could not do is done here."""
@@ -297,10 +311,12 @@ class _Judge:
             self._project.errors += done.errors
             part._broken.update(error.path for error in done.errors)
             part.imported.update(done.imported)
+            self._count(done.placed)
             for program, found, beside in done.found:
                 findings += found
                 if self._cache is not None and beside is not None:
-                    self._cache.keep(part, program, found, beside)
+                    placed = {path: n for path, n in done.placed.items() if path in program}
+                    self._cache.keep(part, program, found, beside, placed)
             self._step(sum(len(program) for program, _, _ in done.found) - told[number])
             if self._cache is not None:
                 self._cache.learn_imports(part)
@@ -339,6 +355,7 @@ class _Done:
     """What another process found, program by program."""
 
     found: list[tuple[frozenset[str], list[Finding], Told | None]]
+    placed: dict[str, int]
     errors: list[SourceError]
     imported: dict[str, list[Imported]]
 
@@ -366,12 +383,13 @@ def _judge(job: _Job) -> _Done | None:
     except SourceError:
         return None
     beside = _Beside(job.keeps)
-    judge = _Judge(part, job.config, select(job.config), _tell, beside)
+    placed: dict[str, int] = {}
+    judge = _Judge(part, job.config, select(job.config), _tell, beside, placed=placed)
     with no_collection():
         programs = judge._programs(part, parse=True) or []
         found = [(program, judge.part(part, [program])) for program in programs]
     done = [(program, findings, beside.told.get(program)) for program, findings in found]
-    return _Done(done, part.errors, part.imported)
+    return _Done(done, placed, part.errors, part.imported)
 
 
 def _tell(files: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from . import places
 from .check import check, is_wrong
 from .config import Config
-from .finding import Finding, Origin
+from .finding import UNDECIDED, Finding, Origin
 from .places.events import (
     Built,
     Cloned,
@@ -231,7 +231,7 @@ def _able(findings: Iterable[Finding], message: Message | None) -> Iterator[Find
     """Yield the findings that can raise a message."""
     rules = CAUSES.get(message.kind, frozenset()) if message is not None else _MEETING
     for finding in findings:
-        if finding.rule in rules and (is_wrong(finding) or finding.rule == "undecided"):
+        if finding.rule in rules and (is_wrong(finding) or finding.rule == UNDECIDED):
             yield finding
 
 

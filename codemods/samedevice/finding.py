@@ -10,6 +10,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+#: The rule that tells of values whose place is not known.
+UNDECIDED = "undecided"
+
 #: How the reason of a fix begins that is a part of a conversion which is not decided.
 INCOMPLETE = "incomplete"
 

@@ -19,7 +19,7 @@ from samedevice.naming import device_names
 
 from . import migrate, places
 from .config import Config
-from .finding import INCOMPLETE, Edit, Finding, Fix
+from .finding import INCOMPLETE, UNDECIDED, Edit, Finding, Fix
 from .places.events import Creation
 from .places.graph import Location
 from .places.solution import Solution
@@ -120,7 +120,7 @@ def _decide(outcome: migrate.Outcome, ran: Mapping[str, set[int]], root: Path) -
     left = [
         finding
         for finding in outcome.remaining
-        if finding.rule != "undecided"
+        if finding.rule != UNDECIDED
         or ran.get(_inside(finding.path, root), set()).isdisjoint(
             range(finding.span.line, finding.span.end_line + 1)
         )
@@ -147,7 +147,7 @@ def _run(
 
     Return its end, the copy, and which lines ran of the files in which something is undecided.
     """
-    unknown = {_inside(f.path, root) for f in outcome.remaining if f.rule == "undecided"}
+    unknown = {_inside(f.path, root) for f in outcome.remaining if f.rule == UNDECIDED}
     with tempfile.TemporaryDirectory(prefix="samedevice-") as folder:
         copy = Path(folder).resolve() / root.resolve().name
         start = workspace.find(root, Path.cwd())

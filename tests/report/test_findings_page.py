@@ -26,7 +26,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     sources = [*map(source.read, sorted(BEFORE.glob("*.py"))), source.from_text(long, "a" * 90)]
     project = Project(sources)
     findings = check.check(project, Config())
-    page = findings_page.dump(findings, [], project.sources, rules.load(), 1)
+    page = findings_page.dump(findings, [], project.sources, rules.load(), 1, 2)
     outcome = migrate.migrate(project, Config())
     listed = changes.dump(changes.change_list(outcome), "changes.html")
     made = []

@@ -48,7 +48,7 @@ def test_edits_of_very_many_findings_in_a_file(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_json() -> None:
-    document = json.loads(json_report.dump([FINDING], [ERROR], SOURCES, edits(SOURCES)))
+    document = json.loads(json_report.dump([FINDING], [ERROR], SOURCES, edits(SOURCES), 5))
     assert document == {
         "version": 1,
         "findings": [
@@ -86,12 +86,14 @@ def test_json() -> None:
                 "message": "invalid syntax",
             }
         ],
+        "placed": 5,
+        "undecided": 0,
     }
 
 
 def test_sarif() -> None:
     rules = {"one": Rule("one", "what", "what\n\nwhy", lambda solution: iter(()))}
-    document = json.loads(sarif.dump([FINDING], [ERROR], rules, edits(SOURCES)))
+    document = json.loads(sarif.dump([FINDING], [ERROR], rules, edits(SOURCES), 5))
     assert document["version"] == "2.1.0"
     (run,) = document["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
@@ -117,7 +119,7 @@ def test_sarif() -> None:
 
 
 def test_sarif_of_nothing() -> None:
-    (run,) = json.loads(sarif.dump([], [], {}, edits({})))["runs"]
+    (run,) = json.loads(sarif.dump([], [], {}, edits({}), 0))["runs"]
     assert run["results"] == []
     assert run["invocations"][0]["executionSuccessful"]
 
@@ -149,7 +151,7 @@ def test_a_notebook_s_fixes_in_sarif_are_edits_of_its_json(indent: int | None) -
     project = Project([source.from_bytes(text.encode(), "n.ipynb")])
     findings = [finding for finding in check(project, Config()) if finding.fix]
     assert findings
-    log = sarif.dump(findings, [], load(), Edits(project, Config()))
+    log = sarif.dump(findings, [], load(), Edits(project, Config()), 5)
     (run,) = json.loads(log)["runs"]
     for finding, result in zip(findings, run["results"], strict=True):
         region = result["locations"][0]["physicalLocation"]["region"]
@@ -171,7 +173,9 @@ def test_a_notebook_s_fixes_in_json_are_edits_of_its_cells() -> None:
     text = json.dumps({"cells": cells, "nbformat": 4})
     project = Project([source.from_bytes(text.encode(), "n.ipynb")])
     findings = check(project, Config())
-    document = json.loads(json_report.dump(findings, [], project.sources, Edits(project, Config())))
+    document = json.loads(
+        json_report.dump(findings, [], project.sources, Edits(project, Config()), 5)
+    )
     assert findings and len(document["findings"]) == len(findings)
     for finding, record in zip(findings, document["findings"], strict=True):
         changed = dict(enumerate(code))
@@ -203,7 +207,7 @@ def test_lines_of_a_notebook_s_code_are_not_lines_of_its_file() -> None:
     finding = Finding("n.ipynb", Span(3, 4, 3, 18), "one", "wrong", level="note")
     assert github.dump([finding], [], {}) == "::notice file=n.ipynb,title=samedevice%3A one::wrong"
     rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
-    (run,) = json.loads(sarif.dump([finding], [], rules, edits(SOURCES)))["runs"]
+    (run,) = json.loads(sarif.dump([finding], [], rules, edits(SOURCES), 5))["runs"]
     assert "region" not in run["results"][0]["locations"][0]["physicalLocation"]
 
 
@@ -246,12 +250,12 @@ def test_edits_make_the_change_that_fix_makes() -> None:
     assert finding.fix is not None
     edit = replace(finding.fix.edits[0], span=finding.span)
     finding = replace(finding, fix=Fix((edit,)))
-    document = json.loads(json_report.dump([finding], [], sources, edits(sources)))
+    document = json.loads(json_report.dump([finding], [], sources, edits(sources), 5))
     (made,) = document["findings"][0]["fix"]["edits"]
     place = {"path": "b.py", "cell": None, "line": 2, "end_line": 2}
     assert made == {**place, "column": 17, "end_column": 17, "text": ", device=0"}
     rules = {"one": Rule("one", "what", "what", lambda solution: iter(()))}
-    (run,) = json.loads(sarif.dump([finding], [], rules, edits(sources)))["runs"]
+    (run,) = json.loads(sarif.dump([finding], [], rules, edits(sources), 5))["runs"]
     (fix,) = run["results"][0]["fixes"]
     (change,) = fix["artifactChanges"]
     assert change["artifactLocation"]["uri"] == "b.py"
@@ -268,7 +272,7 @@ def test_junit() -> None:
     nasty = replace(FINDING, message='<&"\x1b>')
     note = replace(FINDING, level="note")
     unknown = replace(note, rule="undecided", message="not followed")
-    root = ElementTree.fromstring(junit.dump([nasty, note, unknown], [ERROR], sources))
+    root = ElementTree.fromstring(junit.dump([nasty, note, unknown], [ERROR], sources, {}))
     counts = [root.get(name) for name in ("tests", "failures", "errors", "skipped")]
     assert counts == ["4", "1", "1", "1"]
     assert [each.get("message") for each in root.iter("skipped")] == ["not followed"]
@@ -280,5 +284,5 @@ def test_junit() -> None:
 
 def test_junit_has_no_lines_of_a_notebook_s_file() -> None:
     finding = Finding("n.ipynb", Span(3, 4, 3, 18), "one", "wrong")
-    (suite,) = ElementTree.fromstring(junit.dump([finding], [], {}))
+    (suite,) = ElementTree.fromstring(junit.dump([finding], [], {}, {}))
     assert "line" not in suite[0].attrib

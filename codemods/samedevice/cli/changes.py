@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ..finding import UNDECIDED
 from .errors import CLEAN, FAILED, FOUND
-from .screen import UNDECIDED, count, detail, looked_at, make_console, say, tell_errors, unfollowed
+from .screen import count, detail, looked_at, make_console, say, tell_errors, unfollowed
 
 if TYPE_CHECKING:
     from ..migrate import Change, Outcome
@@ -41,6 +42,7 @@ def tell(outcome: Outcome, *, written: bool) -> None:
     from ..report.place import place, printable
 
     unknown = unfollowed(outcome.remaining, outcome.sources)
+    unknown = unknown and f"; {unknown}"
     if outcome.changes:
         applied = dict.fromkeys(item for change in outcome.changes for item in change.findings)
         counts = Counter(finding.rule for finding in applied).most_common()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..finding import UNDECIDED
 from .errors import CLEAN, FAILED, FOUND, exit_codes, fail
 from .help import BASELINE, OTHER, REPORTS, Command
 from .options import (
@@ -32,7 +33,6 @@ from .options import (
 from .project import cache_of, read, settings, watched
 from .root import app
 from .screen import (
-    UNDECIDED,
     Clock,
     count,
     listen,
@@ -208,10 +208,12 @@ class _Checked:
         self.project: Project = read(paths, config, stdin)
         clock.tell("read", count(len(self.project.named), "file"))
         cache = cache_of(self.project, config) if cached and "-" not in paths else None
+        self._placed: dict[str, int] = {}
         with working("checking", self.project) as step:
             self.findings = check.check(
-                self.project, config, step, cache=cache, processes=jobs or parallel.cores()
-            )
+                self.project, config, step, cache=cache, processes=jobs or parallel.cores(),
+                placed=self._placed,
+            )  # fmt: skip
         if cache is not None:
             cache.write()
         clock.tell("checked", f"with {count(len(self.rules), 'rule')}")
@@ -227,6 +229,11 @@ class _Checked:
         from ..report.edits import Edits
 
         return Edits(self.project, self.config)
+
+    @property
+    def placed(self) -> dict[str, int]:
+        """How many values of each file that was named have a known place."""
+        return {path: n for path, n in self._placed.items() if path not in self.project.context}
 
     @property
     def wrong(self) -> bool:
@@ -268,6 +275,7 @@ def _show(checked: _Checked, statistics: bool, undecided: bool) -> None:
     tell_errors(project.errors)
     _summary(compared.new, project)
     _tell_baseline(compared)
+    _tell_placed(checked, listed=undecided and not statistics)
 
 
 def _named_report(given: str) -> tuple[Format, str]:
@@ -288,20 +296,22 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
 
     project, rules = checked.project, checked.rules
     errors, sources = project.errors, project.sources
+    placed = sum(checked.placed.values())
     match format:
         case Format.json:
             with working("making edits", project):
-                dumped = json.dump(findings, errors, sources, checked.edits)
+                dumped = json.dump(findings, errors, sources, checked.edits, placed)
         case Format.sarif:
             with working("making edits", project):
                 site = checked.config.docs_url
-                dumped = sarif.dump(findings, errors, rules, checked.edits, site)
+                dumped = sarif.dump(findings, errors, rules, checked.edits, placed, site)
         case Format.gitlab:
             dumped = gitlab.dump(findings, errors, sources)
         case Format.junit:
-            dumped = junit.dump(findings, errors, sources)
+            dumped = junit.dump(findings, errors, sources, checked.placed)
         case Format.html:
-            dumped = findings_page.dump(findings, errors, sources, rules, len(project.named))
+            judged = len(project.named)
+            dumped = findings_page.dump(findings, errors, sources, rules, judged, placed)
         case Format.concise:
             dumped = text.concise(findings, errors, sources)
         case _:
@@ -324,14 +334,24 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""
         found = "no findings" if unknown else "nothing wrong"
-        say(f"{found} in {count(files, 'file')}{notes}{unfollowed(findings, project.sources)}")
+        say(f"{found} in {count(files, 'file')}{notes}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
         line += f"; `samedevice fix` repairs {safe}"
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
-    say(line + unfollowed(findings, project.sources))
+    say(line)
+
+
+def _tell_placed(checked: _Checked, *, listed: bool) -> None:
+    """Print how many values have a known place, and which have none."""
+    number = sum(checked.placed.values())
+    unknown = unfollowed(checked.compared.new, checked.project.sources, listed=listed)
+    if number and not unknown and UNDECIDED in checked.rules:
+        unknown = "none undecided"
+    if number or unknown:
+        say(f"{count(number, 'value')} placed" + (unknown and f", {unknown}"))
 
 
 GONE = 10  # repaired findings of a baseline that are listed

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ..finding import UNDECIDED
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
 
 LONG = 200  # files from which a run shows its progress
 LARGE = 100_000  # and characters in fewer files
-
-
-UNDECIDED = "undecided"  # the rule whose findings are listed when asked for
 
 
 NARROW = 60  # columns from which a name and what is said about it stand side by side
@@ -43,8 +42,13 @@ def say(line: str) -> None:
         typer.echo(line, err=True)
 
 
-def unfollowed(findings: Iterable[Finding], sources: Mapping[str, Source]) -> str:
-    """Return what is said of values that could not be followed, at the end of a line."""
+def unfollowed(
+    findings: Iterable[Finding], sources: Mapping[str, Source], *, listed: bool = False
+) -> str:
+    """Return what is said of values that could not be followed, "" if there are none.
+
+    Which command lists them is left out where they are `listed` already.
+    """
     found = [finding for finding in findings if finding.rule == UNDECIDED]
     if not found:
         return ""
@@ -52,7 +56,8 @@ def unfollowed(findings: Iterable[Finding], sources: Mapping[str, Source]) -> st
 
     places = [short_place(finding.path, finding.span, sources) for finding in found[:3]]
     shown = ", ".join(places) + (", ..." if len(found) > 3 else "")
-    return f"; {len(found)} undecided: {shown} (`samedevice check --undecided` lists them)"
+    more = "" if listed else " (`samedevice check --undecided` lists them)"
+    return f"{len(found):,} undecided: {shown}{more}"
 
 
 def detail(line: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..check import is_wrong
-from ..finding import Finding, Span
+from ..finding import UNDECIDED, Finding, Span
 from ..places.graph import Place
 from ..places.trace import Event, Life, Trace, trace
 from ..project import Project
@@ -105,7 +105,7 @@ def view(project: Project, found: Iterable[Finding], only: Collection[str] = ())
     out.
     """
     files: dict[str, File] = {}
-    wrong = [each for each in found if is_wrong(each) or each.rule == "undecided"]
+    wrong = [each for each in found if is_wrong(each) or each.rule == UNDECIDED]
     for part in project.parts():
         for program in dict.fromkeys(part.programs.values()):
             if only and program.isdisjoint(only):

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import groupby
 
 from ..check import is_wrong
-from ..finding import Finding, Span
+from ..finding import UNDECIDED, Finding, Span
 from ..rules import Rule
 from ..source import Source, SourceError
 from .html import prose
@@ -26,10 +26,14 @@ def dump(
     sources: Mapping[str, Source],
     rules: Mapping[str, Rule],
     judged: int,
+    placed: int,
 ) -> str:
-    """Return the page about so many files, whose origins may be in others of `sources`."""
+    """Return the page about so many files, whose origins may be in others of `sources`.
+
+    `placed` is how many values in them have a known place.
+    """
     style = (files(__package__) / "findings_page.css").read_text("utf-8")
-    body = "\n".join(_body(findings, errors, sources, rules, judged))
+    body = "\n".join(_body(findings, errors, sources, rules, judged, placed))
     return document("samedevice: what is on the wrong device", body, style, "")
 
 
@@ -39,7 +43,9 @@ def _body(
     sources: Mapping[str, Source],
     rules: Mapping[str, Rule],
     judged: int,
+    placed: int,
 ) -> Iterator[str]:
+    unknown = sum(finding.rule == UNDECIDED for finding in findings)
     wrong = sum(map(is_wrong, findings))
     safe = sum(is_wrong(one) and one.fix is not None and one.fix.safe for one in findings)
     paths = sorted({finding.path for finding in findings})
@@ -51,7 +57,10 @@ def _body(
             f"<code>samedevice fix</code> repairs {safe:,}.</p>"
         )
     else:
-        yield f"<p class=sum>Nothing is wrong in {judged:,} files.</p>"
+        found = "No findings" if unknown else "Nothing is wrong"
+        yield f"<p class=sum>{found} in {judged:,} files.</p>"
+    if placed or unknown:
+        yield f"<p>{placed:,} values placed, {unknown:,} undecided.</p>"
     yield from _errors(errors)
     yield from _index(findings, rules)
     for number, (path, group) in enumerate(groupby(findings, lambda one: one.path)):

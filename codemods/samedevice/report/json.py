@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
-from ..finding import Finding, Span
+from ..finding import UNDECIDED, Finding, Span
 from ..source import Source, SourceError
 from .edits import Edits
 from .place import cell_of
@@ -82,11 +82,17 @@ class ErrorRecord:
 
 @dataclass(frozen=True)
 class Report:
-    """What one run found."""
+    """What one run found.
+
+    `placed` is the number of values whose place is known, `undecided` that of the findings about
+    one whose place is not.
+    """
 
     version: Literal[1]
     findings: tuple[FindingRecord, ...]
     errors: tuple[ErrorRecord, ...]
+    placed: int
+    undecided: int
 
 
 def dump(
@@ -94,12 +100,15 @@ def dump(
     errors: Sequence[SourceError],
     sources: Mapping[str, Source],
     edits: Edits,
+    placed: int,
 ) -> str:
-    """Return one JSON document, a `Report`."""
+    """Return one JSON document, a `Report` on so many values with a known place."""
     report = Report(
         VERSION,
         tuple(finding_record(finding, sources, edits) for finding in findings),
         tuple(error_record(error) for error in errors),
+        placed,
+        sum(finding.rule == UNDECIDED for finding in findings),
     )
     return json.dumps(asdict(report), indent=2)
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from ..finding import RENAMED, Finding, Span
+from ..finding import RENAMED, UNDECIDED, Finding, Span
 from ..rules import Rule, page
 from ..source import SourceError
 from .edits import Edits, TextEdit
@@ -24,11 +24,13 @@ def dump(
     errors: Sequence[SourceError],
     rules: Mapping[str, Rule],
     edits: Edits,
+    placed: int,
     docs_url: str = "",
 ) -> str:
     """Return one SARIF log with one run; only the rules that found something are described.
 
-    `docs_url` is where the site with the rules' pages is.
+    `placed` is how many values have a known place, `docs_url` where the site with the rules' pages
+    is.
     """
     names = sorted({finding.rule for finding in findings})
     run = {
@@ -47,6 +49,10 @@ def dump(
                 "toolExecutionNotifications": [_notification(error) for error in errors],
             }
         ],
+        "properties": {
+            "placed": placed,
+            "undecided": sum(finding.rule == UNDECIDED for finding in findings),
+        },
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
