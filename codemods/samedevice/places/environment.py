@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from samedevice.places.objects import Attributes, Environment, Scope
-from samedevice.places.values import Dict, Seq, Value
+from samedevice.places.graph import Cause, PlaceVar
+from samedevice.places.objects import Attributes, Environment, Instance, Scope
+from samedevice.places.values import Dict, Seq, Tensor, Value
 
-#: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others.
-Store = dict[Any, Value] | Scope | Seq | Dict
+#: What holds cells: attributes or entries by name, names of a scope, a list, a mapping's others,
+#: and the place of a module.
+Store = dict[Any, Value] | Scope | Seq | Dict | Instance
 #: The join of two values, one of which may be missing on its path.
 Join = Callable[[Value | None, Value], Value]
 
@@ -118,6 +120,11 @@ class Trail:
         """Write an attribute or an entry."""
         self.note(target, key)
         target[key] = value
+
+    def place(self, module: Instance, node: PlaceVar) -> None:
+        """Say where a module is from now on, on this path."""
+        self.note(module)
+        module.node = node
 
     def mark(self) -> int:
         """Return the present position."""
@@ -230,13 +237,33 @@ class Trail:
             for name, value in right.items():
                 held = left.get(name)
                 if held is not value:
-                    joined[name] = value if held is None else self._join(held, value)
+                    joined[name] = _of_moved(held, value) or self._join(held, value)
             return joined
         if isinstance(target, Seq):
             both = self._join(_as_list(target, left), _as_list(target, right))
             assert isinstance(both, Seq)
             return both.items, both.element, both.added
+        if isinstance(target, Instance):
+            return right if _at_home(left) else left
         return self._join(left, right)
+
+
+def _of_moved(left: Value | None, right: Value) -> Value | None:
+    """Return the parameter of a module that one path took to the CPU: it is where that is."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        for one, other in ((left, right), (right, left)):
+            if _at_home(one.node):
+                return other
+    return right if left is None else None
+
+
+def _at_home(node: PlaceVar) -> bool:
+    """Tell whether a module was taken to the CPU.
+
+    Where one path does that, it is behind the paths where the others leave it: most often the code
+    there takes it back, in a way that was not seen.
+    """
+    return node.find().cause is Cause.TO_CPU
 
 
 def _as_list(target: Seq, held: Any) -> Seq:
@@ -251,6 +278,8 @@ def _read(target: Store, key: Any) -> Any:
         return items, target.element, target.added
     if isinstance(target, Dict):
         return target.element
+    if isinstance(target, Instance):
+        return target.node
     if target.__class__ in _TOGETHER:
         return target.copy()
     names = target.names if isinstance(target, Scope) else target
@@ -262,6 +291,8 @@ def _write(target: Store, key: Any, value: Any) -> None:
         target.items, target.element, target.added = value
     elif isinstance(target, Dict):
         target.element = value
+    elif isinstance(target, Instance):
+        target.node = value
     elif isinstance(target, Scope):
         if value is None:
             target.names.drop(key)

@@ -34,7 +34,7 @@ def _parts(owner: Instance) -> Iterator[Instance]:
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
     before = owner.node.find() if owner.node is not None else None
-    owner.node = node
+    run.trail.place(owner, node)
     arrive(run, owner)
     for part in _parts(owner):
         if part.node is not node:

@@ -285,8 +285,9 @@ def _move_to_cpu(
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):
         run.wandering.append(spot)
-    elif _surely(run, owner):
-        # From here on it is on the CPU; where it computed before stays as it was.
+    elif not run.symbolic:
+        # From here on it is on the CPU, to the end of this path; where it computed before stays
+        # as it was.
         node = run.graph.node(spot)
         run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
         moving.rebase(run, owner, node)
