@@ -394,9 +394,21 @@ class DeviceNames:
                 places = {self.solution.place(v.node) for v in held if isinstance(v, Tensor)}
                 usable = not places or not places.isdisjoint(ON_DEVICE)
             if usable:
-                text = any(isinstance(value, Device) and value.text for value in held)
-                return DeviceExpression(code, text=text)
+                return self.as_said(code, site)
         return None
+
+    def as_said(self, code: str, site: Site) -> DeviceExpression:
+        """Return a device as a place names it: a text, unless all that arrives is a `torch.device`.
+
+        What is not known may be a text as well.
+        """
+        scopes = self.interpreter.all_scopes.get(site.scope.node, [site.scope])
+        held = [one.lookup(code.partition(".")[0]) for one in scopes]
+        if "." in code and not all(isinstance(value, Tensor) for value in held):
+            held = [value for name, value, _ in site.devices if name == code]
+        devices = [value for value in held if not (isinstance(value, Tensor) and "." in code)]
+        known = all(isinstance(value, Device) and not value.text for value in devices)
+        return DeviceExpression(code, text=not (held and known))
 
     def _moved_here(self, spot: Location) -> set[str]:
         """Return the names of what the function of a place puts on the device itself."""

@@ -50,8 +50,11 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         return False
     if not _speaks(ast.unparse(node.test)):
         return False
-    if not moves(node.body) or moves(node.orelse):
+    if moves(node.orelse):
         return False
+    if not moves(node.body):
+        # What is brought to a device that is chosen elsewhere is there where it meets another.
+        return not node.orelse and _brings(node.body)
     if not (run.symbolic and isinstance(scope.self_value, Instance)):
         run.offers.append(Location(scope.path, node))  # a class that nobody uses offers nothing
     run.record(BranchTaken(Location(scope.path, node), None, scope, positive=None))
@@ -341,6 +344,34 @@ def moves(body: list[ast.stmt]) -> bool:
         and node.func.attr == "cuda"
         for node in syntax.walk_all(body)
     )
+
+
+def _brings(body: list[ast.stmt]) -> bool:
+    """Tell whether statements only bind values to what they are on a device that has a name."""
+    return bool(body) and all(
+        isinstance(statement, ast.Assign)
+        and all(_is_brought(*pair) for target in statement.targets
+                for pair in _pairs(target, statement.value))
+        for statement in body
+    )  # fmt: skip
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return list(zip(targets, values, strict=True))
+    return [(target, value)]
+
+
+def _is_brought(target: ast.expr, value: ast.expr) -> bool:
+    """Tell whether an assignment is `x = x.to(device)`."""
+    match value:
+        case ast.Call(
+            func=ast.Attribute(value=held, attr="to"),
+            args=[ast.Name() | ast.Attribute() as device, *_],
+        ):
+            return ast.unparse(target) == ast.unparse(held) and _speaks(ast.unparse(device))
+    return False
 
 
 def index_in(node: ast.AST) -> ast.expr | None:

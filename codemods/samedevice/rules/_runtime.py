@@ -59,7 +59,7 @@ def asked(solution: Solution, spot: Location, runtime: str = "") -> Asked | None
     any_kind = runtime.startswith("torch.accelerator") or (
         spelling(solution, spot.path, runtime) is not None
     )
-    name = _named(spot) or device_names(solution).name_at(spot)
+    name = _named(solution, spot) or device_names(solution).name_at(spot)
     if name is not None and not name.resolvers and (not name.edits or _moves(solution, spot)):
         kind = device_names(solution).kind_of(name, torch, spot)
         if kind:
@@ -89,11 +89,13 @@ def _moves(solution: Solution, spot: Location) -> bool:
     )
 
 
-def _named(spot: Location) -> DeviceExpression | None:
+def _named(solution: Solution, spot: Location) -> DeviceExpression | None:
     """Return the device of a value that the call itself names (`set_device(x.device)`)."""
     match spot.node:
         case ast.Call(args=[ast.Attribute(value=ast.Name(), attr="device") as device]):
-            return DeviceExpression(ast.unparse(device))
+            site = solution.reach.site_at(spot)
+            if site is not None:
+                return device_names(solution).as_said(ast.unparse(device), site)
     return None
 
 
