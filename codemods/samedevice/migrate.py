@@ -202,7 +202,8 @@ def _withdraw(
         for path in sorted(project.context.intersection(_paths(finding))):
             found.append(([finding], f"{path}, which was not named, changes with it"))
             beyond.add(path)
-    halved = groups.withdraw_halves(_staying(outcome, groups), applied)
+    staying = list(_staying(outcome, groups))
+    halved = groups.withdraw_halves(staying, applied, after, outcome.line_before)
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
     return bool(found) or halved
 
@@ -231,11 +232,12 @@ def _too_early(
 
 
 def _staying(outcome: Outcome, groups: Groups) -> Iterator[Finding]:
-    """Yield what is wrong and stays so, and what is left alone, at its original place."""
+    """Yield what is wrong and stays so, and what is left alone."""
     for left in outcome.remaining:
-        place = outcome.before(left)
-        if left.fix is None or key(left) in outcome.refused or groups.reason(place) is not None:
-            yield place
+        if left.fix is not None and key(left) not in outcome.refused:
+            if groups.reason(outcome.before(left)) is None:
+                continue
+        yield left
 
 
 def _where(finding: Finding, outcome: Outcome) -> str:
@@ -349,7 +351,7 @@ def _round(
             for finding, place in places.items()
             if finding.fix is None or groups.reason(place) is not None
         ]
-        if not groups.withdraw_halves(left, made, early=True):
+        if not groups.withdraw_halves(left, made):
             return result
 
 

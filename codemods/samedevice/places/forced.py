@@ -53,6 +53,17 @@ def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
             yield Forced(node, kind)
 
 
+def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+    """Yield what a file asks for where the tests of `if` statements alone decide on it."""
+    taken = _taken(tree)
+    for node in syntax.walk(tree):
+        kind = _kind(node, parents, taken)
+        if kind is None or not _is_decided(node, parents) or _is_decided(node, parents, ifs=False):
+            continue
+        assert isinstance(node, ast.expr)
+        yield Forced(node, kind)
+
+
 def default_gpus(tree: ast.Module) -> Iterator[str]:
     """Yield the options of a file that ask for a GPU unless a user says otherwise."""
     for node in syntax.walk(tree):
@@ -168,12 +179,17 @@ def _is_given(node: ast.Constant, parents: Parents) -> bool:
     return isinstance(parent, (ast.Call, ast.keyword, ast.Assign, ast.AnnAssign, ast.arguments))
 
 
-def _is_decided(node: ast.AST, parents: Parents) -> bool:
-    """Tell whether some test decides about a place: around it, before it, or of its function."""
+def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
+    """Tell whether some test decides about a place: around it, before it, or of its function.
+
+    Without `ifs`, the blocks of `if` statements do not count.
+    """
     inner: ast.AST = node
     outer = parents.get(node)
     while outer is not None:
         match outer:
+            case ast.If(test=test) if not ifs and inner is not test:
+                pass
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if inner is test or _TEST.search(ast.unparse(test)) and not _is_elsewhere(test):
                     return True

@@ -234,9 +234,10 @@ def _changes_path(statement: cst.CSTNode) -> bool:
 def _cells(
     body: Sequence[cst.CSTNode], line_of: Callable[[cst.CSTNode], int], needed_at: int
 ) -> list[cst.CSTNode]:
-    """Return a notebook's imports up to the last one of the cell that imports torch.
+    """Return a notebook's imports up to the last one of the cell that certainly imports torch.
 
-    Cells before it may install what is imported, and say where it is.
+    Cells before it may install what is imported, and say where it is; one in a `try` may have
+    come to nothing.
     """
     found: list[cst.CSTNode] = []
     torch_is_bound = False
@@ -245,7 +246,8 @@ def _cells(
             break
         if any(_imports_in(statement)):
             found.append(statement)
-            torch_is_bound = torch_is_bound or "torch" in _bound([statement])
+            certain = isinstance(statement, cst.SimpleStatementLine)
+            torch_is_bound = torch_is_bound or certain and "torch" in _bound([statement])
     return found
 
 

@@ -1,17 +1,19 @@
 """What code certainly comes to when it runs: what stands under no test, and the code that it calls.
 
-No values are followed but objects of the project's own classes, as far as a name, an attribute or
-what a function returns says which class it is.
+No values are followed but flags that nobody sets, and objects of the project's own classes, as far
+as a name, an attribute or what a function returns says which class it is.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from samedevice import syntax
 from samedevice.places.programs import Programs, is_main
+from samedevice.verify.constants import Constants
 
 #: Statements whose blocks run, as far as can be told; others may be left out by a test.
 _RUNS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
@@ -21,6 +23,8 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BUILDS, _CALLED = ("__init__", "__post_init__"), ("__call__", "forward")
 #: How many names are looked through on the way to one definition.
 _STEPS = 12
+#: Who leaves early by such a test may do so on every machine without CUDA, or with one process.
+_DECIDES = re.compile(r"cuda|gpu|mps|cpu|device|accelerator|dist|backend|world|rank", re.IGNORECASE)
 
 Line = tuple[str, int]
 #: What each name is given in some code, None for what is not told.
@@ -52,11 +56,13 @@ class Course:
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
+        self._constants = Constants(programs, self._meant)
         self._names: dict[str, dict[str, ast.stmt]] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._done: dict[Code, tuple[list[Line], list[Code]]] = {}
         self._values: dict[ast.Module | _Function, _Values] = {}
         self._members: dict[Class, _Members] = {}
+        self._classes: dict[tuple[ast.expr, Code], Class | None] = {}
 
     def lines(self, start: Code) -> Iterator[Line]:
         """Yield the files and lines of what certainly runs when some code does."""
@@ -110,18 +116,38 @@ class Course:
         if code not in self._done:
             lines: list[Line] = []
             called: list[Code] = []
-            for head in _certain(code.node.body, code.is_script):
-                first = getattr(head, "lineno", 0)
-                last = getattr(head, "end_lineno", first) or first
-                lines += ((code.path, line) for line in range(first, last + 1))
-                called += self._imported(code.path, head)
-                for node in _evaluated(head):
-                    if isinstance(node, ast.Call):
-                        found = self._called(node, code)
-                        called += found
-                        lines += (line for each in found for line in _left_out(node, each))
             self._done[code] = lines, called
+            self._follow(code.node.body, code, lines, called)
         return self._done[code]
+
+    def _follow(
+        self, body: Sequence[ast.stmt], code: Code, lines: list[Line], called: list[Code]
+    ) -> None:
+        """Add the lines of some statements that certainly run, and what they call or import."""
+        for head in _certain(body, code.is_script, lambda test: self._decided(test, code)):
+            if isinstance(head, ast.If):  # either of its blocks runs
+                arms: list[list[Code]] = [[], []]
+                for arm, block in zip(arms, (head.body, head.orelse), strict=True):
+                    self._follow(block, code, [], arm)
+                called += (each for each in arms[0] if each in arms[1])
+                continue
+            first = getattr(head, "lineno", 0)
+            last = getattr(head, "end_lineno", first) or first
+            lines += ((code.path, line) for line in range(first, last + 1))
+            called += self._imported(code.path, head)
+            for node in _evaluated(head):
+                if isinstance(node, ast.Call):
+                    found = self._called(node, code)
+                    called += found
+                    lines += (line for each in found for line in _left_out(node, each))
+
+    def _meant(self, path: str, name: ast.expr) -> ast.AST | None:
+        found = self._definition(path, name)
+        return found.node if found is not None else None
+
+    def _decided(self, test: ast.expr, code: Code) -> bool | None:
+        function = code.node if isinstance(code.node, _FUNCTION) else None
+        return self._constants.truth(test, code.path, function)
 
     def _imported(self, path: str, head: ast.AST) -> Iterator[Code]:
         """Yield the code of the files that an import runs: packages before what is in them."""
@@ -179,6 +205,12 @@ class Course:
         """Return the class of the object that an expression certainly is."""
         if steps <= 0:
             return None
+        if (node, code) not in self._classes:
+            self._classes[node, code] = None  # while it is looked for
+            self._classes[node, code] = self._find_class(node, code, steps)
+        return self._classes[node, code]
+
+    def _find_class(self, node: ast.expr, code: Code, steps: int) -> Class | None:
         if isinstance(node, ast.Await):
             return self._class_of(node.value, code, steps - 1)
         if isinstance(node, ast.Call):
@@ -309,21 +341,36 @@ class Course:
         return self._names[path]
 
 
-def _certain(body: Sequence[ast.stmt], is_script: bool) -> Iterator[ast.AST]:
-    """Yield the statements that run for certain; of compound ones what their head evaluates."""
+def _certain(
+    body: Sequence[ast.stmt], is_script: bool, decided: Callable[[ast.expr], bool | None]
+) -> Iterator[ast.AST]:
+    """Yield the statements that run for certain; of compound ones what their head evaluates.
+
+    An `if` that may come out in two ways follows its test, for what both of its blocks do.
+    """
     for node in body:
         if isinstance(node, (_FUNCTION, ast.ClassDef)):
             continue
         if isinstance(node, ast.If) and is_main(node):
             if is_script:
-                yield from _certain(node.body, is_script)
+                yield from _certain(node.body, is_script, decided)
         elif isinstance(node, ast.If):
-            yield node.test  # what a test chooses is not certain
+            yield node.test
+            chosen = decided(node.test)
+            if chosen is not None:
+                block = node.body if chosen else node.orelse
+                yield from _certain(block, is_script, decided)
+                if any(isinstance(each, ast.Return) or _may_leave(each) for each in block):
+                    return
+                continue
+            if node.orelse:
+                yield node
         elif isinstance(node, ast.Try):
-            yield from _certain(node.finalbody if node.handlers else node.body, is_script)
+            block = node.finalbody if node.handlers else node.body
+            yield from _certain(block, is_script, decided)
         elif isinstance(node, _RUNS):
             yield from (each for each in ast.iter_child_nodes(node) if _is_head(each))
-            yield from _certain(node.body, is_script)
+            yield from _certain(node.body, is_script, decided)
         else:
             yield node
         if _may_leave(node):
@@ -331,7 +378,11 @@ def _certain(body: Sequence[ast.stmt], is_script: bool) -> Iterator[ast.AST]:
 
 
 def _may_leave(node: ast.stmt) -> bool:
-    """Tell whether a function may end within a compound statement, and well: by a `return`."""
+    """Tell whether a function may end well within a compound statement: by a `return`.
+
+    Where a test decides that is neither about devices nor about processes, the function's work is
+    what comes after it (`if args.dry_run: return`).
+    """
     if not isinstance(node, (ast.If, ast.Try, *_RUNS)):
         return False
     queue: list[ast.AST] = [node]
@@ -339,6 +390,9 @@ def _may_leave(node: ast.stmt) -> bool:
         part = queue.pop()
         if isinstance(part, ast.Return):
             return True
+        if isinstance(part, ast.If) and not part.orelse:
+            if _DECIDES.search(ast.unparse(part.test)) is None:
+                continue
         if not isinstance(part, (*_FUNCTION, ast.ClassDef, ast.expr)):
             queue += ast.iter_child_nodes(part)
     return False

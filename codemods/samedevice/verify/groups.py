@@ -70,14 +70,19 @@ class Groups:
                     queue += bonds
 
     def withdraw_halves(
-        self, left: Iterable[Finding], applied: Sequence[Finding], early: bool = False
+        self,
+        left: Iterable[Finding],
+        applied: Sequence[Finding],
+        after: Project | None = None,
+        back: Callable[[str, int], int] | None = None,
     ) -> bool:
         """Withdraw fixes of code that needs CUDA all the same; tell whether there were any.
 
-        `left` is what nobody repairs, `early` what nobody repairs yet. On a machine with CUDA both
-        halves agree: what is connected with such a fix may stay.
+        `left` is what nobody repairs in the project `after` all fixes, of which `back` tells the
+        lines before; without it, what nobody repairs yet. On a machine with CUDA both halves
+        agree: what is connected with such a fix may stay.
         """
-        found = list(self._halves.found(left, applied, early))
+        found = list(self._halves.found(left, applied, after, back))
         for guilty, reason in found:
             for finding in guilty:
                 self._withdrawn.setdefault(next(self._bonds(finding)), f"not applied: {reason}")

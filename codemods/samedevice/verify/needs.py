@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding
 from samedevice.places import demands
-from samedevice.places.forced import forced
+from samedevice.places.forced import WORDS, Forced, behind_flags, forced
 from samedevice.places.programs import Programs, is_main
 from samedevice.project import Project
+from samedevice.syntax import Parents
 from samedevice.verify.course import Class, Code, Course, defaults
 
 #: Rules about what raises on a machine without CUDA, and those whose fixes serve only those.
@@ -27,28 +28,34 @@ _RAISING = frozenset(("backend", "call", "move", "type"))
 _STAYS = "is not repaired, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
+_Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Block = ast.stmt | ast.ExceptHandler | ast.match_case
+#: What processes tell each other: all of it needs CUDA, or none.
+_PROCESSES = "processes-tied-to-cuda"
+_TALKS = re.compile(r"\b(all_|reduce|broadcast|gather|scatter|send\(|recv\()")
 
 
 class Halves:
     """What would make half of some code of a project run without CUDA, while the rest needs it."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
-        self._programs = Programs(project, None)
-        self._course = Course(self._programs)
-        self._lines: dict[str, dict[int, str]] = {}
-        self._raises: dict[str, set[int]] = {}
+        self._before = _Text(project)
 
     def found(
-        self, left: Iterable[Finding], applied: Sequence[Finding], early: bool = False
+        self,
+        left: Iterable[Finding],
+        applied: Sequence[Finding],
+        after: Project | None = None,
+        back: Callable[[str, int], int] | None = None,
     ) -> Iterator[tuple[list[Finding], str]]:
         """Yield the fixes that would make half of some code run without CUDA, and what stays.
 
-        `left` are the findings that nobody repairs; `early`, other fixes may still give some of
-        them a repair: a name for the device, say. Only what code certainly comes to counts: a
-        script, the import of a file, a function, an object's making. A demand for CUDA that says
-        why stays, too, and so does a library that is built for CUDA. A file that scripts share is
-        served for the sake of those that need none.
+        `left` are the findings that nobody repairs, at their places in the project `after` the
+        fixes, of which `back` tells the lines before. Without it, other fixes may still give some
+        of them a repair: a name for the device, say. A function's own code is one piece, and so is
+        what code certainly comes to: a script, the import of a file, a function, an object's
+        making. A demand for CUDA that says why stays, too, and so does a library that is built for
+        CUDA. A file that scripts share is served for the sake of those that need none.
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
@@ -56,34 +63,79 @@ class Halves:
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
+        text = self._before if after is None else _Text(after)
         stays: dict[str, dict[int, str]] = {}
         for finding in left:
-            if finding.rule != _LEFT and early or not self._needs(finding):
+            if (after is not None or finding.rule == _LEFT) and text.needs(finding):
+                stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
+        for program in sorted({text.programs.of(path) for path in serving}, key=min):
+            lines = {path: text.needing(path) | stays.get(path, {}) for path in program}
+            needs = _Needs(text, program, lines, back)
+            yield from self._of_program(needs, program, serving)
+
+    def _of_program(
+        self, needs: _Needs, program: frozenset[str], serving: dict[str, list[Finding]]
+    ) -> Iterator[tuple[list[Finding], str]]:
+        for path in sorted(program & serving.keys()) if needs else ():
+            whole = needs.of_file(path)
+            if whole:
+                yield serving[path], whole
                 continue
-            stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
-        for program in sorted({self._programs.of(path) for path in serving}, key=min):
-            lines = {path: self._needing(path) | stays.get(path, {}) for path in program}
-            needs = _Needs(self._programs, self._course, program, lines)
-            for path in sorted(program & serving.keys()) if needs else ():
-                whole = needs.of_file(path)
-                if whole:
-                    yield serving[path], whole
-                    continue
-                for finding in serving[path]:
-                    reason = needs.around(path, finding.span.line)
-                    if reason:
-                        yield [finding], reason
+            for finding in serving[path]:
+                reason = needs.talking(path) if finding.rule == _PROCESSES else ""
+                reason = reason or needs.around(path, self._before.around(path, finding.span.line))
+                if reason:
+                    yield [finding], reason
 
-    def _needs(self, finding: Finding) -> bool:
+
+class _Text:
+    """What the text of a project's programs says of CUDA."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self.programs = Programs(project, None)
+        self.course = Course(self.programs)
+        self._lines: dict[str, dict[int, str]] = {}
+        self._raises: dict[str, set[int]] = {}
+        self._flagged: dict[str, frozenset[int]] = {}
+
+    def around(self, path: str, line: int) -> list[tuple[str, int]]:
+        """Return the names of the functions and classes around a line, the outermost first.
+
+        Each with how many there are of that name before it.
+        """
+        found: list[tuple[str, int]] = []
+        body = _defined(self.programs.tree(path))
+        while True:
+            node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
+            if node is None:
+                return found
+            alike = [each for each in body if each.name == node.name]
+            found.append((node.name, alike.index(node)))
+            body = _defined(node)
+
+    def needs(self, finding: Finding) -> bool:
         """Tell whether a line that nobody repairs raises on a machine without CUDA."""
-        if finding.rule != _LEFT:
-            return finding.rule in _NEEDING and finding.level != "note"
-        path = finding.path
-        if path not in self._raises:
-            self._raises[path] = set(_raising(self._programs, path))
-        return finding.span.line in self._raises[path]
+        if finding.rule in _NEEDING:
+            return finding.level != "note"
+        return finding.span.line in self.raising(finding.path)
 
-    def _needing(self, path: str) -> dict[int, str]:
+    def raising(self, path: str) -> set[int]:
+        """Return the lines of a file that raise without CUDA, whatever tests are around them."""
+        if path not in self._raises:
+            self._raises[path] = set(_raising(self.programs, path, forced))
+        return self._raises[path]
+
+    def flagged(self, path: str) -> frozenset[int]:
+        """Return the lines of a file that raise without CUDA if the tests around them let them."""
+        if path not in self._flagged:
+            known = self._project.sources.get(path)
+            asked = known is not None and WORDS.search(known.text) is not None
+            found = _raising(self.programs, path, behind_flags) if asked else ()
+            self._flagged[path] = frozenset(found)
+        return self._flagged[path]
+
+    def needing(self, path: str) -> dict[int, str]:
         """Return the lines of a file whose text needs CUDA, each with what it says of that."""
         if path not in self._lines:
             known = self._project.sources.get(path)
@@ -91,7 +143,7 @@ class Halves:
         return self._lines[path]
 
     def _demands(self, path: str, text: str) -> Iterator[tuple[int, str]]:
-        tree = self._programs.tree(path)
+        tree = self.programs.tree(path)
         if _COMPILES.search(text):
             for node in syntax.walk(tree):
                 if isinstance(node, ast.Call) and _last(node.func) in ("load", "load_inline"):
@@ -115,16 +167,28 @@ class Halves:
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(built))) + r")\b")
 
 
-def _raising(programs: Programs, path: str) -> Iterator[int]:
-    """Yield the lines of a file that raise without CUDA, by their text alone."""
+def _raising(
+    programs: Programs, path: str, asks: Callable[[ast.Module, Parents], Iterator[Forced]]
+) -> Iterator[int]:
+    """Yield the lines of a file that raise without CUDA, by their text alone.
+
+    Not those that a test begins: what raises there may not be come to.
+    """
     tree, parents = programs.tree(path), programs.parents(path)
-    for asked in forced(tree, parents):
-        if (
-            asked.kind in _RAISING
-            or asked.kind == "name"  # and no default, nor an entry of a table
-            and isinstance(parents.get(asked.node), (ast.Call, ast.Assign))
-        ):
-            yield asked.node.lineno
+    tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
+    for asked in asks(tree, parents):
+        if asked.node.lineno not in tests:
+            if asked.kind in _RAISING or asked.kind == "name" and _is_used(asked.node, parents):
+                yield asked.node.lineno
+
+
+def _is_used(name: ast.expr, parents: Parents) -> bool:
+    """Tell whether a device's name is used where it stands: no default, nor an entry of a table."""
+    outer = parents.get(name)
+    if isinstance(outer, ast.keyword):
+        call = parents.get(outer)
+        return isinstance(call, ast.Call) and _last(call.func) == "to"
+    return isinstance(outer, ast.Call | ast.Assign)
 
 
 class _Needs:
@@ -132,17 +196,44 @@ class _Needs:
 
     def __init__(
         self,
-        programs: Programs,
-        course: Course,
+        text: _Text,
         program: frozenset[str],
         lines: dict[str, dict[int, str]],
+        back: Callable[[str, int], int] | None,
     ) -> None:
-        self._programs, self._course, self._program = programs, course, program
+        """`lines` are those that need CUDA, in each file, and `back` tells what they were.
+
+        Without it some of them may be repaired yet, and what is not certainly run is left out.
+        """
+        self._text, self._programs, self._course = text, text.programs, text.course
+        self._program, self._back = program, back
         self._known: dict[Code, str] = {}
         self._lines = {path: found for path, found in lines.items() if found}
 
     def __bool__(self) -> bool:
-        return bool(self._lines)
+        return bool(self._lines) or any(map(self._flagged, self._program))
+
+    def _flagged(self, path: str) -> frozenset[int]:
+        return self._text.flagged(path) if self._back is not None else frozenset()
+
+    def talking(self, path: str) -> str:
+        """Return why what the processes that run a file tell each other needs CUDA, or ""."""
+        runs = [files for _, files in self._runs if path in files] or [frozenset((path,))]
+        found = [next(filter(None, map(self._talks.get, sorted(files))), "") for files in runs]
+        return found[0] if all(found) else ""
+
+    @cached_property
+    def _talks(self) -> dict[str, str]:
+        """For files with something between processes that needs CUDA, what that is."""
+        found: dict[str, str] = {}
+        for path, lines in self._lines.items():
+            for node in syntax.statements(self._programs.tree(path)):
+                if isinstance(node, _FUNCTION):
+                    inside = range(node.lineno, (node.end_lineno or 0) + 1)
+                    line = next((each for each in lines if each in inside), None)
+                    if line is not None and _TALKS.search(ast.unparse(node)):
+                        found.setdefault(path, self._reason(path, line))
+        return found
 
     def of_file(self, path: str) -> str:
         """Return why all that runs a file needs CUDA, "" if something does not."""
@@ -156,26 +247,47 @@ class _Needs:
         ]
         return reasons[0] if reasons and all(reasons) else ""
 
-    def around(self, path: str, line: int) -> str:
-        """Return why the functions or classes around a line need CUDA, "" if they do not."""
-        body: list[ast.stmt] = list(self._programs.tree(path).body)
+    def around(self, path: str, names: Sequence[tuple[str, int]]) -> str:
+        """Return why the functions or classes of these names need CUDA, "" if they do not.
+
+        Without a name, a file's own code is meant.
+        """
+        node: ast.AST = self._programs.tree(path)
         cls: Class | None = None
-        while True:
-            node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
-            if isinstance(node, _FUNCTION):
-                reason = self._inside(Code(path, node, cls))
-                if reason:
-                    return reason
-                cls = None
-            elif isinstance(node, ast.ClassDef):
-                cls = Class(path, node)
-            elif node is None:
+        if not names:
+            return self._own(path, node)
+        for name, number in names:
+            alike = [each for each in _defined(node) if each.name == name]
+            if number >= len(alike):
                 return ""
-            body = [each for each in syntax.statements(node) if each is not node]
+            node = alike[number]
+            if isinstance(node, ast.ClassDef):
+                cls = Class(path, node)
+                continue
+            reason = self._inside(Code(path, node, cls))
+            if reason:
+                return reason
+            cls = None
+        return ""
+
+    def _own(self, path: str, code: ast.AST) -> str:
+        """Return what a function's own code, or a file's, needs that no test decides on."""
+        lines = self._text.raising(path) & self._lines.get(path, {}).keys()
+        if not lines or self._back is None:
+            return ""
+        inside = range(getattr(code, "lineno", 0), (getattr(code, "end_lineno", None) or 10**9) + 1)
+        if isinstance(code, ast.Module):
+            others = [range(n.lineno, (n.end_lineno or 0) + 1) for n in _defined(code)]
+        else:
+            others = []
+        for line in sorted(lines):
+            if line in inside and not any(line in other for other in others):
+                return self._reason(path, line)
+        return ""
 
     def _inside(self, code: Code) -> str:
         """Return why a function needs CUDA: itself, or the making of its object."""
-        reason = self._of(code) or self._default(code)
+        reason = self._own(code.path, code.node) or self._of(code) or self._default(code)
         if code.of is not None and isinstance(code.node, _FUNCTION) and not _is_static(code.node):
             made = map(self._of, self._course.building(code.of))
             reason = reason or next(filter(None, made), "")
@@ -196,7 +308,7 @@ class _Needs:
             found = (
                 self._reason(path, line)
                 for path, line in self._course.lines(code)
-                if line in self._lines.get(path, ())
+                if line in self._lines.get(path, ()) or line in self._flagged(path)
             )
             self._known[code] = next(found, "")
         return self._known[code]
@@ -226,8 +338,9 @@ class _Needs:
         return False
 
     def _reason(self, path: str, line: int) -> str:
-        what = self._lines[path][line]
-        return f"{os.path.basename(path)}:{line} {what}"
+        what = self._lines.get(path, {}).get(line, _STAYS)
+        before = line if self._back is None else self._back(path, line)
+        return f"{os.path.basename(path)}:{before} {what}"
 
 
 def _built_for_cuda(project: Project) -> Iterator[str]:
@@ -245,6 +358,19 @@ def _built_for_cuda(project: Project) -> Iterator[str]:
                         yield name
 
 
+def _defined(code: ast.AST) -> list[_Defined]:
+    """Return the functions and classes in some code, but those within others."""
+    found: list[_Defined] = []
+    queue = list(getattr(code, "body", ()))
+    while queue:
+        node = queue.pop(0)
+        if isinstance(node, _Defined):
+            found.append(node)
+        else:
+            queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
+    return found
+
+
 def _modules(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
@@ -258,4 +384,4 @@ def _is_static(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _last(node: ast.expr) -> str:
-    return syntax.dotted(node).rpartition(".")[2]
+    return node.attr if isinstance(node, ast.Attribute) else syntax.dotted(node)

@@ -1,0 +1,198 @@
+"""What a test comes to, where all that it asks is written in the program: flags that nobody sets.
+
+An option of the command line is one that a user sets, and what several places give differently is
+not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from samedevice import syntax
+from samedevice.places.programs import Programs
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_UNKNOWN = object()
+_STEPS = 8
+#: Decorators that hand on what a function is called with.
+_PLAIN = frozenset(("no_grad", "inference_mode", "staticmethod", "wraps", "record"))
+
+
+class Constants:
+    """The constants of a project's programs."""
+
+    def __init__(
+        self, programs: Programs, means: Callable[[str, ast.expr], ast.AST | None]
+    ) -> None:
+        """`means` tells which function or class of the project a name in a file stands for."""
+        self._programs, self._means = programs, means
+        self._given: dict[tuple[_Function, str], object] = {}
+
+    def truth(self, test: ast.expr, path: str, function: _Function | None) -> bool | None:
+        """Return what a test in a function of a file comes to, None where that is not certain."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self.truth(test.operand, path, function)
+            return None if inner is None else not inner
+        if isinstance(test, ast.BoolOp):
+            parts = [self.truth(each, path, function) for each in test.values]
+            decisive = isinstance(test.op, ast.Or)
+            if decisive in parts:
+                return decisive
+            return None if None in parts else not decisive
+        value = self._value(test, path, function, _STEPS)
+        return None if value is _UNKNOWN else bool(value)
+
+    def _value(self, node: ast.expr, path: str, function: _Function | None, steps: int) -> object:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if steps <= 0:
+            return _UNKNOWN
+        if isinstance(node, ast.Name):
+            return self._named(node.id, path, function, steps - 1)
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr) if function is not None:
+                return self._attribute(attr, path, function, steps - 1)
+        return _UNKNOWN
+
+    def _named(self, name: str, path: str, function: _Function | None, steps: int) -> object:
+        if function is not None:
+            stored = list(_stored(function, name))
+            if name in {a.arg for a in syntax.walk(function.args) if isinstance(a, ast.arg)}:
+                return _UNKNOWN if stored else self._parameter(name, path, function, steps)
+            if stored:
+                return self._only(stored, path, function, steps)
+            outer = _function_around(function, self._programs.parents(path))
+            if outer is not None:
+                return self._named(name, path, outer, steps)
+        tree = self._programs.tree(path)
+        if any(isinstance(n, ast.Global) and name in n.names for n in syntax.walk(tree)):
+            return _UNKNOWN
+        return self._only(list(_stored(tree, name)), path, None, steps)
+
+    def _only(
+        self, stored: list[ast.AST], path: str, function: _Function | None, steps: int
+    ) -> object:
+        """Return the one value that a name is given, by a plain assignment."""
+        match [self._programs.parents(path).get(node) for node in stored]:
+            case [ast.Assign(targets=[_], value=value)]:
+                return self._value(value, path, function, steps)
+            case [ast.AnnAssign(value=ast.expr() as value)]:
+                return self._value(value, path, function, steps)
+        return _UNKNOWN
+
+    def _attribute(self, name: str, path: str, function: _Function, steps: int) -> object:
+        """Return what `self` has for an attribute that one statement of the program sets."""
+        owner = self._programs.parents(path).get(function)
+        stored = [
+            (other, node)
+            for other in self._programs.of(path)
+            if f".{name}" in self._programs.project.sources[other].text
+            for node in syntax.walk(self._programs.tree(other))
+            if isinstance(node, ast.Attribute)
+            and node.attr == name
+            and isinstance(node.ctx, ast.Store)
+        ]
+        if len(stored) != 1 or not isinstance(owner, ast.ClassDef):
+            return _UNKNOWN
+        for method in owner.body:
+            if isinstance(method, _Function) and stored[0][1] in syntax.walk(method):
+                return self._only([stored[0][1]], path, method, steps)
+        return _UNKNOWN
+
+    def _parameter(self, name: str, path: str, function: _Function, steps: int) -> object:
+        """Return what every call of a function gives one of its parameters."""
+        if (function, name) not in self._given:
+            self._given[function, name] = _UNKNOWN  # while its calls are looked at
+            values = set(self._all_given(name, path, function, steps))
+            self._given[function, name] = values.pop() if len(values) == 1 else _UNKNOWN
+        return self._given[function, name]
+
+    def _all_given(self, name: str, path: str, function: _Function, steps: int) -> Iterator[object]:
+        owner = self._programs.parents(path).get(function)
+        method = isinstance(owner, ast.ClassDef)
+        called = function.name
+        if isinstance(owner, ast.ClassDef) and called == "__init__":
+            called = owner.name
+        if not all(_is_plain(each) for each in function.decorator_list):
+            yield _UNKNOWN
+        ordered = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)][method:]
+        default = syntax.defaults(function.args).get(name)
+        named = owner if called != function.name else function
+        for other in self._programs.of(path):
+            if called not in self._programs.project.sources[other].text:
+                continue
+            parents = self._programs.parents(other)
+            for node in syntax.walk(self._programs.tree(other)):
+                if not (isinstance(node, ast.Name | ast.Attribute) and _last(node) == called):
+                    continue
+                if not (method and named is function) and self._means(other, node) is not named:
+                    continue  # another one of this name
+                given = _given(node, parents.get(node), parents, name, ordered)
+                if isinstance(given, ast.expr):
+                    inside = _function_around(given, parents)
+                    yield self._value(given, other, inside, steps)
+                elif given is not None or default is None:
+                    yield _UNKNOWN
+                else:
+                    yield self._value(default, path, None, steps)
+
+
+def _given(
+    node: ast.expr, outer: ast.AST | None, parents: syntax.Parents, name: str, ordered: list[str]
+) -> ast.expr | bool | None:
+    """Return what is given to a parameter where its function is named: None for its default, True
+    where that is not told."""
+    if isinstance(outer, ast.Call) and outer.func is node:
+        args, keywords = outer.args, outer.keywords
+    else:
+        if isinstance(outer, ast.keyword):
+            outer = parents.get(outer)
+        if not isinstance(outer, ast.Call) or _last(outer.func) not in ("spawn", "Process"):
+            return True
+        handed = next((k.value for k in outer.keywords if k.arg == "args"), None)
+        if not isinstance(handed, ast.Tuple):
+            return True
+        args, keywords = list(handed.elts), []
+        if _last(outer.func) == "spawn":
+            ordered = ordered[1:]  # the number of the process comes first
+    if any(isinstance(arg, ast.Starred) for arg in args) or any(k.arg is None for k in keywords):
+        return True
+    by_name = next((k.value for k in keywords if k.arg == name), None)
+    if by_name is not None:
+        return by_name
+    place = ordered.index(name) if name in ordered else len(args)
+    return args[place] if place < len(args) else None
+
+
+def _stored(code: ast.AST, name: str) -> Iterator[ast.AST]:
+    """Yield where a function, or a file's own code, binds a name."""
+    queue = list(ast.iter_child_nodes(code))
+    while queue:
+        node = queue.pop()
+        if isinstance(node, _Function | ast.ClassDef | ast.Lambda):
+            if getattr(node, "name", "") == name:
+                yield node
+            continue
+        if isinstance(node, ast.Name):
+            bound = node.id if not isinstance(node.ctx, ast.Load) else ""
+        else:
+            bound = (node.asname or node.name) if isinstance(node, ast.alias) else ""
+        if bound == name:
+            yield node
+        queue += ast.iter_child_nodes(node)
+
+
+def _function_around(node: ast.AST, parents: syntax.Parents) -> _Function | None:
+    around = parents.get(node)
+    while around is not None and not isinstance(around, _Function):
+        around = parents.get(around)
+    return around
+
+
+def _is_plain(decorator: ast.expr) -> bool:
+    return _last(decorator.func if isinstance(decorator, ast.Call) else decorator) in _PLAIN
+
+
+def _last(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
