@@ -80,20 +80,22 @@ def equivalent(
     imports: Collection[str] = (),
     declared: Collection[str] = (),
     types: Mapping[str, str] = {},
+    movers: Collection[str] = (),
     parts: tuple[ast.Module, ast.Module] | None = None,
 ) -> str | None:
     """Return None when two programs differ in device handling only, else the first difference.
 
     `names` are those of resolvers, and `imports` the names whose import may come or go. `declared`
     are normal forms of `DECLARED`; raises `ValueError` for another. `types` are names that stand
-    for old tensor types, with their dtypes, beside those that the programs themselves define.
+    for old tensor types, with their dtypes, beside those that the programs themselves define, and
+    `movers` functions that move what they are given, beside those whose names say so.
     `parts` are the two programs without statements that are the same in both: to compare these
     will do.
     """
     binding = _binding(before), _binding(after)
     known = frozenset(names).union(*map(_device_names, binding))
     old, new = (
-        _erase(nodes, part, known, imports, declared, types)
+        _erase(nodes, part, known, imports, declared, types, movers)
         for nodes, part in zip(binding, parts or (before, after), strict=True)
     )
     return _difference(old, new)
@@ -121,7 +123,7 @@ def _binding(tree: ast.Module) -> list[ast.AST]:
 
 def _erase(
     binding: Sequence[ast.AST], part: ast.Module, names: frozenset[str], imports: Collection[str],
-    declared: Collection[str], types: Mapping[str, str],
+    declared: Collection[str], types: Mapping[str, str], movers: Collection[str] = (),
 ) -> ast.Module:  # fmt: skip
     """Return a part of a program, erased by what its names mean in the whole."""
     unknown = set(declared) - DECLARED
@@ -133,6 +135,7 @@ def _erase(
         torch=_torch_names(binding),
         declared=frozenset(declared),
         types={**types, **_type_names(binding)},
+        movers=frozenset(movers),
     )
     return ast.Module(eraser.body(part.body), [])
 
@@ -220,8 +223,10 @@ class _Eraser:
         torch: frozenset[str] = frozenset({"torch"}),
         declared: frozenset[str] = frozenset(),
         types: Mapping[str, str] = {},
+        movers: frozenset[str] = frozenset(),
     ) -> None:
         self._names = names
+        self._movers = movers
         self._imports = imports
         self._torch = torch
         self._legacy = "legacy-constructor" in declared
@@ -231,6 +236,10 @@ class _Eraser:
         self._only = "cuda-only-api" in declared
 
     # What is a device
+
+    def _is_helper(self, name: str) -> bool:
+        """Tell whether a function moves what it is given: its name says so, or the fix does."""
+        return name in self._movers or _HELPERS.match(name) is not None
 
     def _is_torch(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self._torch
@@ -257,7 +266,7 @@ class _Eraser:
                 name = _last_name(func)
                 return name in self._names | {"current_accelerator"} or (
                     self._is_device_name(name)
-                    and not _HELPERS.match(name)
+                    and not self._is_helper(name)
                     and not name.endswith("mesh")
                 )
             case ast.IfExp(body=ast.Constant(value=int()), orelse=orelse):
@@ -462,7 +471,7 @@ class _Eraser:
         return self.is_device(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-        if _HELPERS.match(node.name) or node.name in self._names:
+        if self._is_helper(node.name) or node.name in self._names:
             return []
         returns = [
             each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value
@@ -571,7 +580,7 @@ class _Eraser:
             return self.expression(receiver)
         if receiver is not None and name == "to":
             return self._move(node, receiver)
-        if _HELPERS.match(name) and node.args:
+        if self._is_helper(name) and node.args:
             return self.expression(node.args[0])
         if self._variable and name == "Variable" and node.args:
             return self.expression(node.args[0])

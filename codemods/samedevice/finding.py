@@ -112,7 +112,8 @@ class Resolver:
 
     With `module`, the `device` of that is imported (and the module is written if it does not
     exist); without, it is defined in the file, after the imports. `gpu` is the number of the one
-    that the program names throughout, "" for the current one.
+    that the program names throughout, "" for the current one. `moves`: the name is that of a
+    function instead, which moves a batch; the file may have it already.
     """
 
     path: str
@@ -120,6 +121,7 @@ class Resolver:
     module: str | None = None
     module_path: str | None = None
     gpu: str = ""
+    moves: bool = False
 
 
 @dataclass(frozen=True)

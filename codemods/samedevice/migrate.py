@@ -463,6 +463,9 @@ def _apply(
     changed: dict[str, Source] = {}
     for path in dict.fromkeys(path for finding in pending for path in _paths(finding)):
         changed.update(done[path][1].sources)
+    for path, text in rewrite.new_files(map(_fix, pending), project.style):
+        if path in changed and path not in project.sources:  # with what each of the files needs
+            changed[path] = source.from_text(text, path)
     return _Round(changed, pending, refused)
 
 

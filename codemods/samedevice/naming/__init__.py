@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from samedevice.naming.devices import DeviceNames
+from samedevice.naming.movers import BatchMovers
 from samedevice.naming.resolvers import Resolvers
 from samedevice.places import Solution
 from samedevice.places.focus import ProgramSummary
 
-__all__ = ["DeviceNames", "device_names", "rest"]
+__all__ = ["BatchMovers", "DeviceNames", "batch_movers", "device_names", "rest"]
 
 
 def device_names(solution: Solution) -> DeviceNames:
     """Return the names for devices in a program."""
     return solution.view(DeviceNames)
+
+
+def batch_movers(solution: Solution) -> BatchMovers:
+    """Return the functions that move batches in a program."""
+    return solution.view(BatchMovers)
 
 
 def rest(solution: Solution) -> ProgramSummary:

@@ -162,15 +162,15 @@ class Resolvers:
                 if not self.programs.is_imported(other):
                     continue
                 module = self.imports.module_name(path, other)
-                if module is None or not self._lends(other, name, path):
+                if module is None or not self.lends(other, name, path):
                     continue
                 return DeviceExpression(
                     name, imports=(Import(path, module, name),), text=value.text
                 )
         return None
 
-    def _lends(self, path: str, name: str, borrower: str) -> bool:
-        """Tell whether a file is one to take the device from: not some unrelated script."""
+    def lends(self, path: str, name: str, borrower: str) -> bool:
+        """Tell whether a file is one to take a name from: not some unrelated script."""
         stem = posixpath.splitext(posixpath.basename(path))[0]
         return (
             path in self.project.imports.get(borrower, ())

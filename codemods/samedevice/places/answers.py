@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.places import choices
+from samedevice.places.events import Structured
 from samedevice.places.evidence import Evidence
 from samedevice.places.graph import ON_DEVICE, Cause, Location, Place, PlaceVar
+from samedevice.places.movers import ANY, Structure
 from samedevice.places.objects import Class, Scope
 from samedevice.places.sites import LeftOut
-from samedevice.places.values import Const
+from samedevice.places.values import Const, Value
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
@@ -94,6 +96,27 @@ class Answers:
     def on_device(self, node: PlaceVar | None) -> bool:
         """Tell whether a value is, or has to be, on the central device or where its input is."""
         return self.place(node) in ON_DEVICE
+
+    def is_needed_on_host(self, node: PlaceVar) -> bool:
+        """Tell whether something asks for a value where only host memory can be."""
+        return node.find().host_required_at is not None
+
+    @staticmethod
+    def structure(batch: Value) -> Structure:
+        """Return what is in a batch."""
+        found = Structure()
+        found.add(batch)
+        return found
+
+    @staticmethod
+    def structure_of_parts(batch: Structured) -> Structure:
+        """Return what is in a batch of which only the parts are known that the program reads."""
+        found = Structure()
+        for part in (*batch.parts.values(), batch.others):
+            if part is not None:
+                found.add(part)
+        found.kinds, found.rest = set(ANY), True
+        return found
 
     def given(self, node: PlaceVar | None) -> Place | None:
         """Return where something puts a value, None where only its use says where it has to be."""

@@ -16,6 +16,7 @@ from samedevice.places import (
     functions,
     iteration,
     libraries,
+    movers,
     moving,
     operators,
     subscripts,
@@ -123,6 +124,7 @@ def note_binding(
             site.bound = Bound(name, Location(scope.path, statement), scope.node)
             run.snapshot(site, scope)
     elif isinstance(value, (Seq, Dict, Instance)):
+        _note_structure(run, name, value, scope, statement)
         if isinstance(value, Instance):
             if value.family or value.cls is None or value.cls.lookup("to") is None:
                 return
@@ -134,6 +136,21 @@ def note_binding(
             if isinstance(site, Drawn) and site.held is None:
                 site.held = Bound(name, Location(scope.path, statement), scope.node)
                 site.container, site.named = value, site.bound is not None
+                run.snapshot(site, scope)
+
+
+def _note_structure(
+    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Remember where a batch that has structure first gets a name: all of it is moved there."""
+    if not movers.layered(value):
+        return
+    for tensor in movers.tensors(value):
+        site = tensor.site
+        if isinstance(site, Drawn) and site.bound is None and site.held is None:
+            if site.within is None:
+                site.within = Bound(name, Location(scope.path, statement), scope.node)
+                site.batch = value
                 run.snapshot(site, scope)
 
 

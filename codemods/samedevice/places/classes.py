@@ -55,6 +55,25 @@ def fields(klass: Class) -> list[Field]:
     return list(found.values())
 
 
+def is_record(klass: Class) -> bool:
+    """Tell whether a class is a dataclass whose constructor takes all of its fields."""
+    if klass.family or klass.kind or klass.lookup("__init__") or klass.lookup("__post_init__"):
+        return False
+    marks = [mark for each in klass.mro() for mark in each.node.decorator_list]
+    words = {ast.unparse(m.func if isinstance(m, ast.Call) else m) for m in marks}
+    if any(k.arg == "slots" for m in marks if isinstance(m, ast.Call) for k in m.keywords):
+        return False
+    return not words.isdisjoint(("dataclass", "dataclasses.dataclass")) and all(
+        not field.init_only and _taken(klass.lookup(field.name)) for field in fields(klass)
+    )
+
+
+def _taken(value: Value | None) -> bool:
+    """Tell whether the constructor of a dataclass takes a field, by its default."""
+    init = value.kwargs.get("init") if isinstance(value, Instance) and _is_field(value) else None
+    return init is None or isinstance(init, Const) and bool(init.value)
+
+
 def _is_field(value: Value | None) -> bool:
     return isinstance(value, Instance) and value.family == FIELD
 

@@ -100,14 +100,17 @@ class Drawn(Structured):
     """A batch, or a tensor of one, is drawn from a loader, or from what is perhaps one.
 
     `bound` is its first name, `held` that of the first `container` that holds it, `named` whether
-    it had a name before. `of_argument`: it is a part of what a caller passes. `pinned`: its memory
-    is.
+    it had a name before. `batch` is the first structure with a name that has it in a part of it, or
+    as a field, and `within` that name. `of_argument`: it is a part of what a caller passes.
+    `pinned`: its memory is.
     """
 
     bound: Bound | None = None
     held: Bound | None = None
     container: Value | None = None
     named: bool = False
+    batch: Value | None = None
+    within: Bound | None = None
     of_argument: bool = False
     pinned: bool = False
 

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice import syntax
-from samedevice.places import classes, instances
+from samedevice.places import classes, instances, movers
 from samedevice.places.environment import Exits, State
 from samedevice.places.events import DefaultMade
 from samedevice.places.graph import Location, Place, PlaceVar
@@ -62,6 +62,9 @@ def call_func(
 ) -> Value:
     """Evaluate a function of the project with these arguments."""
     node = func.node
+    moved = movers.call(run, func, args, kwargs, spot)
+    if moved is not None:
+        return moved
     if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
     if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:

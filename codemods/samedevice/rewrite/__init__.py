@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..erase import equivalent
-from ..finding import Edit, Fix, Span
+from ..finding import Edit, Fix, Resolver, Span
 from ..source import Source, SourceError
 from . import resolver
 from .engine import Tree
@@ -24,7 +24,7 @@ from .present import Present
 from .quotes import Quotes
 from .resolver import Style
 
-__all__ = ["Rewritten", "Style", "line_limit", "rewrite"]
+__all__ = ["Rewritten", "Style", "line_limit", "new_files", "rewrite"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Rewriter:
             text,
             tuple(active),
             tuple((fix, self._refused[fix]) for fix in self._fixes if fix in self._refused),
-            self._new_files(active),
+            new_files(active, self._style, self._source.path),
         )
 
     def _read(self, fixes: Sequence[Fix]) -> None:
@@ -227,25 +227,44 @@ class _Rewriter:
             return f"the result would not parse: {str(error).splitlines()[0]}"
         except SourceError as error:
             return error.message
-        names = {item.name for fix in fixes for item in fix.resolvers}
+        names = {item.name for fix in fixes for item in fix.resolvers if not item.moves}
         imports = {item.name or item.module for fix in fixes for item in fix.imports}
+        movers = {item.name for fix in fixes for item in fix.resolvers if item.moves}
+        imports |= movers
         if names and self._style in resolver.NEEDS:
             imports.add(resolver.NEEDS[self._style])
         declared = {fix.erasure for fix in fixes if fix.erasure}
         types = dict(pair for fix in fixes for pair in fix.types)
         difference = equivalent(
             before, after, names=names, imports=imports, declared=declared, types=types,
-            parts=(self._outline.source.tree, part),
+            movers=movers, parts=(self._outline.source.tree, part),
         )  # fmt: skip
         return difference and f"more than device handling would change: {difference}"
 
-    def _new_files(self, fixes: Iterable[Fix]) -> tuple[tuple[str, str], ...]:
-        files: dict[str, str] = {}
-        for fix in fixes:
-            for item in fix.resolvers:
-                if item.path == self._source.path and item.module_path is not None:
-                    files.setdefault(item.module_path, resolver.module(self._style, item.gpu))
-        return tuple(files.items())
+
+def new_files(
+    fixes: Iterable[Fix], style: Style, path: str | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return the resolver modules that fixes need, as (path, text): with all that any of them asks.
+
+    With `path`, those that this file needs.
+    """
+    needed: dict[str, list[Resolver]] = {}
+    for fix in fixes:
+        for item in fix.resolvers:
+            if path in (None, item.path) and item.module_path is not None:
+                needed.setdefault(item.module_path, []).append(item)
+    return tuple(
+        (
+            module_path,
+            resolver.module(
+                style,
+                next((item.gpu for item in items if item.gpu), ""),
+                list(dict.fromkeys(item.name for item in items if item.moves)),
+            ),
+        )
+        for module_path, items in needed.items()
+    )
 
 
 def line_limit(text: str) -> int:

@@ -484,7 +484,7 @@ class _Editor(cst.CSTTransformer):
             return updated
         assert isinstance(updated, (cst.Module, cst.IndentedBlock))
         body = [
-            statements.with_gap(new) if old is plan.gap_above else new
+            statements.with_gap(new, plan.gap) if old is plan.gap_above else new
             for old, new in zip(original.body, updated.body, strict=True)
         ]
         new, left = statements.rebuild(

@@ -28,7 +28,8 @@ class Plan:
     statements: list[Statement] = field(default_factory=list)
     above: dict[cst.CSTNode, list[Statement]] = field(default_factory=dict)
     below: dict[cst.CSTNode, list[Statement]] = field(default_factory=dict)
-    gap_above: cst.CSTNode | None = None  # a statement that gets a blank line above it
+    gap_above: cst.CSTNode | None = None  # a statement that gets blank lines above it: `gap` many
+    gap: int = 1
 
 
 def plan(
@@ -75,6 +76,7 @@ class _Planning:
         self._bound = _bound(region)
         self._lines: dict[str, None] = {}
         self._definitions: list[Statement] = []
+        self._movers: list[Statement] = []
         self._plan = Plan()
 
     def add(self, item: Import) -> None:
@@ -121,7 +123,9 @@ class _Planning:
 
     def resolve(self, wanted: Resolver) -> None:
         """Plan what brings the device under its name: an import, or a definition."""
-        if wanted.module is None:
+        if wanted.moves:
+            self._bring_mover(wanted)
+        elif wanted.module is None:
             self._define(wanted)
         elif wanted.name == texts.CONSTANT:
             self.add(Import(wanted.path, wanted.module, wanted.name))
@@ -130,6 +134,15 @@ class _Planning:
                 raise _taken(wanted.name)
             line = f"from {wanted.module} import {texts.CONSTANT} as {wanted.name}"
             self._lines[line] = None
+
+    def _bring_mover(self, wanted: Resolver) -> None:
+        """Plan what brings a function that moves batches, unless the file has it."""
+        if _is_defined(self._module.body, wanted.name) or wanted.name in self._bound:
+            return
+        if wanted.module is not None:
+            self.add(Import(wanted.path, wanted.module, wanted.name))
+        else:
+            self._movers += parse(self._quotes.definition(texts.mover(wanted.name)))
 
     def _define(self, wanted: Resolver) -> None:
         body, bound = self._module.body, self._bound
@@ -152,11 +165,28 @@ class _Planning:
     def end(self) -> Plan:
         """Return the plan."""
         result = self._plan
-        result.statements = [*(parse(line)[0] for line in self._lines), *self._definitions]
-        if result.statements:
+        lines = (parse(line)[0] for line in _merged(self._lines))
+        result.statements = [*lines, *self._definitions]
+        if result.statements or self._movers:
             result.after = _anchor(self._module.body, self._region)
+        if result.statements:
             _space(result, self._module, self._definitions)
+        for function in self._movers:
+            result.statements.append(function.with_changes(leading_lines=[_BLANK, _BLANK]))
+            following = _next(self._module.body, result.after)
+            if following is not None and not _begins_cell(following):
+                spaces = sum(line.comment is None for line in following.leading_lines)
+                result.gap_above, result.gap = following, max(0, 2 - spaces)
         return result
+
+
+def _merged(lines: Iterable[str]) -> Iterable[str]:
+    """Join the new imports of names of one module."""
+    joined: dict[str, str] = {}
+    for line in lines:
+        head, found, names = line.partition(" import ")
+        joined[head if found else line] = f"{joined[head]}, {names}" if head in joined else line
+    return joined.values()
 
 
 def _line(item: Import) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 # "cuda" looks for CUDA only; "accelerator" for whatever torch.accelerator (torch >= 2.6) finds;
@@ -40,6 +41,28 @@ def get_device():
 '''
 
 
+_MOVER = '''def {name}(batch, device):
+    """Return a batch with all of its tensors on the device; the rest stays as it is."""
+    if hasattr(batch, "to"):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {{key: {name}(value, device) for key, value in batch.items()}}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*({name}(value, device) for value in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)({name}(value, device) for value in batch)
+    if hasattr(batch, "__dataclass_fields__"):
+        values = {{key: {name}(value, device) for key, value in vars(batch).items()}}
+        return type(batch)(**values)
+    return batch
+'''
+
+
+def mover(name: str) -> str:
+    """Return the definition of a function that moves a batch of any structure."""
+    return _MOVER.format(name=name)
+
+
 def expression(torch: str, style: Style, gpu: str = "") -> str:
     """Return the expression that decides the device.
 
@@ -60,8 +83,12 @@ def definition(name: str, torch: str, style: Style, limit: int, gpu: str = "") -
     return f"{name} = (\n    {value}\n)"
 
 
-def module(style: Style, gpu: str = "") -> str:
-    """Return the text of a resolver module that defines `get_device()` and `CONSTANT`."""
+def module(style: Style, gpu: str = "", movers: Iterable[str] = ()) -> str:
+    """Return the text of a resolver module that defines `get_device()` and `CONSTANT`.
+
+    `movers` are the names of functions in it that move batches.
+    """
+    definitions = "".join(f"\n\n{mover(name)}" for name in movers)
     imports = "import torch"
     if style == "cuda" or gpu:
         what = f"GPU {gpu}" if gpu else "the current CUDA device"
@@ -81,4 +108,4 @@ def module(style: Style, gpu: str = "") -> str:
             "        return accelerator.current_accelerator()\n"
             f"    return {expression('torch', 'cuda')}\n"
         )
-    return _MODULE.format(imports=imports, what=what, body=body, name=CONSTANT)
+    return _MODULE.format(imports=imports, what=what, body=body, name=CONSTANT) + definitions

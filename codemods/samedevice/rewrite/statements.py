@@ -382,7 +382,7 @@ def _merge(
     return lines
 
 
-def with_gap(node: cst.CSTNode) -> cst.CSTNode:
-    """Return a statement with a blank line above it."""
+def with_gap(node: cst.CSTNode, count: int) -> cst.CSTNode:
+    """Return a statement with so many more blank lines above it."""
     statement = cast(Statement, node)
-    return statement.with_changes(leading_lines=[_BLANK, *statement.leading_lines])
+    return statement.with_changes(leading_lines=[*[_BLANK] * count, *statement.leading_lines])

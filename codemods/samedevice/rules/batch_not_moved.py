@@ -14,6 +14,9 @@ becomes
         images, labels = images.to(device), labels.to(device)
         loss = criterion(model(images), labels)
 
+A batch of several layers (a mapping of lists, a named tuple, a dataclass) is moved whole, by the
+project's own function for that or by one that is added: `batch = move_to(batch, device)`.
+
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 """
 
@@ -29,43 +32,106 @@ from samedevice.places.events import Bound, Drawn
 from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Dict, Seq, Tensor, Value
+from samedevice.rules import _whole_batch
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report batches, and members of batches, that meet the device."""
+    batches: dict[tuple[ast.AST, str], list[Group[Drawn]]] = {}
+    rest: list[Group[Drawn]] = []
+    singles = (Group(g.spot, [site]) for g in solution.groups(Drawn) for site in g.sites)
+    left = [each for each in singles if _is_left_behind(solution, each.first, each)]
+    alone = {single.first for single in left}  # a batch that moves itself, with its parts
+    for single in left:
+        bound, root = _structure(single.first), _whole_batch.root(single.first)
+        if bound is not None and (root is single.first or root not in alone):
+            batches.setdefault((bound.spot.node, bound.name), []).append(single)
+        else:
+            rest.append(single)
+    for found in batches.values():
+        whole = _whole(solution, found)
+        if whole is not None:
+            yield whole
+        else:
+            rest += found
+    yield from _one_by_one(solution, rest)
+
+
+def _structure(site: Drawn) -> Bound | None:
+    """Return the name of the batch with structure that a tensor is a part of, if there is one."""
+    if site.within is not None:
+        return site.within
+    if site.whole is not None:
+        return _whole_batch.root(site).bound
+    mixed = isinstance(site.container, Dict) and site.bound is None and not site.named
+    return site.held if mixed else None
+
+
+def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
+    """Return the finding for a batch that a function moves whole, None where names will do."""
+    bound = _structure(found[0].first)
+    assert bound is not None
+    sites = [group.first for group in found]
+    if sites[0].whole is not None:
+        needed = _whole_batch.leaves(solution, found, bound)
+    elif bound is sites[0].within:
+        held = {site for site in sites if _moves_as_one(solution, site.container, sites)}
+        needed = not _whole_batch.in_one_line(found, bound, held)
+    else:
+        mixed = not _moves_as_one(solution, sites[0].container, sites)
+        needed = mixed and _whole_batch.are_many(solution, found)
+    if not needed:
+        return None
+    spot, name = bound.spot, bound.name
+    device = _device(solution, found[0], spot)
+    mover = device and _whole_batch.mover_for(solution, found, bound, device)
+    if device is None or mover is None:
+        return None
+    move = _insert(solution, spot, f"{name} = {mover.code}({name}, {device.code})")
+    repair = Fix(
+        (move, *device.edits), imports=device.imports,
+        resolvers=(*device.resolvers, *mover.resolvers),
+    )  # fmt: skip
+    whole = finding(
+        solution, "batch-not-moved", _head(spot),
+        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        repair, origins=meeting(solution, found[0]), unfixed=NO_NAME,
+    )  # fmt: skip
+    return _as_drawn(solution, whole, found)
+
+
+def _one_by_one(solution: Solution, found: Iterable[Group[Drawn]]) -> Iterator[Finding]:
+    """Report tensors of batches that are moved under their names, or where they are used."""
     statements: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
     containers: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
-    for group in solution.groups(Drawn):
-        for site in group.sites:
-            single = Group(group.spot, [site])
-            if not _is_left_behind(solution, site, single):
-                continue
-            held, bound = site.held, site.bound
-            held_in = held.inside if held is not None else None
-            elsewhere = bound is not None and bound.inside is not held_in  # in a callee
-            reads = _handed_on(solution, site) if elsewhere else []
-            # A container that is made of what has a name is not what the name is taken from.
-            if (
-                held is not None
-                and not site.named
-                and _moves_as_one(solution, site.container)
-                and elsewhere
-            ):
-                containers.setdefault(held.spot.node, []).append((held, single))
-            elif reads:
-                yield from _at(solution, single, reads)
-            elif bound is not None:
-                statements.setdefault(bound.spot.node, []).append((bound, single))
-            elif held is not None:
-                containers.setdefault(held.spot.node, []).append((held, single))
-            else:
-                yield from _operands(solution, single)
-    for found in statements.values():
-        yield _names(solution, found)
-    for found in containers.values():
-        yield from _container(solution, found)
+    for single in found:
+        site = single.first
+        held, bound = site.held, site.bound
+        held_in = held.inside if held is not None else None
+        elsewhere = bound is not None and bound.inside is not held_in  # in a callee
+        reads = _handed_on(solution, site) if elsewhere else []
+        # A container that is made of what has a name is not what the name is taken from.
+        if (
+            held is not None
+            and not site.named
+            and _moves_as_one(solution, site.container)
+            and elsewhere
+        ):
+            containers.setdefault(held.spot.node, []).append((held, single))
+        elif reads:
+            yield from _at(solution, single, reads)
+        elif bound is not None:
+            statements.setdefault(bound.spot.node, []).append((bound, single))
+        elif held is not None:
+            containers.setdefault(held.spot.node, []).append((held, single))
+        else:
+            yield from _operands(solution, single)
+    for names in statements.values():
+        yield _names(solution, names)
+    for members in containers.values():
+        yield from _container(solution, members)
 
 
 def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bool:

@@ -114,11 +114,18 @@ def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]
 
 
 def _moved_names(edit: Edit) -> set[str]:
-    """Return the names that inserted statements move."""
+    """Return the names that inserted statements move, without those of their comprehensions."""
     try:
         tree = ast.parse(dict(edit.args).get("code", ""))
     except SyntaxError:
         return set()
+    own = {
+        node.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.comprehension)
+        for node in ast.walk(each.target)
+        if isinstance(node, ast.Name)
+    }
     return {
         node.func.value.id
         for node in ast.walk(tree)
@@ -126,6 +133,7 @@ def _moved_names(edit: Edit) -> set[str]:
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in _MOVES
         and isinstance(node.func.value, ast.Name)
+        and node.func.value.id not in own
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places import calls, conditions, contents
+from samedevice.places import calls, classes, conditions, contents
 from samedevice.places.events import GeneratorMade, TensorMoved
 from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
-from samedevice.places.objects import Func, Instance, Scope
+from samedevice.places.objects import External, Func, Instance, Scope
 from samedevice.places.values import (
     ARRAY,
     DEEP,
@@ -119,15 +119,17 @@ def _batch(run: Interpreter, item: Value, where: Location, call: Call) -> Value:
     collate = call.kwargs.get("collate_fn")
     if collate is None and len(call.args) > 6:
         collate = call.args[6]
-    if collate is not None and isinstance(collate[0], (Func, Instance)):
-        run.in_worker += 1
-        items: list[Arg] = [(Seq("list", None, item), where)]
-        batch = calls.apply(run, collate[0], items, {}, call.spot, call.scope)
-        run.in_worker -= 1
-        return batch
-    if collate is not None and collate[0] is not NONE:
-        return packed_unknown(run, call.spot)
-    return collated(run, item, call.spot)
+    if collate is None or collate[0] is NONE:
+        return collated(run, item, call.spot)
+    function = collate[0]
+    if isinstance(function, External) and function.name.endswith(".default_collate"):
+        return collated(run, item, call.spot)
+    run.in_worker += 1
+    items: list[Arg] = [(Seq("list", None, item), where)]
+    batch = calls.apply(run, function, items, {}, call.spot, call.scope)
+    run.in_worker -= 1
+    known = batch is not UNKNOWN or isinstance(function, (Func, Instance))
+    return batch if known else packed_unknown(run, call.spot)
 
 
 def mixed_items(run: Interpreter, item: Value, spot: Location, before: int) -> None:
@@ -186,6 +188,11 @@ def collated(run: Interpreter, item: Value, spot: Location, depth: int = DEEP) -
             made = Seq("list", [collated(run, v, spot, depth - 1) for v in item.items])
         made.perhaps = item.perhaps
         return made
+    if isinstance(item, Instance) and classes.members(item) is not None:
+        row = Instance(item.family, item.name, item.cls)
+        for name, member in item.attrs.items():
+            row.attrs[name] = collated(run, member, spot, depth - 1)
+        return row
     if item is SCALAR or item is ARRAY:
         stacked = Tensor(run.graph.node(spot))
         stacked.collated = item is SCALAR

@@ -1,0 +1,125 @@
+"""Batches that have structure, which one function moves with all that is in them.
+
+A flat batch is moved name by name, as a person writes it. Of lists in mappings, of records and of
+what mixes many tensors with texts, each tensor would be moved where it is used, in the model too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice import syntax
+from samedevice.finding import DeviceExpression
+from samedevice.naming import batch_movers
+from samedevice.naming.movers import MoverName, Structure
+from samedevice.places import Solution
+from samedevice.places.events import Bound, Drawn
+from samedevice.places.sites import Group
+from samedevice.places.values import Tensor
+
+#: More moves than a person would write one by one.
+_MANY = 3
+
+
+def mover_for(
+    solution: Solution, found: list[Group[Drawn]], bound: Bound, device: DeviceExpression
+) -> MoverName | None:
+    """Return the function that moves the batch of some tensors where it has its name, if one can.
+
+    It can where all that is in the batch is known, nothing in it has to stay on the CPU, and the
+    program neither moves a part of it nor puts anything into it.
+    """
+    structures = _structures(solution, found)
+    for structure in structures:
+        if structure.unknown or any(_stays(solution, each) for each in structure.tensors):
+            return None
+    if any(group.first.perhaps or group.first.of_argument for group in found):
+        return None
+    if _is_filled(bound):
+        return None
+    return batch_movers(solution).named(bound.spot, structures, device)
+
+
+def _structures(solution: Solution, found: list[Group[Drawn]]) -> list[Structure]:
+    """Return what is in each of the batches that some tensors are parts of."""
+    sites = [group.first for group in found]
+    roots = dict.fromkeys(root(site) for site in sites if site.whole is not None)
+    batches = [s.batch if s.within is not None else s.container for s in sites if s.whole is None]
+    return [
+        *(solution.structure_of_parts(whole) for whole in roots),
+        *(solution.structure(each) for each in dict.fromkeys(batches) if each is not None),
+    ]
+
+
+def root(site: Drawn) -> Drawn:
+    """Return the batch of unknown structure that a tensor is a part of, of a part, ..."""
+    while isinstance(site.whole, Drawn):
+        site = site.whole
+    return site
+
+
+def leaves(solution: Solution, found: list[Group[Drawn]], bound: Bound) -> bool:
+    """Tell whether tensors of a batch are used in another function, which got the whole batch."""
+    here = solution.programs.function_of(bound.spot)
+    return any(
+        solution.programs.function_of(entry) is not here
+        for group in found
+        if group.first.bound is None and group.first.node is not None
+        for entry in solution.entries(group.first.node)
+    )
+
+
+def in_one_line(found: list[Group[Drawn]], bound: Bound, held: set[Drawn]) -> bool:
+    """Tell whether one statement beside the batch can move what is to be moved, without help.
+
+    Those in `held` can be moved with the container that holds them.
+    """
+    spots: set[ast.AST | None] = set()
+    for group in found:
+        site = group.first
+        if site.bound is not None and site.bound.inside is bound.inside:
+            spots.add(site.bound.spot.node)
+        elif site in held and site.held is not None and site.held.inside is bound.inside:
+            spots.add(site.held.spot.node)
+        else:
+            return False
+    return len(spots) <= 1
+
+
+def are_many(solution: Solution, found: list[Group[Drawn]]) -> bool:
+    """Tell whether tensors enter operations at more places than a person would edit."""
+    spots = {
+        entry.node
+        for group in found
+        if group.first.node is not None
+        for entry in solution.entries(group.first.node)
+    }
+    return len(spots) > _MANY
+
+
+def _stays(solution: Solution, tensor: Tensor) -> bool:
+    """Tell whether a tensor of a batch has to stay on the CPU, or is moved by the program."""
+    site = tensor.site
+    if not isinstance(site, Drawn):
+        return True  # it is no part of what is drawn
+    return (
+        site.moved or solution.is_needed_on_host(tensor.node) or solution.serves_host(tensor.node)
+    )
+
+
+def _is_filled(bound: Bound) -> bool:
+    """Tell whether code puts something into a batch, or takes it out: others may see that."""
+    for node in _writes(bound.inside):
+        owner = node.value
+        while isinstance(owner, (ast.Subscript, ast.Attribute)):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id == bound.name:
+            return True
+    return False
+
+
+def _writes(inside: ast.AST) -> Iterator[ast.Subscript | ast.Attribute]:
+    for node in syntax.walk(inside):
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            yield node
