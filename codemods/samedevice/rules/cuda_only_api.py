@@ -455,10 +455,30 @@ def _tested(solution: Solution, spot: Location) -> bool:
             before = [parent.test]
         elif isinstance(parent, ast.BoolOp) and isinstance(node, ast.expr):
             before = parent.values[: parent.values.index(node)]
-        if any(word in ast.unparse(test).lower() for test in before for word in _TESTS):
+        parts = (part for test in before for part in _parts(test) if not _is_first_process(part))
+        if any(word in ast.unparse(part).lower() for part in parts for word in _TESTS):
             return True
         node = parent
     return False
+
+
+def _parts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) else [test]
+
+
+def _is_first_process(test: ast.expr) -> bool:
+    """Tell whether a test is for the process of rank 0, which says nothing of its device."""
+    match test:
+        case ast.Compare(left=rank, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+            pass
+        case ast.Compare(left=rank, ops=[ast.In()], comparators=[ast.Tuple() | ast.List()]):
+            pass
+        case ast.UnaryOp(op=ast.Not(), operand=rank):
+            pass
+        case _:
+            return False
+    name = syntax.dotted(rank.func if isinstance(rank, ast.Call) else rank)
+    return name.lower().endswith("rank")
 
 
 def _asked_by(solution: Solution, spot: Location) -> ast.expr | None:

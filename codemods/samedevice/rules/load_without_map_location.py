@@ -56,6 +56,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         name = device_names(solution).central_for(group)
         if solution.project.style == "xla" or built or _goes_to_host(solution, group):
             name = _ON_HOST  # a module that is being built is there
+        if name is not None and (name.resolvers or name.imports) and _is_copied(solution, group):
+            name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
@@ -86,6 +88,18 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
             return False
     others = [site for site in group.sites if not site.into_module]
     return not any(site.moved or solution.on_device(site.node) for site in others)
+
+
+def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether all that is loaded is copied into modules that the program moves itself."""
+    modules = [module for site in group.sites for module in site.receivers]
+    moved = all(any(whole.moves for whole in module.wholes()) for module in modules)
+    others = [site for site in group.sites if not site.into_module]
+    return (
+        bool(modules)
+        and moved
+        and not any(site.moved or solution.on_device(site.node) for site in others)
+    )
 
 
 def _to_xla(solution: Solution, group: SiteGroup, given: Value, where: Location) -> list[Finding]:
