@@ -13,6 +13,7 @@ import pytest
 from samedevice import check, naming, places, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.places.bonds import Bonds
+from samedevice.places.solution import NOTHING_MISSING
 from samedevice.project import Project
 from samedevice.rules import Rule
 from samedevice.source import Source
@@ -136,7 +137,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(naming, "rest", lambda project: None)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
     monkeypatch.setattr(
-        Project, "incomplete", lambda project, found: [()] * len(found), raising=False
+        Project, "incomplete", lambda project, found: [NOTHING_MISSING] * len(found), raising=False
     )
     monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
     monkeypatch.setattr(check, "tally", lambda project: {})

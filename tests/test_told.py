@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,69 @@ print(measured(model(x), target))
     result = fix("--yes", main=program)
     assert (Path("main.py").read_text() == program) == ("ones(3, 2)" in chosen)
     assert ("1 undecided: main.py:7" in result.stderr) == ("ones(3, 2)" in chosen)
+
+
+WAITING = """\
+import importlib
+import torch
+
+maker = importlib.import_module("torch")
+model = torch.nn.Linear(3, 2)
+print(model(maker.ones(1, 3)), model(torch.ones(1, 3)))
+"""
+
+
+@pytest.mark.parametrize("flags", [["--diff"], ["--yes"], ["--interactive"], []], ids=str)
+def test_a_conversion_that_waits_is_shown_and_not_written(flags: list[str]) -> None:
+    result = fix(*flags, main=WAITING)
+    assert result.exit_code == 1
+    assert Path("main.py").read_text() == WAITING
+    assert result.stdout == ""  # what `git apply` would be given
+    told = result.stderr.splitlines()
+    assert told[:4] == [
+        "incomplete, not written without --unsafe (1 module-not-moved, 1 tensor-without-device); "
+        "1 undecided: main.py:6 (`samedevice check --undecided` lists them):",
+        "  incomplete: main.py:6 is not decided or has no repair; "
+        '`samedevice fix --run "main.py"` finds out by running the program',
+        "  main.py:6:13 [undecided] `maker.ones(1, 3)` is used on the device, and nothing is known "
+        "of what `importlib.import_module` gives",
+        "--- a/main.py.incomplete",
+    ]
+    assert "+model = torch.nn.Linear(3, 2).to(device)" in told
+    assert not any("left as found" in line for line in told)
+
+
+def test_what_an_incomplete_diff_shows_is_what_unsafe_writes() -> None:
+    shown = fix("--diff", main=WAITING).stderr
+    shown = shown[shown.index("--- a/") :].replace(".incomplete", "")
+    assert fix("--diff", "--unsafe", main=WAITING).stdout == shown
+    assert "incomplete" not in fix("--yes", "--unsafe", main=WAITING).stderr
+
+
+def test_a_program_that_is_complete_is_written_beside_one_that_waits() -> None:
+    result = fix("--yes", main=WAITING, other=TRAINED)
+    assert Path("main.py").read_text() == WAITING
+    assert ".to(device)" in Path("other.py").read_text()
+    assert "--- a/main.py.incomplete" in result.stderr
+    assert "other.py.incomplete" not in result.stderr
+
+
+def test_the_command_runs_the_script_and_not_the_file_of_the_gap() -> None:
+    helper = "import importlib\n\nmade = importlib.import_module('torch').ones(1, 3)\n"
+    main = "import torch\nfrom helper import made\n\nprint(torch.nn.Linear(3, 2)(made))\n"
+    assert 'fix --run "main.py"' in fix("--diff", main=main, helper=helper).stderr
+
+
+@pytest.mark.parametrize("suffix", ["json", "md", "html"])
+def test_the_list_of_changes_has_what_is_incomplete(suffix: str) -> None:
+    fix("--diff", "--report", f"list.{suffix}", main=WAITING)
+    text = Path(f"list.{suffix}").read_text()
+    if suffix == "json":
+        listed = json.loads(text)
+        assert listed["changed"] == []
+        assert [one["rule"] for one in listed["incomplete"]] == [
+            "", "module-not-moved", "tensor-without-device",
+        ]  # fmt: skip
+    else:
+        assert "Incomplete: not written without --unsafe" in text
+        assert "torch.nn.Linear(3, 2).to(device)" in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import gc
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,9 +12,10 @@ from dataclasses import dataclass, replace
 from . import naming, parallel, places, rules, source
 from .cache import Cache
 from .config import Config, ConfigError
-from .finding import INCOMPLETE, Finding
+from .finding import Finding
 from .places import Solution
 from .places.focus import ProgramSummary
+from .places.solution import Missing
 from .places.tally import tally
 from .project import PART, Imported, Project
 from .rules import Rule
@@ -427,8 +427,7 @@ def judged(
         kept = suppressions.apply(_with_safety(each, config))
         if kept is not None:
             found.append(kept)
-    missing = [()] * len(found) if config.decided_by_run else solution.incomplete(found)
-    for each, lacking in zip(found, missing, strict=True):
+    for each, lacking in zip(found, solution.incomplete(found), strict=True):
         told = _incomplete(each, lacking)
         yield replace(told, level="warning") if is_style(told) and asked(told, config) else told
 
@@ -464,20 +463,20 @@ def unknown_rule(name: str, known: dict[str, Rule]) -> str:
     return f"there is no rule {name}; {hint}"
 
 
-def _incomplete(finding: Finding, missing: Sequence[str]) -> Finding:
+def _incomplete(finding: Finding, missing: Missing) -> Finding:
     """Leave a part of a conversion to the user: a program moves to the device whole or not at all.
 
     It ran on the CPU, and with some of it on the device it would run nowhere else.
     """
-    if finding.fix is None or not missing:
+    if finding.fix is None or not finding.fix.safe or not missing.places:
         return finding
-    places = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-    entry = re.sub(r":(cell \d+:)?\d+$", "", missing[0])
+    places = missing.places
+    shown = ", ".join(places[:3]) + (", ..." if len(places) > 3 else "")
     reason = (
-        f"{INCOMPLETE}: {places} is not decided or has no repair; "
-        f'`samedevice fix --run "{entry}"` finds out by running the program'
+        f"incomplete: {shown} is not decided or has no repair; "
+        f'`samedevice fix --run "{missing.script}"` finds out by running the program'
     )
-    return replace(finding, fix=replace(finding.fix, safe=False, reason=reason))
+    return replace(finding, fix=replace(finding.fix, safe=False, reason=reason, missing=places))
 
 
 def is_wrong(finding: Finding) -> bool:

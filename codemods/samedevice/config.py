@@ -63,7 +63,7 @@ class Config:
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `docs_url` is where the site of
     the documentation is served, "" where that is not said. `decided_by_run`: a run will show what
-    is undecided, and a conversion does not wait for it. `files` are those that the
+    is undecided, and no conversion waits for it. `files` are those that the
     settings were read from, the nearest first; `named_in` says of each rule that they and the flags
     name where.
     """

@@ -13,9 +13,6 @@ from typing import Literal
 #: The rule that tells of values whose place is not known.
 UNDECIDED = "undecided"
 
-#: How the reason of a fix begins that is a part of a conversion which is not decided.
-INCOMPLETE = "incomplete"
-
 RENAMED = {
     "host-boundary": "not-moved-to-cpu",
     "lengths-on-host": "lengths-on-device",
@@ -147,6 +144,9 @@ class Fix:
     stand for tensor types of PyTorch 0.x in the file, each with its dtype ("float32").
 
     `last`: it is right only if nothing in its program is left to repair behind it.
+
+    `missing` are the places that keep a conversion to the device from being complete which it is a
+    part of, and which would be safe otherwise: "main.py:83".
     """
 
     edits: tuple[Edit, ...]
@@ -157,6 +157,7 @@ class Fix:
     erasure: str = ""
     types: tuple[tuple[str, str], ...] = ()
     last: bool = False
+    missing: tuple[str, ...] = ()
 
     def named_in(self) -> set[str]:
         """Return the files in which the fix names the device, and does not only follow a value.

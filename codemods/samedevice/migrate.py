@@ -71,7 +71,8 @@ class Outcome:
     were. `errors` tell what could not be worked on. `found` is what was wrong before any change.
     `staying` are the scripts that stay on the CPU, of which no finding says why. `context` are the
     files that were only read: they are among the sources, and nothing is changed or told of them;
-    those in `beyond` belong to what would change.
+    those in `beyond` belong to what would change. `incomplete` are the files that would become
+    others if nothing waited for what is not decided, or has no repair, in programs for the CPU.
     """
 
     changes: list[Change]
@@ -85,6 +86,7 @@ class Outcome:
     staying: list[Staying] = field(default_factory=list)
     context: frozenset[str] = frozenset()
     beyond: list[str] = field(default_factory=list)
+    incomplete: list[Change] = field(default_factory=list)
 
     @property
     def named(self) -> list[str]:
@@ -123,7 +125,38 @@ def migrate(
     other back, round after round. `memory` and `cache` are what is known of the project already,
     from this process and from earlier ones. Raises `ConfigError` as `check` does.
     """
+    return _settle(project, config, declined, step, Trials(project, memory, cache), cache)
+
+
+def with_incomplete(
+    project: Project,
+    config: Config,
+    declined: Container[Key] = (),
+    step: Step = lambda files: None,
+    memory: Memory | None = None,
+    cache: Cache | None = None,
+) -> Outcome:
+    """Do the same, and find what is `incomplete`."""
     trials = Trials(project, memory, cache)
+    outcome = _settle(project, config, declined, step, trials, cache)
+    if not config.unsafe and any(one.fix and one.fix.missing for one in outcome.remaining):
+        decided = replace(config, decided_by_run=True)
+        whole = _settle(project, decided, declined, step, trials, cache)
+        written = {change.path: change.after for change in outcome.changes}
+        outcome.incomplete = [
+            change for change in whole.changes if written.get(change.path) != change.after
+        ]
+    return outcome
+
+
+def _settle(
+    project: Project,
+    config: Config,
+    declined: Container[Key],
+    step: Step,
+    trials: Trials,
+    cache: Cache | None,
+) -> Outcome:
     restless: set[tuple[str, int]] = set()
     known: _Known = {}
     beyond: set[str] = set()
@@ -142,7 +175,7 @@ def migrate(
                 continue
             if not again <= restless:
                 restless |= again
-            elif not _withdraw(project, outcome, groups, config.unsafe, beyond):
+            elif not _withdraw(project, outcome, groups, config, beyond):
                 break
     for finding in outcome.remaining:
         if finding.fix is not None:
@@ -161,7 +194,7 @@ def migrate(
 
 
 def _withdraw(
-    project: Project, outcome: Outcome, groups: Groups, unsafe: bool, beyond: set[str]
+    project: Project, outcome: Outcome, groups: Groups, config: Config, beyond: set[str]
 ) -> bool:
     """Withdraw what made something wrong; tell whether there was anything.
 
@@ -188,7 +221,7 @@ def _withdraw(
     unfixed = [
         left
         for left in outcome.remaining
-        if (is_wrong(left) if left.fix is None else not (left.fix.safe or unsafe))
+        if (is_wrong(left) if left.fix is None else not _may_apply(left.fix, config))
     ]
     for left in groups.torn(map(outcome.before, unfixed), applied):
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
@@ -206,6 +239,10 @@ def _withdraw(
     halved = groups.withdraw_halves(staying, applied, after, outcome.line_before)
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
     return bool(found) or halved
+
+
+def _may_apply(fix: Fix, config: Config) -> bool:
+    return fix.safe or config.unsafe or config.decided_by_run and bool(fix.missing)
 
 
 def _in_file(applied: Sequence[Finding], path: str) -> list[Finding]:
@@ -289,7 +326,7 @@ def _migrate(
             finding
             for finding in findings
             if finding.fix is not None
-            and (finding.fix.safe or config.unsafe)
+            and _may_apply(finding.fix, config)
             and key(back.finding(finding)) not in declined
             and _line(back.finding(finding)) not in restless
         ]

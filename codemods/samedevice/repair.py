@@ -19,7 +19,7 @@ from samedevice.naming import device_names
 
 from . import migrate, places
 from .config import Config
-from .finding import INCOMPLETE, UNDECIDED, Edit, Finding, Fix
+from .finding import UNDECIDED, Edit, Finding, Fix
 from .places.events import Creation
 from .places.graph import Location
 from .places.solution import Solution
@@ -133,10 +133,7 @@ def _decide(outcome: migrate.Outcome, ran: Mapping[str, set[int]], root: Path) -
 def _halted(done: Repaired, project: Project, config: Config) -> Repaired:
     """Return what is sure without the run, where it decided nothing and a conversion needs it."""
     strict = migrate.migrate(project, config)
-    waits = any(
-        finding.fix is not None and finding.fix.reason.startswith(INCOMPLETE)
-        for finding in strict.remaining
-    )
+    waits = any(finding.fix is not None and finding.fix.missing for finding in strict.remaining)
     return replace(done, outcome=strict, seen=[]) if waits else done
 
 

@@ -73,7 +73,7 @@ def test_json() -> None:
                         "message": "x was created on the CPU",
                     }
                 ],
-                "fix": {"safe": False, "reason": "why", "edits": []},
+                "fix": {"safe": False, "reason": "why", "edits": [], "missing": []},
                 "unfixed": "",
             }
         ],

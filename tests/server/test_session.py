@@ -35,6 +35,15 @@ x = torch.ones(4, 3)
 print(model(x).sum())
 """
 
+UNDECIDED = """\
+import torch
+from library import strange
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(3, 2).to(device)
+model(strange())
+"""
+
 
 def written(folder: Path, text: str = BROKEN) -> Path:
     path = folder / "program.py"
@@ -164,6 +173,21 @@ def test_old_findings_are_hints(tmp_path: Path) -> None:
             editor.change(uri, "import os\n" + BROKEN + "print(", 2)
             found = await editor.diagnostics(uri, 2)
             assert [one.severity for one in found[:2]] == [hint, warning]
+
+    run(look())
+
+
+def test_what_is_undecided_is_a_hint(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(UNDECIDED)
+
+    async def look() -> None:
+        async with session(tmp_path) as editor:
+            (found,) = await editor.diagnostics(editor.open(path))
+            assert (found.code, found.severity) == ("undecided", lsp.DiagnosticSeverity.Hint)
+            assert found.tags is None  # it is neither unused nor deprecated
+        async with session(tmp_path, settings={"ignore": ["undecided"]}) as editor:
+            assert not await editor.diagnostics(editor.open(path))
 
     run(look())
 

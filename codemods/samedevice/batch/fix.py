@@ -301,7 +301,7 @@ def _migrate(
     spec = Patterns(patterns)
     declined: set[migrate.Key] = set()
     for _ in range(_ROUNDS):
-        outcome = migrate.migrate(project, config, declined, step)
+        outcome = migrate.with_incomplete(project, config, declined, step)
         kept = [change for change in outcome.changes if spec.matches(_slashed(change.path))]
         if not kept:
             break

@@ -11,13 +11,15 @@ import typer
 
 from ..finding import UNDECIDED
 from .errors import CLEAN, FAILED, FOUND
-from .screen import count, detail, looked_at, make_console, say, tell_errors, unfollowed
+from .screen import count, detail, is_quiet, looked_at, make_console, say, tell_errors, unfollowed
 
 if TYPE_CHECKING:
+    from ..finding import Finding
     from ..migrate import Change, Outcome
     from ..modernize.plan import Plan
 
 
+CAUSES = 5  # places that a conversion waits for of which each gets a line
 STAYING = 20  # scripts that stay on the CPU of which each gets a line
 
 
@@ -38,20 +40,24 @@ def show_diff(changes: Iterable[Change]) -> None:
 def tell(outcome: Outcome, *, written: bool) -> None:
     """Print what `fix` did or would do: files and fixes by rule, then what it leaves and why."""
     from ..check import is_wrong
+    from ..migrate import key
     from ..report.changes import why_left
     from ..report.place import place, printable
 
+    waiting = {key(one) for change in outcome.incomplete for one in change.findings}
     unknown = unfollowed(outcome.remaining, outcome.sources)
     unknown = unknown and f"; {unknown}"
     if outcome.changes:
         applied = dict.fromkeys(item for change in outcome.changes for item in change.findings)
-        counts = Counter(finding.rule for finding in applied).most_common()
-        fixes = ", ".join(f"{count} {rule}" for rule, count in counts)
         files = count(len(outcome.changes), "file")
-        say(f"{files} {'changed' if written else 'would change'} ({fixes}){unknown}")
-    left = [finding for finding in outcome.remaining if is_wrong(finding)]
+        say(f"{files} {'changed' if written else 'would change'} ({_by_rule(applied)}){unknown}")
+    left = [
+        finding
+        for finding in outcome.remaining
+        if is_wrong(finding) and key(outcome.before(finding)) not in waiting
+    ]
     read = looked_at(outcome.named, outcome.errors)
-    if read and not outcome.changes and not left:
+    if read and not (outcome.changes or left or outcome.incomplete):
         say(f"nothing to change in {count(read, 'file')}{unknown}")
     if left:
         say(f"{count(len(left), 'finding')} left as found{'' if outcome.changes else unknown}:")
@@ -71,6 +77,50 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         more = count(len(outcome.staying) - STAYING, "more script")
         say(f"and so {'does' if more.startswith('1 ') else 'do'} {more}; --verbose says why")
     _tell_notes_left(outcome, written)
+    if outcome.incomplete:
+        _tell_incomplete(outcome, "" if outcome.changes or left else unknown)
+
+
+def _tell_incomplete(outcome: Outcome, unknown: str) -> None:
+    """Show what a program for the CPU waits for, and the diff that it would get.
+
+    It is on standard error, and marked: nobody applies it by mistake.
+    """
+    from ..check import is_wrong
+    from ..report import diff
+    from ..report.place import place, printable
+
+    console = make_console(stderr=True)
+    waiting = list(dict.fromkeys(one for each in outcome.incomplete for one in each.findings))
+    say(f"incomplete, not written without --unsafe ({_by_rule(waiting)}){unknown}:")
+    fixes = [one.fix for one in waiting if one.fix is not None and one.fix.missing]
+    for reason in dict.fromkeys(fix.reason for fix in fixes):
+        say(f"  {printable(reason)}")
+    missing = {where for fix in fixes for where in fix.missing}
+    causes = [
+        one
+        for one in outcome.remaining
+        if (one.rule == UNDECIDED or is_wrong(one) and one.fix is None)
+        and outcome.sources[one.path].where(one.span.line) in missing
+    ]
+    for one in causes[:CAUSES]:
+        where = place(one.path, one.span, outcome.sources)
+        say(f"  {where} [{one.rule}] {printable(one.message)}")
+    if len(causes) > CAUSES:
+        say(f"  and {count(len(causes) - CAUSES, 'more place')}")
+    for change in outcome.incomplete if not is_quiet() else ():
+        if console.is_terminal:
+            diff.show(console, change, mark=".incomplete")
+        else:
+            sys.stderr.flush()
+            sys.stderr.buffer.write(diff.unified(change, mark=".incomplete"))
+            sys.stderr.buffer.flush()
+
+
+def _by_rule(findings: Iterable[Finding]) -> str:
+    """Return how many findings there are of each rule: "2 batch-not-moved, 1 loss-not-moved"."""
+    counts = Counter(finding.rule for finding in findings).most_common()
+    return ", ".join(f"{count} {rule}" for rule, count in counts)
 
 
 def _tell_notes_left(outcome: Outcome, written: bool) -> None:
@@ -103,7 +153,8 @@ def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
         show_diff(outcome.changes)
     if diff:
         tell(outcome, written=False)
-        return FAILED if result(outcome) == FAILED else FOUND if outcome.changes else CLEAN
+        shown = outcome.changes or outcome.incomplete
+        return FAILED if result(outcome) == FAILED else FOUND if shown else CLEAN
     asked = ask and bool(outcome.changes)
     if asked:
         tell(outcome, written=False)

@@ -202,7 +202,7 @@ def _outcome(
     if baseline:
         old = _older(project, config, paths, baseline, memory, cache)
     with working("fixing", project) as step:
-        outcome = migrate.migrate(project, config, old, step, memory, cache)
+        outcome = migrate.with_incomplete(project, config, old, step, memory, cache)
     clock.tell("fixed", f"in {count(outcome.rounds, 'round')}")
     if ask:
         from ..interactive import choose
@@ -210,7 +210,8 @@ def _outcome(
         left = choose(outcome, make_console())
         if left:
             with working("fixing", project) as step:
-                outcome = migrate.migrate(project, config, old | left, step, memory, cache)
+                known = project, config, old | left, step, memory, cache
+                outcome = migrate.with_incomplete(*known)
     if cache is not None:
         cache.write()
     if old:  # they were counted, and to leave them is what was asked for

@@ -42,6 +42,11 @@ def say(line: str) -> None:
         typer.echo(line, err=True)
 
 
+def is_quiet() -> bool:
+    """Tell whether only errors and what was asked for are printed."""
+    return _quiet
+
+
 def unfollowed(
     findings: Iterable[Finding], sources: Mapping[str, Source], *, listed: bool = False
 ) -> str:

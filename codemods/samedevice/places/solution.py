@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
@@ -55,6 +55,16 @@ _LEFT_BEHIND = frozenset(
         "tensor-without-device",
     )  # fmt: skip
 )
+
+
+class Missing(NamedTuple):
+    """What keeps scripts from being converted ("main.py:83", ...), and one that comes to it."""
+
+    places: tuple[str, ...]
+    script: str
+
+
+NOTHING_MISSING = Missing((), "")
 
 #: What makes something that is on the CPU until it is moved.
 _MADE = (Drawn, Creation, Built)
@@ -300,8 +310,8 @@ class Solution(Answers):
                 if site is not None and not self.policy.managed(spot.path):
                     yield SiteGroup(spot, [replace(site, node=other)])
 
-    def incomplete(self, findings: Sequence[Finding]) -> list[tuple[str, ...]]:
-        """Return for each finding what keeps its scripts from being converted: "main.py:83", ...
+    def incomplete(self, findings: Sequence[Finding]) -> list[Missing]:
+        """Return for each finding what keeps its scripts from being converted.
 
         A script for the CPU moves to the device whole or not at all: nothing of it may be
         undecided, or stay on the CPU for want of a repair. Scripts are tied by the code that they
@@ -309,10 +319,10 @@ class Solution(Answers):
         """
         missing = self._missing(findings)
         if not missing:
-            return [()] * len(findings)
+            return [NOTHING_MISSING] * len(findings)
         runs = [
-            (files, {where: None for path in files for where in missing.get(path, ())})
-            for _, files in self.programs.scripts()
+            (files, {where: script for path in files for where in missing.get(path, ())})
+            for script, files in self.programs.scripts()
         ]
         named = [
             self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
@@ -323,7 +333,7 @@ class Solution(Answers):
         while size != (size := sum(len(lacking) for _, lacking in runs)):
             for paths in ties:
                 tied = [lacking for files, lacking in runs if files & paths]
-                every = {where: None for lacking in tied for where in lacking}
+                every = {where: by for lacking in tied for where, by in lacking.items()}
                 for lacking in tied:
                     lacking.update(every)
         return [
@@ -455,11 +465,12 @@ def infer(
             gc.enable()
 
 
-def _lacking(runs: Sequence[Iterable[str]], named: Collection[str]) -> tuple[str, ...]:
+def _lacking(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Missing:
     """Return what keeps back a fix: of any script where it names the device, else of them all."""
-    if not named and not all(runs):
-        return ()
-    return tuple(dict.fromkeys(where for lacking in runs for where in lacking))
+    found = {where: script for lacking in runs for where, script in lacking.items()}
+    if not found or not named and not all(runs):
+        return NOTHING_MISSING
+    return Missing(tuple(found), next(iter(found.values())))
 
 
 def _possible(node: PlaceVar, made: Collection[PlaceVar]) -> Iterator[Place]:

@@ -53,13 +53,15 @@ class Left:
 class ChangeList:
     """The change list of one run; lines are those of the files before it.
 
-    `written` is false where the changes were only shown.
+    `written` is false where the changes were only shown. `incomplete` are those that are never
+    written without `--unsafe`, since a program for the CPU would move to the device in part.
     """
 
     written: bool
     changed: tuple[Entry, ...]
     left: tuple[Left, ...]
     errors: tuple[ErrorRecord, ...]
+    incomplete: tuple[Entry, ...] = ()
 
 
 def change_list(outcome: Outcome, *, written: bool = True) -> ChangeList:
@@ -69,6 +71,7 @@ def change_list(outcome: Outcome, *, written: bool = True) -> ChangeList:
         tuple(entry for change in outcome.changes for entry in _entries(change, outcome)),
         tuple(_left(outcome)),
         tuple(error_record(error) for error in outcome.errors),
+        tuple(entry for change in outcome.incomplete for entry in _entries(change, outcome)),
     )
 
 

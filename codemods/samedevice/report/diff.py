@@ -19,10 +19,15 @@ _MANY = 2500  # and two blocks by line in their lengths
 _ALIKE = 0.6  # from here two lines are versions of one
 
 
-def unified(change: Change, context: int = 3) -> bytes:
-    """Return the unified diff of `change`, in the file's own encoding and newlines."""
+def unified(change: Change, context: int = 3, mark: str = "") -> bytes:
+    """Return the unified diff of `change`, in the file's own encoding and newlines.
+
+    With a `mark` behind the names of the files, no tool applies it.
+    """
     path = change.path.encode("utf-8", "surrogateescape").removeprefix(b"/")
-    old, new = (_quoted(side + path).decode("ascii", "surrogateescape") for side in (b"a/", b"b/"))
+    old, new = (
+        _quoted(side + path).decode("ascii", "surrogateescape") + mark for side in (b"a/", b"b/")
+    )
     before, after = (
         [line.decode("ascii", "surrogateescape") for line in _lines(data)]
         for data in (change.before or b"", change.after)
@@ -68,12 +73,13 @@ def _terminated(lines: Iterable[str]) -> Iterator[str]:
         yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
 
 
-def show(console: Console, change: Change) -> None:
+def show(console: Console, change: Change, mark: str = "") -> None:
     """Print the diff of `change` with colours and, within changed lines, what differs."""
     name = printable(change.path)
     old = "/dev/null" if change.before is None else f"a/{name}"
     for where, before, after in _texts(change):
-        console.print(Text(f"--- {old}{where}\n+++ b/{name}{where}", "bold"), soft_wrap=True)
+        head = f"--- {old}{where}{mark}\n+++ b/{name}{where}{mark}"
+        console.print(Text(head, "bold"), soft_wrap=True)
         for hunk in hunks(before, after):
             show_hunk(console, hunk, before, after)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from .markdown import at_error, by_file, title, total, where
+from .markdown import INCOMPLETE, at_error, by_file, title, total, where
 from .shell import document, text
 
 if TYPE_CHECKING:
-    from .changes import ChangeList
+    from .changes import ChangeList, Entry
 
 _STYLE = """
 :root { --removed: light-dark(#ffebe9, #67060c66); --added: light-dark(#dafbe1, #04426099) }
@@ -45,14 +45,10 @@ def dump(changes: ChangeList) -> str:
 def _lines(changes: ChangeList) -> Iterator[str]:
     yield f"<main><h1>{title(changes)}</h1><p class=sum>{total(changes)}</p>"
     yield from _index(changes)
-    for number, (path, entries) in enumerate(groupby(changes.changed, lambda one: one.path)):
-        yield f'<h2 id="f{number}">{text(path)}</h2>'
-        for entry in entries:
-            rule = f' <span class="rule">{text(entry.rule)}</span>' if entry.rule else ""
-            yield f"<article><p><b>{where(entry)}</b>{rule}<br>{prose(entry.why)}</p>"
-            removed = "".join(f"<del>{text(line)}</del>" for line in _code(entry.before))
-            added = "".join(f"<ins>{text(line)}</ins>" for line in _code(entry.after))
-            yield f"<pre>{removed}{added}</pre></article>"
+    yield from _entries(changes.changed, "f")
+    if changes.incomplete:
+        yield f"<h1>{INCOMPLETE}</h1>"
+        yield from _entries(changes.incomplete, "i")
     if changes.left:
         yield '<h1 id="left">Seen and not changed</h1><table>'
         yield "<tr><th>Place</th><th>Code and reason</th></tr>"
@@ -69,6 +65,17 @@ def _lines(changes: ChangeList) -> Iterator[str]:
             yield f"<li>{text(error.path)}{at_error(error)}: {prose(error.message)}</li>"
         yield "</ul>"
     yield "</main>"
+
+
+def _entries(changed: Iterable[Entry], name: str) -> Iterator[str]:
+    for number, (path, entries) in enumerate(groupby(changed, lambda one: one.path)):
+        yield f'<h2 id="{name}{number}">{text(path)}</h2>'
+        for entry in entries:
+            rule = f' <span class="rule">{text(entry.rule)}</span>' if entry.rule else ""
+            yield f"<article><p><b>{where(entry)}</b>{rule}<br>{prose(entry.why)}</p>"
+            removed = "".join(f"<del>{text(line)}</del>" for line in _code(entry.before))
+            added = "".join(f"<ins>{text(line)}</ins>" for line in _code(entry.after))
+            yield f"<pre>{removed}{added}</pre></article>"
 
 
 def _index(changes: ChangeList) -> Iterator[str]:

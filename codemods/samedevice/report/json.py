@@ -48,6 +48,7 @@ class EditRecord(Place):
 class FixRecord:
     """Whether the fix of a finding is safe, and why not; and the edits that make it alone.
 
+    `missing` are the places that keep a conversion from being complete which the fix is a part of.
     Together, the fixes of several findings need fewer edits: imports and the device that they
     name are added once.
     """
@@ -55,6 +56,7 @@ class FixRecord:
     safe: bool
     reason: str
     edits: tuple[EditRecord, ...]
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ def finding_record(finding: Finding, sources: Mapping[str, Source], edits: Edits
             OriginRecord(*_place(origin.path, origin.span, sources), origin.text)
             for origin in finding.origins
         ),
-        None if fix is None else FixRecord(fix.safe, fix.reason, _edits(finding, sources, edits)),
+        None
+        if fix is None
+        else FixRecord(fix.safe, fix.reason, _edits(finding, sources, edits), fix.missing),
         finding.unfixed,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,9 @@ from .place import printable
 if TYPE_CHECKING:
     from .changes import ChangeList, Entry, Left
     from .json import ErrorRecord
+
+
+INCOMPLETE = "Incomplete: not written without --unsafe"
 
 
 def dump(changes: ChangeList) -> str:
@@ -26,14 +29,10 @@ def _lines(changes: ChangeList) -> Iterator[str]:
     if len(files := by_file(changes)) > 1:
         yield "\n| file | changes | left |\n| --- | --- | --- |"
         yield from (f"| {text(path)} | {made} | {left} |" for path, made, left in files)
-    for path, entries in groupby(changes.changed, lambda entry: entry.path):
-        yield f"\n## {text(path)}"
-        for entry in entries:
-            rule = f" ({entry.rule})" if entry.rule else ""
-            yield f"\n**{where(entry)}**{rule}: {text(entry.why)}\n"
-            removed = [f"-{line}" for line in entry.before.split("\n") if entry.before]
-            added = [f"+{line}" for line in entry.after.split("\n") if entry.after]
-            yield from fenced("diff", "\n".join([*removed, *added]))
+    yield from _entries(changes.changed)
+    if changes.incomplete:
+        yield f"\n# {INCOMPLETE}"
+        yield from _entries(changes.incomplete)
     if changes.left:
         yield "\n# Seen and not changed\n"
         for left in changes.left:
@@ -46,6 +45,17 @@ def _lines(changes: ChangeList) -> Iterator[str]:
         yield "\n# Files that could not be worked on\n"
         for error in changes.errors:
             yield f"- {text(error.path)}{at_error(error)}: {text(error.message)}"
+
+
+def _entries(changed: Iterable[Entry]) -> Iterator[str]:
+    for path, entries in groupby(changed, lambda entry: entry.path):
+        yield f"\n## {text(path)}"
+        for entry in entries:
+            rule = f" ({entry.rule})" if entry.rule else ""
+            yield f"\n**{where(entry)}**{rule}: {text(entry.why)}\n"
+            removed = [f"-{line}" for line in entry.before.split("\n") if entry.before]
+            added = [f"+{line}" for line in entry.after.split("\n") if entry.after]
+            yield from fenced("diff", "\n".join([*removed, *added]))
 
 
 def title(changes: ChangeList) -> str:

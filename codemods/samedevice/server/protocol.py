@@ -29,7 +29,7 @@ from .. import __version__, rules
 from ..cache import folder as caches
 from ..check import Step
 from ..config import ConfigError
-from ..finding import Finding, Span
+from ..finding import UNDECIDED, Finding, Span
 from ..places.trace import Life
 from ..source import Source
 from .analysis import Analysis, Folder, Settings
@@ -544,7 +544,7 @@ class Server(LanguageServer):
         if cell and self.workspace.get_notebook_document(notebook_uri=uri) is None:
             message = f"cell {cell[0] + 1}, line {cell[1]}: {message}"
         severity = _SEVERITY[finding.level]
-        if finding in analysis.old:
+        if finding in analysis.old or finding.rule == UNDECIDED:  # nobody has to act
             severity = lsp.DiagnosticSeverity.Hint
         return lsp.Diagnostic(
             self.location(analysis, finding.path, finding.span).range,
