@@ -122,7 +122,8 @@ class DeviceNames:
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned:
-                if not (is_global and module is not None):
+                stores = value.planned.spot.path in self.solution.policy.storing
+                if not (is_global and module is not None or stores):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
@@ -302,6 +303,8 @@ class DeviceNames:
         """Return a name that is to be defined after the user's choice, where that comes first."""
         assert device.planned is not None
         spot = device.planned.spot
+        if spot.path in self.solution.policy.storing:
+            return None
         if "." not in code and spot.path != site.scope.path:
             return None  # the file that defines it may do so for its own script only
         where = self.interpreter.scope_of(spot)

@@ -27,6 +27,7 @@ from samedevice.places.events import (
 from samedevice.places.forks import forks
 from samedevice.places.graph import Cause, Place, PlaceVar
 from samedevice.places.sites import Group, Site, SiteGroup
+from samedevice.places.storage import storing
 from samedevice.places.values import Device
 
 if TYPE_CHECKING:
@@ -449,11 +450,18 @@ class Policy:
             return device.node.find().pin is Place.CENTRAL
         return any(node is chosen for node in ast.walk(spot.node))
 
+    @cached_property
+    def storing(self) -> frozenset[str]:
+        """The files whose options say where some tensors are stored, and choose no device."""
+        return storing(self.solution)
+
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""
         found = dict.fromkeys(self._rest.offering if self._rest is not None else ())
         queue: list[str] = []
         for spot in self.interpreter.offers:
+            if spot.path in self.storing:
+                continue
             func = self.programs.function_of(spot)
             callers = self.interpreter.reached.get(func, ()) if func is not None else ()
             found.update(dict.fromkeys(sorted(path for path, _ in callers)))

@@ -100,6 +100,8 @@ class _Branches:
         if not any(site.choice for site in group.sites):
             return False
         path = group.spot.path
+        if path in self.solution.policy.storing:
+            return True
         return not all(self._takes_in(Location(path, node), name) for node, name in names.items())
 
     def _takes_in(self, spot: Location, name: DeviceExpression) -> bool:
