@@ -132,7 +132,9 @@ def test_question_marks_and_percents_of_python_are_no_magics() -> None:
     assert read(notebook(code)).text.endswith(f"\n{code}\n")
 
 
-@pytest.mark.parametrize("line", ["pip install timm", "cd ../data", "ls", "ls -la", "  pwd  \n"])
+@pytest.mark.parametrize(
+    "line", ["pip install timm", "cd ../data", "ls", "ls -la", "  pwd  \n", "autoreload 2"]
+)
 def test_a_magic_alone_in_its_cell_needs_no_percent(line: str) -> None:
     text = notebook("x = 1", line, "y = 2")
     file = read(text)
@@ -141,6 +143,46 @@ def test_a_magic_alone_in_its_cell_needs_no_percent(line: str) -> None:
     assert file.encode(file.text.replace("y = 2", "y = 3")).decode() == text.replace(
         "y = 2", "y = 3"
     )
+
+
+@pytest.mark.parametrize(
+    "line, code",
+    [
+        ("%time y = f(x)", "y = f(x)"),
+        ("%timeit -n 10 -r3 f(x)  # slow", "f(x)  # slow"),
+        ("%prun f(x); g(x)", "f(x); g(x)"),
+        ("    %time y = f(x)", "    y = f(x)"),
+    ],
+)
+def test_a_magic_that_runs_python_is_read_as_python(line: str, code: str) -> None:
+    text = notebook("if x:\n    pass\n" + line, "z = 1")
+    file = read(text)
+    assert file.line(4) == code
+    assert file.cells(file.text)[1].endswith(line)
+    changed = file.encode(file.text.replace("f(x)", "f(x.cpu())")).decode()
+    assert changed == text.replace("f(x)", "f(x.cpu())")
+
+
+@pytest.mark.parametrize("line", ["%time", "%timeit -h", "%time !ls", "%timeit f(", "%prun -l 3"])
+def test_a_magic_without_python_is_kept_as_it_is(line: str) -> None:
+    text = notebook(line, "z = 1")
+    file = read(text)
+    assert isinstance(file.tree.body[0], ast.Pass)
+    assert file.encode(file.text.replace("z", "y")).decode() == text.replace("z", "y")
+
+
+def test_a_time_magic_alone_in_its_cell_needs_no_percent() -> None:
+    file = read(notebook("time f(x)"))
+    assert file.line(2) == "f(x)"
+    assert file.cells(file.text)[1] == "time f(x)"
+
+
+def test_a_place_behind_such_a_magic_is_where_it_is_in_the_json() -> None:
+    text = notebook("%time y = f(x)")
+    file = read(text)
+    at = file.in_file(Span(2, 4, 2, 8))
+    assert at is not None
+    assert text.split("\n")[at.line - 1][at.column : at.end_column] == "f(x)"
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,15 @@ _MARKER_LINE = re.compile(rf"^{MARKER}(\d+)(?: indented (\d+))?\n", re.MULTILINE
 _KEPT = "#%samedevice%"  # what follows in the line is the notebook's own
 # None of these has two repetitions side by side that could share a letter: a line may be long.
 _KEPT_LINE = re.compile(rf"^(?P<indent>[ \t]*)(?:[^#\n \t][^#\n]*)?{_KEPT}", re.MULTILINE)
+# A line magic that runs Python: the statement stays, and what is in front of it ends the line.
+_TIMED = re.compile(
+    r"(?P<before>%?(?:time|timeit|prun|memit)\b(?:[ \t]+-[a-zA-Z]+(?:[ \t]*\d+)?)*[ \t]+)"
+    r"(?P<code>[^\s\d-].*)"
+)
+_BEFORE = "#%samedevice: "
+_TIMED_LINE = re.compile(
+    rf"^(?P<indent>[ \t]*)(?P<code>[^\n]*)  {_BEFORE}(?P<before>[^\n]*)$", re.MULTILINE
+)
 
 # Cell magics whose body is Python that runs in the notebook's own namespace.
 _PYTHON_MAGICS = frozenset(
@@ -59,6 +68,8 @@ _WITHOUT_PERCENT = frozenset(
         "sc", "set_env", "sx", "system", "tb", "time", "timeit", "unalias", "unload_ext", "uv",
         "who", "who_ls", "whos", "xdel", "xmode",
     }
+    # and of the extensions that notebooks load most
+    | {"aimport", "autoreload", "lprun", "memit", "mprun", "tensorboard", "watermark"}
 )  # fmt: skip
 
 _TOKEN = re.compile(
@@ -158,7 +169,11 @@ class Notebook:
         cell = self._cells[at]
         starts = [0, *(newline.end() for newline in _NEWLINE.finditer(cell.source))]
         end = starts[row + 1] - 1 if row + 1 < len(starts) else len(cell.source)
-        if _KEPT_LINE.match(cell.text.split("\n")[row]):
+        code = cell.text.split("\n")[row]
+        timed = _TIMED_LINE.match(code)
+        if timed is not None and column >= len(timed["indent"]):
+            column += len(timed["before"])
+        if _KEPT_LINE.match(code):
             end = starts[row]
         there = min(starts[row] + cell.indent + column, end)
         offset = _offsets(self._json, cell.start, cell.end)[there]
@@ -420,6 +435,9 @@ def _to_python(source: str, names: _Names | None = None) -> tuple[str, int]:
 def _kept(line: re.Match[str]) -> str:
     """Return a statement that stands for a line of IPython's, with the line in a comment."""
     space, code = line.groups()
+    timed = _TIMED.fullmatch(code)
+    if timed is not None and _parses(timed["code"]):
+        return f"{space}{timed['code']}  {_BEFORE}{timed['before']}"
     target = _assigned(code)
     statement = (
         f"{target} = None" if target else _PYLAB_NAMES if _PYLAB.match(code.lstrip()) else "pass"
@@ -430,7 +448,14 @@ def _kept(line: re.Match[str]) -> str:
 def _to_ipython(code: str, indent: int) -> str:
     """Undo `_to_python`."""
     source = _KEPT_LINE.sub(lambda match: match["indent"], code)
+    source = _TIMED_LINE.sub(r"\g<indent>\g<before>\g<code>", source)
     return re.sub(r"^(?=.*\S)", " " * indent, source, flags=re.MULTILINE) if indent else source
+
+
+def shown(line: str) -> str:
+    """Return a line of `Notebook.text` as people see it: without the magic that runs it."""
+    timed = _TIMED_LINE.match(line)
+    return line if timed is None else timed["indent"] + timed["code"]
 
 
 def _parses(source: str) -> bool:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from . import syntax
 from .finding import Span
-from .notebook import Notebook, NotebookError
+from .notebook import Notebook, NotebookError, shown
 from .run_order import RunOrder
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -132,12 +132,16 @@ class Source:
         return self._starts
 
     def line(self, number: int) -> str:
-        """Return line `number` (from 1) without its newline; raises `IndexError` past the end."""
+        """Return line `number` (from 1) without its newline; raises `IndexError` past the end.
+
+        In a notebook it is without what stands for the magic that runs it.
+        """
         starts = self.starts
         if not 1 <= number <= len(starts):
             raise IndexError(number)
         end = starts[number] - 1 if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end]
+        found = self.text[starts[number - 1] : end]
+        return found if self._notebook is None else shown(found)
 
     def lines(self, node: ast.stmt | ast.expr) -> str:
         """Return the lines that a node is in, whole."""

@@ -28,6 +28,18 @@ def test_what_draws_reads_the_cpu(library: str) -> None:
     assert rules(f"{HEAD}from {library} import *\nplot(y.cpu())\n") == []
 
 
+@pytest.mark.parametrize("imports", ["from numpy import *", "from pylab import *"])
+def test_what_only_a_pattern_knows_reads_the_cpu(imports: str) -> None:
+    assert rules(f"{HEAD}{imports}\nz = array(y)\n") == ["not-moved-to-cpu"]
+    assert rules(f"{HEAD}{imports}\nz = array(y.cpu())\n") == []
+    assert rules(f"{HEAD}{imports}\ndef array(x): return x\nz = array(y)\n") == []
+    assert rules(f"{HEAD}{imports}\nfrom mine import *\nz = array(y)\n") == []  # perhaps theirs
+
+
+def test_all_of_torch() -> None:
+    assert rules(f"{HEAD}from torch import *\nz = zeros(3) + y\n") == ["tensor-without-device"]
+
+
 def test_a_name_of_the_file_s_own_wins() -> None:
     own = "def plot(values):\n    return values * 2\n"
     assert rules(f"{HEAD}from pylab import *\n{own}plot(y)\n") == []

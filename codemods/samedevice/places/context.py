@@ -118,6 +118,8 @@ class Context:
     #: Classes, and those of their attributes that are set to a library's class later on.
     set_later: set[tuple[ast.AST, str]] = field(default_factory=set, init=False)
     noted: set[ast.AST] = field(default_factory=set, init=False)
+    #: The libraries of which files import all names: `from numpy import *`.
+    stars: dict[str, list[str]] = field(default_factory=dict, init=False)
     read_in: dict[ast.stmt, set[str]] = field(default_factory=dict, init=False)
     declared: set[int] = field(default_factory=set, init=False)
     results: dict[object, list[Record]] = field(default_factory=dict, init=False)

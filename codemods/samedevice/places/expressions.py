@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.places import assignment, devices
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Location
@@ -62,6 +63,19 @@ def name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
         return value
     if node.id in _BUILTINS:
         return External("builtins." + node.id)
+    return _of_a_star(run, node.id, scope.path)
+
+
+def _of_a_star(run: Interpreter, name: str, path: str) -> Value:
+    """Return what a name is that nothing in a file binds, by `from library import *`.
+
+    A library of which no facts are kept may bind it, too.
+    """
+    libraries = run.stars.get(path, ())
+    if all(torchfacts.library(library.partition(".")[0]) for library in libraries):
+        for library in reversed(libraries):
+            if torchfacts.lookup(f"{library}.{name}") is not None:
+                return External(f"{library}.{name}")
     return UNKNOWN
 
 

@@ -204,6 +204,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> bool:
                     if not name.startswith("_"):
                         scope.names[name] = value
             elif not node.level:
+                run.stars.setdefault(scope.path, []).append(module)
                 for name in torchfacts.members(module):
                     assignment.bind(run, name, External(f"{module}.{name}"), scope)
             continue

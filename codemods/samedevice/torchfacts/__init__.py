@@ -86,7 +86,10 @@ def lookup(name: str) -> Fact | None:
 
 
 def members(module: str) -> tuple[str, ...]:
-    """Return what `from module import *` gives, as far as it is known by name: none of torch's."""
+    """Return what `from module import *` gives, as far as it is known by name: none of torch's.
+
+    What only a pattern knows is asked for by `lookup`.
+    """
     from samedevice.torchfacts import libraries
 
     return libraries.members(module)
