@@ -274,7 +274,9 @@ def module_attribute(
     elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True
-        return parameter_of(owner)
+        held = parameter_of(owner)
+        held.scalar = value.scalar
+        return held
     elif isinstance(value, Tensor):
         if value.node.find() is owner.node.find():
             return value

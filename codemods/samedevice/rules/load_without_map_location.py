@@ -91,9 +91,10 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
 
 
 def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
-    """Tell whether all that is loaded is copied into modules that the program moves itself."""
+    """Tell whether all that is loaded is copied into modules that other files move."""
     modules = [module for site in group.sites for module in site.receivers]
-    moved = all(any(whole.moves for whole in module.wholes()) for module in modules)
+    moves = [[spot for whole in m.wholes() for spot in whole.moves] for m in modules]
+    moved = all(moves) and all(spot.path != group.spot.path for each in moves for spot in each)
     others = [site for site in group.sites if not site.into_module]
     return (
         bool(modules)

@@ -105,6 +105,8 @@ def _item(run: Interpreter, dataset: Value, where: Location, call: Call) -> Valu
             keep_on_host(tensor, call.spot)
         return run.iterate(dataset, where, call.scope)
     if isinstance(dataset, Tensor):
+        if isinstance(dataset.site, TensorMoved):
+            return dataset  # its rows are where the code has put it, whatever it is
         if not dataset.node.find().is_tensor or dataset.opaque:
             return packed_unknown(run, call.spot)
         keep_on_host(dataset, call.spot)
