@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 # The tests start many small programs, and two of torch's thread pools for one core are slower than none.
 export OMP_NUM_THREADS ?= 1
 
+# They would compile samedevice anew each time, too, where a machine tells Python to keep nothing.
+unexport PYTHONDONTWRITEBYTECODE
+
 # As many processes as there are cores; JOBS=0 runs them in one, for a debugger.
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
