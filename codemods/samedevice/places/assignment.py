@@ -211,6 +211,14 @@ def set_attribute(
         run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
         optimizers.trained(owner)
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor):
+        _set_part(run, owner, attr, value)
+
+
+def _set_part(run: Interpreter, owner: Tensor, key: str, value: Tensor) -> None:
+    """Store a tensor in what is not known more closely: an attribute or entry of a batch."""
+    if owner.opaque and isinstance(owner.site, Structured):
+        run.trail.put(owner.site.parts, key, value)
 
 
 def _set_on_instance(
@@ -387,8 +395,8 @@ def set_item(
         _set_in_sequence(run, owner, key, value)
     elif isinstance(owner, Tensor):
         if isinstance(key, Const) and isinstance(key.value, str):
-            if isinstance(value, Tensor) and owner.opaque and isinstance(owner.site, Structured):
-                run.trail.put(owner.site.parts, key.value, value)
+            if isinstance(value, Tensor):
+                _set_part(run, owner, key.value, value)
             return  # it is a mapping, of which nothing else is known
         subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
         if isinstance(value, Tensor):

@@ -65,6 +65,8 @@ def call_func(
     moved = movers.call(run, func, args, kwargs, spot)
     if moved is not None:
         return moved
+    if not _binds(func, args, kwargs, spot):
+        return UNKNOWN  # it raises a TypeError: nothing comes into the function
     if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
     if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
@@ -80,6 +82,25 @@ def call_func(
     record = evaluate(run, func, args, kwargs, spot)
     known.append(record)
     return record.result
+
+
+def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) -> bool:
+    """Tell whether a call may give a function all that it requires, as far as the call shows."""
+    call, spec = spot.node, func.node.args
+    decorated = not isinstance(func.node, ast.Lambda) and func.node.decorator_list
+    if not isinstance(call, ast.Call) or decorated:
+        return True
+    spread = any(isinstance(each, ast.Starred) for each in call.args)
+    if spread or {each.arg for each in call.keywords} != kwargs.keys():
+        return True
+    if [where.node for _, where in args] != call.args:
+        return True  # somebody else hands them on
+    named = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+    required = set(named[: len(named) - len(spec.defaults)])
+    alone = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    required |= {each.arg for each, default in alone if default is None}
+    filled = len(args) + (func.bound is not None)
+    return required <= {*named[:filled], *kwargs}
 
 
 def note_arguments(
