@@ -225,7 +225,7 @@ def test_no_file_of_a_program_that_hides_gpus_asks_for_one_on_import() -> None:
     )
     after = Path("train.py").read_text()
     assert f"    {HIDES}\n    {ASKS}\n    model = Net().to(device)\n" in after
-    assert "score(model, device=device)" in after
+    assert "def score(model):\n    device = next(model.parameters()).device\n" in after
     assert runs()
 
 

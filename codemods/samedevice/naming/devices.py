@@ -22,6 +22,7 @@ from samedevice.places.reach import may_be_none, optional
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import (
     UNKNOWN,
+    Const,
     Device,
     FunctionNode,
     ProcessIndex,
@@ -139,11 +140,16 @@ class DeviceNames:
 
     def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
+        left_out = optional(site.scope)
         for code, value, is_global in sorted(site.devices, key=_farness):
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
             if site.in_constructor and module is not None and code.count(".") > 1:
                 continue  # a part may be there already, and the module that is built is not
+            if "." in code and not code.startswith("self.") and _is_written_out(value):
+                continue  # what that object was given is to be repaired, and has a name then
+            if code in left_out and not words.is_for_all(code):
+                continue  # callers may have their own reason to choose another one
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
@@ -199,7 +205,7 @@ class DeviceNames:
         func = group.first.scope.func
         module = self.reach.module_of(group.first.scope)
         set_here = _set_on_self(func.node) if func is not None else set()
-        if module is not None and not _has_parameters(module, set_here):
+        if module is not None and not handing.has_parameters(module, set_here):
             other = _first_buffer(module) or self._beside(group, module)
             return DeviceExpression(f"self.{other}.device") if other else None
         if (
@@ -471,6 +477,13 @@ class DeviceNames:
         return f"{torch}.device({name.code}).type" if torch else ""
 
 
+def _is_written_out(value: Value) -> bool:
+    """Tell whether a device is a word that the program says for every machine ("cuda")."""
+    if isinstance(value, Device):
+        return not (value.resolved or value.of_value or value.planned or value.rank)
+    return isinstance(value, Const)
+
+
 def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:
     """Return how far a name is from the code at a place: what is least comes first.
 
@@ -543,25 +556,6 @@ def _bare_names(node: ast.AST) -> set[str]:
         elif not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             queue += ast.iter_child_nodes(node)
     return found
-
-
-def _has_parameters(module: Instance, without: Collection[str] = (), depth: int = 6) -> bool:
-    """Tell whether a module, or a part of it, has parameters, and not only buffers.
-
-    `without` some of its attributes, which may not be there yet.
-    """
-    if module.fact is not None and module.fact.state or not depth:
-        return True
-    return any(
-        isinstance(value, Tensor)
-        and (value.leaf or value.parameter)
-        or isinstance(value, Instance)
-        and value.family == "module"
-        and value.stateful
-        and _has_parameters(value, depth=depth - 1)
-        for name, value in module.attrs.items()
-        if name not in without
-    )
 
 
 def _first_buffer(module: Instance) -> str:

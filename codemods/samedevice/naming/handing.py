@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.places.graph import Location
-from samedevice.places.objects import Func
+from samedevice.naming.resolvers import edited
+from samedevice.places.graph import Location, Place
+from samedevice.places.objects import Func, Instance
+from samedevice.places.reach import may_be_none
 from samedevice.places.sites import SiteGroup
-from samedevice.places.values import FunctionNode
+from samedevice.places.values import FunctionNode, Tensor
 
 if TYPE_CHECKING:
     from samedevice.naming.devices import DeviceNames
@@ -36,11 +39,61 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
+    if not names.resolvers.wanting(path) and names.resolvers.resolver(edited(group.first)) is None:
+        known = _of_module(names, func)
+        if known is not None:
+            return known
     called = _called(names, func) if local or func.cls is None else ""
     if not called:
         return None
     edits = _edits(names, func.node, path, called, local)
     return DeviceExpression("device", edits=tuple(dict.fromkeys(edits))) if edits else None
+
+
+def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
+    """Return the device of a module that every call of a function hands in on the device."""
+    assert not isinstance(func.node, ast.Lambda)
+    scopes = names.interpreter.all_scopes.get(func.node, ())
+    nodes = syntax.walk(func.node)
+    if not scopes or any(isinstance(node, ast.Name) and node.id == "device" for node in nodes):
+        return None
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    spec = func.node.args
+    for name in (arg.arg for arg in (*spec.posonlyargs, *spec.args)):
+        if name in bound or name in may_be_none(scopes[0]):
+            continue
+        held = [scope.names.get(name) if scope.call is not None else None for scope in scopes]
+        if all(
+            isinstance(value, Instance)
+            and value.family == "module"
+            and has_parameters(value)
+            and names.solution.place(value.node) is Place.CENTRAL
+            for value in held
+        ):
+            place = names.solution.span(Location(func.scope.path, func.node))
+            code = f"device = next({name}.parameters()).device"
+            edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
+            return DeviceExpression("device", edits=edits)
+    return None
+
+
+def has_parameters(module: Instance, without: Collection[str] = (), depth: int = 6) -> bool:
+    """Tell whether a module, or a part of it, has parameters, and not only buffers.
+
+    `without` some of its attributes, which may not be there yet.
+    """
+    if module.fact is not None and module.fact.state or not depth:
+        return True
+    return any(
+        isinstance(value, Tensor)
+        and (value.leaf or value.parameter)
+        or isinstance(value, Instance)
+        and value.family == "module"
+        and value.stateful
+        and has_parameters(value, depth=depth - 1)
+        for name, value in module.attrs.items()
+        if name not in without
+    )
 
 
 def _called(names: DeviceNames, func: Func) -> str:

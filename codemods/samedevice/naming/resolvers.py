@@ -68,6 +68,8 @@ class Resolvers:
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
         name, gpu = self.imports.free_name(path, "device"), self._number(program)
+        if name != "device" and isinstance(self._global(path, "device"), Device):
+            return None  # the file has a device of this name, if not in each of its branches
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
         users = {f for f in self.needing().get(program, ()) if not self._is_notebook(f)} | {path}
@@ -86,6 +88,10 @@ class Resolvers:
             ):
                 return DeviceExpression(name, (Resolver(path, name, module, module_path, gpu),))
         return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
+
+    def _global(self, path: str, name: str) -> object:
+        scope = self.interpreter.files.get(path)
+        return scope.names.get(name) if scope is not None else None
 
     def _number(self, program: frozenset[str]) -> str:
         """Return the number of the one GPU that a program names, "" if it is not only one."""
@@ -195,6 +201,11 @@ class Resolvers:
         if self.project.style != "accelerator" or self.programs.is_distributed(path):
             return False
         return self.existing(path, program) is None
+
+    def wanting(self, path: str) -> set[str]:
+        """Return the files of a file's program that have to name the device, and have none."""
+        users = self.needing().get(self.programs.of(path), ())
+        return {file for file in users if not self.solution.policy.has_device(file)}
 
     def needing(self) -> dict[frozenset[str], set[str]]:
         """The files of each program whose own code has to name the central device."""

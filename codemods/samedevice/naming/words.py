@@ -1,4 +1,4 @@
-"""Whether a variable is a word for a kind of device, such as "cuda", and never has an index."""
+"""What the words for a device say: a kind of device with no index, or what it is a device for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from samedevice import syntax
 from samedevice.syntax import Parents
 
 _KINDS = frozenset(("cuda", "cpu", "mps", "xpu", "hpu", "npu", "xla", "meta"))
+#: What a name for the device to compute on is made of.
+_COMPUTING = frozenset(
+    (
+        "", "central", "compute", "current", "d", "default", "dev", "device", "gpu", "cuda", "id",
+        "index", "local", "main", "model", "my", "name", "process", "rank", "run", "str", "target",
+        "the", "to", "torch", "train", "use",
+    )
+)  # fmt: skip
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -37,6 +45,11 @@ def is_word(tree: ast.Module, parents: Parents, place: ast.AST, name: str) -> bo
         for part in syntax.walk(tree)
     )
     return bool(given) and len(given) == bound and all(map(_is_choice, given))
+
+
+def is_for_all(name: str) -> bool:
+    """Tell whether a name says no more than that it is a device: not `output_device`, say."""
+    return _COMPUTING.issuperset(name.lower().split("_"))
 
 
 def _is_choice(value: ast.expr) -> bool:

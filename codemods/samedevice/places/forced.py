@@ -106,8 +106,13 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str]) -> Kind | None
         if _NAME.fullmatch(node.value):
             return "name" if _is_device(node, parents) else None
         return "backend" if node.value.lower() == "nccl" and _is_given(node, parents) else None
-    if isinstance(node, ast.Attribute) and _TENSOR.fullmatch(syntax.dotted(node)):
-        return "type"
+    if isinstance(node, ast.IfExp):
+        both = _begins(node.body) and _begins(node.orelse)
+        return "name" if both and _is_device(node, parents) else None
+    if isinstance(node, ast.Attribute):
+        if node.attr == "NCCL" and _last(node.value) == "Backend":
+            return "backend" if _is_given(node, parents) else None
+        return "type" if _TENSOR.fullmatch(syntax.dotted(node)) else None
     if not isinstance(node, ast.Call):
         return None
     name = syntax.dotted(node.func)
@@ -134,7 +139,13 @@ def _taken(tree: ast.Module) -> dict[str, str]:
     return {name: what for name, what in found.items() if what.partition(".")[0] == "torch"}
 
 
-def _is_device(node: ast.Constant, parents: Parents) -> bool:
+def _begins(node: ast.expr) -> bool:
+    """Tell whether a text names a device of CUDA: `"cuda"`, `f"cuda:{index}"`."""
+    first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
+    return isinstance(first, ast.Constant) and str(first.value).partition(":")[0] == "cuda"
+
+
+def _is_device(node: ast.expr, parents: Parents) -> bool:
     """Tell whether a text is used as a device: by what takes it, or what it is called."""
     parent = parents.get(node)
     match parent:
@@ -147,6 +158,8 @@ def _is_device(node: ast.Constant, parents: Parents) -> bool:
             return True
         case ast.Call(func=ast.Name(id="device")):
             return True
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return re.match(r"to_?(the_)?(device|cuda|gpu)$", name, re.IGNORECASE) is not None
         case ast.Assign(targets=targets):
             home = parents.get(parent)
             if isinstance(home, ast.ClassDef) and "Enum" in map(_last, home.bases):
@@ -171,7 +184,7 @@ def _speaks(node: ast.expr) -> bool:
     return _DEVICE.search(ast.unparse(node)) is not None
 
 
-def _is_given(node: ast.Constant, parents: Parents) -> bool:
+def _is_given(node: ast.expr, parents: Parents) -> bool:
     """Tell whether a text is handed to something, or kept: it is not compared."""
     parent = parents.get(node)
     if isinstance(parent, ast.keyword) and parent.arg == "choices":
