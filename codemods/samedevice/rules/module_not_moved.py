@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
@@ -33,6 +34,14 @@ from samedevice.places.sites import Group
 from samedevice.places.values import Const, Tensor
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 from samedevice.rules._shown import shown
+
+#: Repositories of which `torch.hub.load` makes modules alone.
+_OF_MODULES = "pytorch/vision"
+#: What only modules are asked for.
+_AS_MODULE = frozenset(
+    ("eval", "train", "parameters", "named_parameters", "buffers", "modules", "children")
+    + ("state_dict", "load_state_dict", "requires_grad_", "zero_grad", "register_forward_hook")
+)
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -163,6 +172,30 @@ def _keepers(
             yield Location(kept.spot.path, statement.value), name
 
 
+def _is_surely_one(solution: Solution, site: Built) -> bool:
+    """Tell whether a module is one: what `torch.hub.load` gives may be a tool, or several.
+
+    It is one where code uses it as only modules are used.
+    """
+    call = site.spot.node
+    if site.module.name != "torch.hub.load" or not isinstance(call, ast.Call):
+        return True
+    if call.args and ast.unparse(call.args[0]).strip("\"'").startswith(_OF_MODULES):
+        return True
+    attribute = solution.programs.parents(site.spot.path).get(call)
+    if isinstance(attribute, ast.Attribute):
+        return attribute.attr in _AS_MODULE
+    statement = solution.statement_of(site.spot)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    named = {ast.unparse(target) for target in targets}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in _AS_MODULE
+        and ast.unparse(node.value) in named
+        for node in syntax.walk(solution.programs.tree(site.spot.path))
+    )
+
+
 def _is_unpacked(solution: Solution, spot: Location) -> bool:
     """Tell whether a call gives more than the module: it is taken apart where it stands."""
     statement = solution.programs.parents(spot.path).get(spot.node)
@@ -186,8 +219,10 @@ def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
             spot, name = kept, code
             break
     repair: Fix | None = None
-    made = group.first.module
-    if name is not None and not _is_unpacked(solution, spot):
+    made, unfixed = group.first.module, NO_NAME
+    if not _is_surely_one(solution, group.first):
+        unfixed = "it is made by another repository, and nothing here shows that it is a module"
+    elif name is not None and not _is_unpacked(solution, spot):
         repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
     elif name is not None and made.fact is not None and made.fact.device and made.cls is None:
         repair = fix(name, edit(solution, spot, "keyword", name="device", value=name.code))
@@ -197,6 +232,6 @@ def report(solution: Solution, rule: str, group: Group[Built]) -> Finding:
         "the device",
         repair,
         origins=solution.origin(made.node, "values on the device reach it here"),
-        unfixed=NO_NAME,
+        unfixed=unfixed,
     )  # fmt: skip
     return shown(solution, found, (site.node for site in group.sites))
