@@ -249,7 +249,7 @@ class Trail:
 
 
 def _of_moved(left: Value | None, right: Value) -> Value | None:
-    """Return the parameter of a module that one path took to the CPU: it is where that is."""
+    """Return the parameter of a module that is elsewhere on one path: it is where that is."""
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         for one, other in ((left, right), (right, left)):
             if _at_home(one.node):
@@ -258,12 +258,13 @@ def _of_moved(left: Value | None, right: Value) -> Value | None:
 
 
 def _at_home(node: PlaceVar) -> bool:
-    """Tell whether a module was taken to the CPU.
+    """Tell whether a module is on the CPU by the order of its moves: taken there, or not yet moved.
 
-    Where one path does that, it is behind the paths where the others leave it: most often the code
-    there takes it back, in a way that was not seen.
+    Where one path has it there and another one on the device, it is on the device behind both: code
+    that takes it to the CPU most often takes it back, and one that is built on a path is known to
+    no other.
     """
-    return node.find().cause is Cause.TO_CPU
+    return node.find().cause in (Cause.TO_CPU, Cause.UNMOVED)
 
 
 def _as_list(target: Seq, held: Any) -> Seq:
