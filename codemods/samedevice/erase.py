@@ -69,7 +69,7 @@ _ALIASES = {
 }
 
 # What a fix may change beside device handling when it says so in `Fix.erasure`.
-DECLARED = frozenset({"legacy-constructor", "amp", "variable", "cuda-only-api"})
+DECLARED = frozenset({"legacy-constructor", "amp", "variable", "cuda-only-api", "generator"})
 
 
 def equivalent(
@@ -234,6 +234,7 @@ class _Eraser:
         self._amp = "amp" in declared
         self._variable = "variable" in declared
         self._only = "cuda-only-api" in declared
+        self._generator = "generator" in declared
 
     # What is a device
 
@@ -606,12 +607,23 @@ class _Eraser:
         new_args = [self.expression(each) for each in args]
         return _like(node, func=self.expression(func), args=new_args, keywords=self._keywords(node))
 
+    def _is_plain_generator(self, keyword: ast.keyword) -> bool:
+        """Tell whether an argument is a generator that says nothing but where it is."""
+        match keyword:
+            case ast.keyword(
+                arg="generator",
+                value=ast.Call(func=ast.Attribute(attr="Generator"), args=[], keywords=[device]),
+            ):
+                return device.arg == "device"
+        return False
+
     def _keywords(self, node: ast.Call) -> list[ast.keyword]:
         return [
             _like(each, value=self.expression(each.value), arg=self._renamed(each.arg))
             for each in node.keywords
             if each.arg is None
             or not (each.arg in _MOVE_ARGUMENTS or self._is_device_name(each.arg))
+            and not (self._generator and self._is_plain_generator(each))
         ]
 
     def _renamed(self, argument: str | None) -> str | None:

@@ -235,6 +235,14 @@ class GeneratorMade(Site):
     loader: bool = False
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
+class Shuffled(Site):
+    """A loader or a split draws an order by a generator of its own, which is the CPU's.
+
+    That is where new tensors are told to be on another device.
+    """
+
+
 # -- devices are named ------------------------------------------------------------------------
 
 

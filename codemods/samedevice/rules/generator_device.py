@@ -2,7 +2,8 @@
 
 Why: a factory and its generator must be on one device ("Expected a 'cuda' device type for
 generator but found 'cpu'"). Loaders and samplers shuffle on the CPU, so a generator that serves
-one of those stays there.
+one of those stays there. On a default device (`torch.set_default_device`, a CUDA tensor type) they
+need one of that device instead, since the order that they draw is a new tensor.
 
 Example:
 
@@ -26,8 +27,8 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.naming import device_names
 from samedevice.places import Solution
-from samedevice.places.events import Draw, GeneratorMade
-from samedevice.places.graph import Place
+from samedevice.places.events import DefaultSet, Draw, GeneratorMade, Shuffled
+from samedevice.places.graph import Location, Place
 from samedevice.places.sites import Group
 from samedevice.places.values import Const
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
@@ -64,6 +65,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair, origins=meeting(solution, group), unfixed=NO_NAME,
         )  # fmt: skip
         yield shown(solution, found, (site.node for site in group.sites))
+    for shuffled in solution.groups(Shuffled):
+        yield _order(solution, shuffled)
     for draw in solution.groups(Draw):
         if solution.place(draw.first.generator.node) is not Place.HOST:
             continue
@@ -82,6 +85,66 @@ def find(solution: Solution) -> Iterator[Finding]:
                 edit(solution, draw.spot, "method", code=f".to({code})"),
             ),
         )  # fmt: skip
+
+
+def _order(solution: Solution, group: Group[Shuffled]) -> Finding:
+    """Return the finding for what draws an order on a default device."""
+    path = group.spot.path
+    name = device_names(solution).central_for(group)
+    torch = device_names(solution).imports.alias(path, "torch")
+    told = [site for each in solution.groups(DefaultSet) for site in each.sites]
+    by_type = all(site.name == "set_default_tensor_type" for site in told)
+    repair: Fix | None = None
+    # A new name would look for CUDA, where the program may mean another device.
+    if name is not None and torch and (by_type or not name.resolvers):
+        code = f"{torch}.Generator(device={name.code})"
+        # With a condition the program runs on the CPU, in the order of the CPU's own generator.
+        reason = ""
+        if _is_in_a_loop(solution, group.spot):
+            reason = "a new generator in each round draws the same order each time"
+        elif not all(_is_for_cuda(solution, site) for site in told):
+            reason = "on the CPU it would come in another order than before"
+        repair = Fix(
+            (edit(solution, group.spot, "keyword", name="generator", value=code), *name.edits),
+            not reason, reason,
+            imports=name.imports, resolvers=name.resolvers, erasure="generator",
+        )  # fmt: skip
+    return finding(
+        solution, "generator-device", group.spot,
+        "this draws an order with a generator of the CPU, where new tensors are on the device",
+        repair, unfixed=NO_NAME,
+    )  # fmt: skip
+
+
+def _is_in_a_loop(solution: Solution, spot: Location) -> bool:
+    """Tell whether an expression is evaluated in each round of a loop."""
+    parents = solution.programs.parents(spot.path)
+    node, outer = spot.node, parents.get(spot.node)
+    while outer is not None and not isinstance(outer, ast.FunctionDef):
+        if isinstance(outer, ast.While) or (
+            isinstance(outer, (ast.For, ast.AsyncFor)) and outer.iter is not node
+        ):
+            return True
+        node, outer = outer, parents.get(outer)
+    return False
+
+
+def _is_for_cuda(solution: Solution, site: DefaultSet) -> bool:
+    """Tell whether a default is CUDA on every machine, so that the program needs one."""
+    call = site.spot.node
+    if site.under_device_test or not isinstance(call, ast.Call) or len(call.args) != 1:
+        return False
+    node = solution.programs.parents(site.spot.path).get(call)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.Module)):
+        if isinstance(node, (ast.If, ast.Try, ast.IfExp)):
+            return False
+        node = solution.programs.parents(site.spot.path).get(node)
+    match call.args[0]:
+        case ast.Constant(value=str() as text):
+            return "cuda" in text
+        case ast.Attribute(value=ast.Attribute(attr="cuda")):
+            return True
+    return False
 
 
 def _is_elsewhere(solution: Solution, group: Group[GeneratorMade]) -> bool:

@@ -43,6 +43,9 @@ def device(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         named = devices.tensor_type(first[0]) if first is not None else ""
         if named and ".cuda." not in named:
             return NONE  # of the CPU: it says a dtype, and no device
+        if first is not None and isinstance(first[0], Const) and not run.default_device:
+            if str(first[0].value).startswith("cpu"):
+                return NONE  # where new tensors are anyway
         run.tell_default()
         run.record(DefaultSet(call.spot, None, call.scope, last))
         return NONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, classes, conditions, contents
-from samedevice.places.events import GeneratorMade, TensorMoved
+from samedevice.places.events import GeneratorMade, Shuffled, TensorMoved
 from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import External, Func, Instance, Scope
@@ -39,6 +39,8 @@ def dataset(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if isinstance(inner, Seq):
             inner = run.iterate(inner, call.spot, call.scope)
         if last == "random_split":
+            if "generator" not in call.kwargs and len(call.args) < 3:
+                _draws_an_order(run, name, call)
             return Seq("list", None, inner)
         return inner
     if last == "TensorDataset":
@@ -86,6 +88,9 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             order[0].node.find().host_required_at = call.spot
         if isinstance(order[0].site, GeneratorMade):
             order[0].site.loader = not run.default_device
+    shuffle = call.kwargs.get("shuffle") or (call.args[2] if len(call.args) > 2 else None)
+    if order is None and shuffle is not None and conditions.truth(shuffle[0]) is True:
+        _draws_an_order(run, name, call)
     made.attrs["batch"] = batch
     made.attrs["dataset"] = dataset
     made.kwargs = {k: v for k, (v, _) in call.kwargs.items()}
@@ -94,6 +99,12 @@ def loader(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         for tensor, _ in contents.tensors_in(batch, call.spot):
             tensor.pinned = True
     return made
+
+
+def _draws_an_order(run: Interpreter, name: str, call: Call) -> None:
+    """Note what draws random numbers, by a generator of the CPU, where new tensors are not."""
+    if run.default_device and not run.inside:
+        run.snapshot(run.record(Shuffled(call.spot, None, call.scope, name)), call.scope)
 
 
 def _item(run: Interpreter, dataset: Value, where: Location, call: Call) -> Value:
