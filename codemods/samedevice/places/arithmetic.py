@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from samedevice.places import choices, conditions, devices, operators
+from samedevice.places import arrays, choices, conditions, devices, operators
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Comparison, Creation, Drawn, ProcessCall
 from samedevice.places.graph import Location, PlaceVar
@@ -47,6 +47,8 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         run.snapshot(counted, scope)
         return left  # among the devices of its machine
     own = operators.binary(run, node.op, left, right, Location(scope.path, node), scope)
+    if own is None:
+        own = arrays.operated(run, node, left, right, scope)
     if own is not None:
         return own
     value = binary(run, 

@@ -107,7 +107,7 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
                     return items[key.value]
             return run.iterate(owner, spot, scope)
         case Dict():
-            return _item_of_dict(run, owner, key)
+            return _item_of_dict(run, owner, key, spot, scope)
         case Class():
             return _item_of_class(run, owner, key, spot)
         case Instance():
@@ -123,15 +123,24 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
     return UNKNOWN
 
 
-def _item_of_dict(run: Interpreter, owner: Dict, key: Value) -> Value:
+def _item_of_dict(run: Interpreter, owner: Dict, key: Value, spot: Location, scope: Scope) -> Value:
     if isinstance(key, Const) and key.value in owner.items:
         return owner.items[key.value]
+    if isinstance(key, Const) and owner.factory is not None and _is_empty(owner.element):
+        made = calls.apply(run, owner.factory, [], {}, spot, scope)
+        run.trail.put(owner.items, key.value, made)
+        return made
     joined: Value | None = None
     for member in owner.members():
         joined = run.join(joined, member)
     if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex()  # of a copy of the environment
     return joined if joined is not None else UNKNOWN
+
+
+def _is_empty(value: Value | None) -> bool:
+    """Tell whether a list got no members: nothing is in it under a key that is not known."""
+    return isinstance(value, Seq) and not value.items and value.element is None
 
 
 def _item_of_instance(

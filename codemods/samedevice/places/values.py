@@ -352,10 +352,11 @@ class Seq(Value):
 class Dict(Value):
     """A mapping: members by constant key, and `element` for the others.
 
-    `perhaps`: on another path it is something else.
+    `perhaps`: on another path it is something else. `factory`: by what it makes a member for a key
+    that it lacks.
     """
 
-    __slots__ = ("element", "items", "keys", "perhaps", "spot")
+    __slots__ = ("element", "factory", "items", "keys", "perhaps", "spot")
 
     def __init__(
         self, items: dict[Any, Value] | None = None, element: Value | None = None,
@@ -364,6 +365,7 @@ class Dict(Value):
         self.items = items if items is not None else {}
         self.element = element
         self.keys: Value = SCALAR
+        self.factory: Value | None = None
         self.perhaps = False
         self.spot = spot
 

@@ -17,14 +17,14 @@ Fix safety: safe. On a CPU-only machine `.cpu()` returns the same tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import HostRead
 from samedevice.places.graph import Location, Place, PlaceVar
 from samedevice.rules._build import edit, finding, fix, short
+from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
@@ -51,7 +51,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         elif not site.whole and site.added:
             added = {where: tensor for tensor, where in site.added}
-            if _collected(solution, spot, added, on_host):
+            if collected(solution, spot, added, on_host):
                 repair = fix(DeviceExpression(""), *(
                     edit(solution, where, "method", code=".cpu()")
                     for where, tensor in added.items()
@@ -72,95 +72,6 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             found = doubted(found, NOT_THERE)
         yield found
-
-
-def _collected(
-    solution: Solution, spot: Location, added: Collection[Location], on_host: Container[ast.AST]
-) -> bool:
-    """Tell whether a list is filled in one place of the code and only read on the host there.
-
-    It has a name, or is an entry of a dict that has one and of which nothing else is known.
-    """
-    name, key = _held(spot.node)
-    if not name or name in solution.programs.taken_from(spot.path):
-        return False
-    parents = solution.programs.parents(spot.path)
-    uses: list[ast.Name] = []
-    inside: set[ast.AST] = set()
-    scope: ast.AST | None = spot.node
-    while scope is not None and not any(isinstance(use.ctx, ast.Store) for use in uses):
-        scope = parents.get(scope)
-        while scope is not None and not isinstance(scope, _SCOPES):
-            scope = parents.get(scope)
-        if scope is not None:
-            inside = set(syntax.walk(scope))
-            uses = [n for n in inside if isinstance(n, ast.Name) and n.id == name]
-            if any(isinstance(n, ast.Global) and name in n.names for n in inside):
-                uses = uses if isinstance(scope, ast.Module) else []
-    if scope is None or any(where.node not in inside for where in added):
-        return False
-    for where in added:
-        match where.node:
-            case ast.Subscript(value=ast.Attribute(attr="data"), slice=ast.Constant(value=0)):
-                return False  # once a number
-    return all(_only_collects(node, key, parents, on_host) for node in uses)
-
-
-def _held(node: ast.AST) -> tuple[str, object]:
-    """Return the name of a list, and its key in the dict of that name, or None."""
-    match node:
-        case ast.Name(id=name):
-            return name, None
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)):
-            return name, key
-    return "", None
-
-
-def _only_collects(
-    name: ast.Name, key: object, parents: syntax.Parents, on_host: Container[ast.AST]
-) -> bool:
-    """Tell whether a use of a list's name fills it, begins it, or reads it on the host."""
-    node: ast.AST = name
-    at = parents.get(name)
-    if key is not None and isinstance(at, ast.Subscript) and at.value is name:
-        if isinstance(at.slice, ast.Constant) and at.slice.value != key:
-            return True  # another list
-        node, at = at, parents.get(at)
-    elif key is not None:
-        match at:
-            case ast.Assign(value=ast.Dict(keys=keys, values=values)):
-                begun = [v for k, v in zip(keys, values, strict=True) if _is_key(k, key)]
-                return len(begun) == 1 and isinstance(begun[0], ast.List) and not begun[0].elts
-        return False
-    if node in on_host:
-        return True
-    match at:
-        case ast.Attribute(attr="append"):
-            return True
-        case ast.Call(func=ast.Name(id="len")):
-            return True
-        case ast.Assign() | ast.Tuple() if _begins_empty(at, parents.get(at)):
-            return True
-        case ast.Subscript() if at in on_host:
-            return True
-    return False
-
-
-def _is_key(node: ast.expr | None, key: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value == key
-
-
-def _begins_empty(node: ast.AST, around: ast.AST | None) -> bool:
-    """Tell whether a name is given an empty list: `a = []`, or in `a, b = [], []`."""
-    match node:
-        case ast.Assign(value=ast.List(elts=[])):
-            return True
-        case ast.Tuple():
-            match around:
-                case ast.Assign(targets=[target], value=ast.Tuple(elts=values)):
-                    empty = (isinstance(value, ast.List) and not value.elts for value in values)
-                    return target is node and all(empty)
-    return False
 
 
 def _written(solution: Solution, spot: Location) -> bool:

@@ -101,7 +101,8 @@ def with_default(run: Interpreter, call: Call) -> Value:
     """A dictionary with a default: its members are what the factory makes."""
     made = Dict(spot=call.spot)
     if call.args:
-        made.element = calls.apply(run, call.args[0][0], [], {}, call.spot, call.scope)
+        made.factory = call.args[0][0]
+        made.element = calls.apply(run, made.factory, [], {}, call.spot, call.scope)
     return made
 
 
