@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from operator import is_not
@@ -18,11 +18,12 @@ from samedevice import syntax, torchfacts
 from samedevice.places import demands
 from samedevice.syntax import Parents
 
-Kind = Literal["move", "name", "call", "type", "backend", "load", "option"]
+Kind = Literal["move", "name", "call", "type", "backend", "load", "given"]
 
 #: A file without one of these words asks for nothing.
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
 _NAME = re.compile(r"cuda(:\d+)?")
+_CUDA = re.compile(r"cuda|gpu", re.IGNORECASE)
 _DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
 #: A test that speaks of these may well be one for CUDA.
 _TEST = re.compile(
@@ -37,17 +38,106 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Forced:
-    """An expression that asks for CUDA, or for where a file was saved, and in which way."""
+    """An expression that asks for CUDA, or for where a file was saved, and in which way.
+
+    `by_default`: it does so unless a user, or a caller, says otherwise.
+    """
 
     node: ast.expr
     kind: Kind
+    by_default: bool = False
+
+
+@dataclass
+class Defaults:
+    """What the files of a program set unless a user says otherwise, by name, in small letters.
+
+    `gpus` are options with the number of a GPU, `on` and `off` flags, `cuda` what is the text
+    "cuda"; what `asks` is whether there is a GPU, and no default.
+    """
+
+    gpus: set[str] = field(default_factory=set)
+    on: set[str] = field(default_factory=set)
+    off: set[str] = field(default_factory=set)
+    cuda: set[str] = field(default_factory=set)
+    asks: set[str] = field(default_factory=set)
+    _may_ask: bool = False
+
+    def learn(self, tree: ast.Module, text: str) -> None:
+        """Learn what a file of this text sets."""
+        self._may_ask = "is_available" in text
+        for node in syntax.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="add_argument")):
+                    self._option(node)
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        self._bound(_called(target), value)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._bound(_called(target), value)
+                case ast.keyword(arg=str(name), value=value):
+                    self._bound(name, value)
+                case ast.arguments():
+                    for name, value in syntax.defaults(node).items():
+                        self._bound(name, value)
+                case ast.Dict(keys=keys, values=values):
+                    for key, value in zip(keys, values, strict=True):
+                        if isinstance(key, ast.Constant):
+                            self._bound(str(key.value), value)
+
+    def _option(self, call: ast.Call) -> None:
+        given = {each.arg: each.value for each in call.keywords}
+        names = [str(a.value)[2:].replace("-", "_") for a in call.args
+                 if isinstance(a, ast.Constant) and str(a.value).startswith("--")]  # fmt: skip
+        dest, default, action = given.get("dest"), given.get("default"), given.get("action")
+        if isinstance(dest, ast.Constant):
+            names = [str(dest.value)]
+        said = action.value if isinstance(action, ast.Constant) else ""
+        if default is None and said in ("store_true", "store_false"):
+            default = ast.Constant(said == "store_false")
+        for name in names:
+            if default is not None:
+                self._bound(name, default)
+            if isinstance(default, ast.Constant) and type(default.value) in (int, str):
+                if _NUMBERS.fullmatch(str(default.value)):
+                    self.gpus.add(name)
+
+    def _bound(self, name: str, value: ast.expr) -> None:
+        name = name.lower()
+        if isinstance(value, ast.Constant):
+            if value.value is True:
+                self.on.add(name)
+            elif value.value is False:
+                self.off.add(name)
+            elif isinstance(value.value, str) and _NAME.fullmatch(value.value):
+                self.cuda.add(name)
+        elif self._may_ask and "is_available" in ast.unparse(value):
+            self.asks.add(name)
+
+    def hold(self, test: ast.expr, positive: bool = True) -> bool:
+        """Tell whether a test is what is asked for, unless somebody says otherwise."""
+        name = _called(test).lower()
+        if name:
+            chosen, other = (self.on, self.off) if positive else (self.off, self.on)
+            return name in chosen and name not in other | self.asks
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return self.hold(inner, not positive)
+            case ast.BoolOp(op=ast.And(), values=values) if positive:
+                return all(self.hold(each) for each in values)
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=text)]):
+                return positive and text == "cuda" and _called(left).lower() in self.cuda
+            case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                # That a device was chosen does not say which.
+                return positive and not _CUDA.search(ast.unparse(test.left))
+        return False
 
 
 def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for on every machine, and no test in sight of it decides on."""
-    taken = _taken(tree)
+    taken, own = _taken(tree), _own(tree)
     for node in syntax.walk(tree):
-        kind = _kind(node, parents, taken)
+        kind = _kind(node, parents, taken, own)
         if kind is not None and not _is_decided(node, parents):
             assert isinstance(node, ast.expr)
             yield Forced(node, kind)
@@ -55,56 +145,74 @@ def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
 
 def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for where the tests of `if` statements alone decide on it."""
-    taken = _taken(tree)
+    taken, own = _taken(tree), _own(tree)
     for node in syntax.walk(tree):
-        kind = _kind(node, parents, taken)
+        kind = _kind(node, parents, taken, own)
         if kind is None or not _is_decided(node, parents) or _is_decided(node, parents, ifs=False):
             continue
         assert isinstance(node, ast.expr)
         yield Forced(node, kind)
 
 
-def default_gpus(tree: ast.Module) -> Iterator[str]:
-    """Yield the options of a file that ask for a GPU unless a user says otherwise."""
-    for node in syntax.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*names]):
-                default = next((k.value for k in node.keywords if k.arg == "default"), None)
-                if not (isinstance(default, ast.Constant) and type(default.value) in (int, str)):
-                    continue
-                if not _NUMBERS.fullmatch(str(default.value)):
-                    continue
-                for name in names:
-                    if isinstance(name, ast.Constant) and str(name.value).startswith("--"):
-                        yield str(name.value)[2:].replace("-", "_")
+def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterator[Forced]:
+    """Yield what a file asks for where only a user's word against it would decide on it."""
+    for asked in behind_flags(tree, parents):
+        tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
+        if tests and all(defaults.hold(test, positive) for test, positive in tests):
+            yield replace(asked, by_default=True)
+    for node in syntax.walk(tree) if defaults.gpus else ():
+        number = _numbered(node)
+        if number is not None:
+            tests = list(_tests(node, parents))
+            read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+            if tests and read and read <= defaults.gpus:
+                assert isinstance(node, ast.expr)
+                yield Forced(node, "name", by_default=True)
 
 
-def by_default(tree: ast.Module, parents: Parents, options: set[str]) -> Iterator[Forced]:
-    """Yield `f"cuda:{...}"` where only such an option decides on it."""
-    for node in syntax.walk(tree) if options else ():
-        match node:
-            case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue()]):
-                tests = list(_tests(node, parents))
-                asked = {n.attr for t in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-                if tests and asked and asked <= options:
-                    yield Forced(node, "option")
+def _numbered(node: ast.AST) -> ast.expr | None:
+    """Return the number of `f"cuda:{number}"`, however that is written."""
+    match node:
+        case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=number)]):
+            return number
+        case ast.BinOp(left=ast.Constant(value="cuda:"), op=ast.Add(), right=number):
+            return number
+        case ast.BinOp(left=ast.Constant(value="cuda:%d" | "cuda:%s"), op=ast.Mod(), right=number):
+            return number
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value="cuda:{}"), attr="format"), args=[number]
+        ):
+            return number
+    return None
 
 
-def _tests(node: ast.AST, parents: Parents) -> Iterator[ast.expr]:
-    """Yield the tests behind which an expression stands."""
+def _called(node: ast.expr) -> str:
+    """Return the last part of a dotted name, "" for what is none."""
+    return syntax.dotted(node).rpartition(".")[2]
+
+
+def _tests(node: ast.AST, parents: Parents) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield the tests behind which an expression stands, and whether they have to hold for it."""
     inner, outer = node, parents.get(node)
     while outer is not None:
         match outer:
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            case ast.If(test=test, body=body) | ast.While(test=test, body=body):
                 if inner is not test:
-                    yield test
+                    yield test, inner in body
+            case ast.IfExp(test=test):
+                if inner is not test:
+                    yield test, inner is outer.body
         inner, outer = outer, parents.get(outer)
 
 
-def _kind(node: ast.AST, parents: Parents, taken: dict[str, str]) -> Kind | None:
+def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str]) -> Kind | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         if _NAME.fullmatch(node.value):
-            return "name" if _is_device(node, parents) else None
+            if _is_device(node, parents):
+                return "name"
+            return "given" if _is_given_to(own, node, parents) else None
+        if _TENSOR.fullmatch(node.value) and isinstance(parents.get(node), ast.Call):
+            return "type"
         return "backend" if node.value.lower() == "nccl" and _is_given(node, parents) else None
     if isinstance(node, ast.IfExp):
         both = _begins(node.body) and _begins(node.orelse)
@@ -145,6 +253,12 @@ def _begins(node: ast.expr) -> bool:
     return isinstance(first, ast.Constant) and str(first.value).partition(":")[0] == "cuda"
 
 
+def _own(tree: ast.Module) -> set[str]:
+    """Return what a file defines: a text that one of these is given is more than a text."""
+    kinds = (*_FUNCTION, ast.ClassDef)
+    return {node.name for node in syntax.walk(tree) if isinstance(node, kinds)}
+
+
 def _is_device(node: ast.expr, parents: Parents) -> bool:
     """Tell whether a text is used as a device: by what takes it, or what it is called."""
     parent = parents.get(node)
@@ -182,6 +296,12 @@ def _last(base: ast.expr) -> str:
 
 def _speaks(node: ast.expr) -> bool:
     return _DEVICE.search(ast.unparse(node)) is not None
+
+
+def _is_given_to(own: set[str], node: ast.Constant, parents: Parents) -> bool:
+    """Tell whether a text is an argument of a function or class that the file itself defines."""
+    parent = parents.get(node)
+    return isinstance(parent, ast.Call) and _called(parent.func) in own
 
 
 def _is_given(node: ast.expr, parents: Parents) -> bool:

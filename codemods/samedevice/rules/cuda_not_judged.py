@@ -17,6 +17,7 @@ Fix safety: there is no fix.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -24,7 +25,7 @@ from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
 from samedevice.places.events import CudaOnly, Literal, Loaded, Move
-from samedevice.places.forced import WORDS, Forced, by_default, default_gpus, forced
+from samedevice.places.forced import WORDS, Defaults, Forced, by_default, forced
 from samedevice.places.graph import Location
 from samedevice.rules._build import finding, short
 
@@ -37,6 +38,8 @@ AFTER = frozenset(
         "legacy-constructor",
     )
 )  # fmt: skip
+#: What these edits are at, a whole function perhaps, stays as it is.
+_BESIDE = ("after", "before", "head", "parameter")
 _ASKS = {
     "move": "moves to CUDA",
     "name": "names CUDA",
@@ -44,7 +47,7 @@ _ASKS = {
     "type": "makes tensors of CUDA",
     "backend": "needs NCCL, which is for CUDA",
     "load": "loads to where the file was saved",
-    "option": "names CUDA",
+    "given": "names CUDA",
 }
 _WHY = {
     "move": "what is moved could not be followed",
@@ -53,8 +56,9 @@ _WHY = {
     "type": "what is made of this type could not be followed",
     "backend": "no code here says how the processes would talk without CUDA",
     "load": "what the file holds, and where that goes, could not be followed",
-    "option": "the default of an option asks for it, and no code here reads whether there is a GPU",
+    "given": "what is given this device could not be followed",
 }
+_BY_DEFAULT = "a default asks for it, and no code here reads whether there is a GPU"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -67,41 +71,40 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
     said: dict[str, set[int]] = {}
     spread = solution.policy.model_parallel()
     for each in found:
-        spans = [(each.path, each.span)]
-        spans += [(change.path, change.span) for change in (each.fix.edits if each.fix else ())]
-        for path, span in spans:
-            said.setdefault(path, set()).update(range(span.line, span.end_line + 1))
+        spans = [(each.path, each.span.line, each.span.end_line)]
+        for change in each.fix.edits if each.fix else ():
+            last = change.span.line if change.verb in _BESIDE else change.span.end_line
+            spans.append((change.path, change.span.line, last))
+        for path, first, last in spans:
+            said.setdefault(path, set()).update(range(first, last + 1))
     for path in solution.programs.files():
         if not solution.judges(path):
             continue
         tree = solution.project.tree(path)
-        if solution.programs.of(path) in spread or tree is None:
-            continue  # `hard-coded-device` tells of the whole program
+        if tree is None or solution.programs.of(path) in spread and path in said:
+            continue  # `hard-coded-device` tells of all that is in the file
         if not WORDS.search(solution.project.sources[path].text):
             continue
         told = said.setdefault(path, set())
         parents = solution.programs.parents(path)
-        options = _options(solution, path)
-        for asked in (*forced(tree, parents), *by_default(tree, parents, options)):
+        defaults = solution.view(_defaults)[solution.programs.of(path)]
+        for asked in (*forced(tree, parents), *by_default(tree, parents, defaults)):
             spot = Location(path, asked.node)
             span = solution.span(spot)
             lines = range(span.line, span.end_line + 1)
             if told.isdisjoint(lines) and _asks(solution, path, asked):
                 told.update(lines)
-                yield _left(solution, spot, asked.kind)
+                yield _left(solution, spot, asked)
 
 
-def _options(solution: Solution, path: str) -> set[str]:
-    """Return the options of a program that ask for a GPU by default, if a file may read one."""
-    sources = solution.project.sources
-    if "cuda:" not in sources[path].text:
-        return set()
-    return {
-        name
-        for other in solution.programs.of(path)
-        if "add_argument" in sources[other].text
-        for name in default_gpus(solution.programs.tree(other))
-    }
+def _defaults(solution: Solution) -> defaultdict[frozenset[str], Defaults]:
+    """Return what each program sets by default."""
+    found: defaultdict[frozenset[str], Defaults] = defaultdict(Defaults)
+    for path in solution.programs.files():
+        tree = solution.project.tree(path)
+        if tree is not None:
+            found[solution.programs.of(path)].learn(tree, solution.project.sources[path].text)
+    return found
 
 
 def _asks(solution: Solution, path: str, asked: Forced) -> bool:
@@ -112,7 +115,7 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
         for group in solution.groups_at(event, asked.node)
         for site in group.sites
     ]
-    if asked.kind == "option":
+    if asked.by_default:
         return True
     if asked.kind == "load":
         return _loads_weights(solution, Location(path, asked.node))
@@ -122,38 +125,55 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
 
 
 def _loads_weights(solution: Solution, spot: Location) -> bool:
-    """Tell whether what is loaded is for a module, in a program that uses a device.
+    """Tell whether what is loaded is for a module, or is moved, in a program that uses a device.
 
     What data sets keep in files was made on the CPU.
     """
-    if not solution.policy.has_device(spot.path):
+    path = spot.path
+    if not (solution.policy.has_device(path) or "cuda" in solution.project.sources[path].text):
         return False
-    home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == "load_state_dict"
-        for node in syntax.walk(home)
-    )
+    home = solution.programs.function_of(spot) or solution.programs.tree(path)
+    loaded = set(_named_after(solution, spot))
+    for node in syntax.walk(home):
+        match node:
+            case ast.Attribute(attr=word) | ast.keyword(arg=str(word)) if "state_dict" in word:
+                return True
+            case ast.Constant(value=str(word)) if "state_dict" in word:
+                return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cuda")):
+                if name in loaded:
+                    return True
+    return False
+
+
+def _named_after(solution: Solution, spot: Location) -> Iterator[str]:
+    """Yield the names that what is loaded gets."""
+    statement = solution.statement_of(spot)
+    if isinstance(statement, ast.Assign) and statement.value is spot.node:
+        yield from (each.id for each in statement.targets if isinstance(each, ast.Name))
 
 
 def _has_its_own(solution: Solution, path: str) -> bool:
-    """Tell whether a class of the program has a method `cuda()`, in which the moves are."""
+    """Tell whether a class that a file has, or imports, has a method `cuda()`: it moves itself."""
+    importers = solution.project.importers
     return any(
         isinstance(node, ast.FunctionDef) and node.name == "cuda"
         for other in solution.programs.of(path)
         if "def cuda(" in solution.project.sources[other].text
+        if other == path or path in importers.get(other, ())
         for node in syntax.walk(solution.programs.tree(other))
     )
 
 
-def _left(solution: Solution, spot: Location, kind: str) -> Finding:
-    why = _WHY[kind]
+def _left(solution: Solution, spot: Location, asked: Forced) -> Finding:
+    why = _BY_DEFAULT if asked.by_default else _WHY[asked.kind]
     owner = solution.programs.owner(spot.path)
     if owner is not None:
         why = f"{owner[0]} decides about the devices of this file"
     elif solution.policy.managed(spot.path):
         why = "the program chooses on purpose which of its devices what is on"
     noted = finding(
-        solution, RULE, spot, f"`{short(solution.code(spot))}` {_ASKS[kind]}", None,
+        solution, RULE, spot, f"`{short(solution.code(spot))}` {_ASKS[asked.kind]}", None,
         unfixed=f"left as it is: {why}",
     )  # fmt: skip
     return replace(noted, level="note")
