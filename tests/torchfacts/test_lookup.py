@@ -17,6 +17,7 @@ from samedevice.torchfacts import (
     library,
     lookup,
     module_method,
+    releases,
     store,
     tensor_attribute,
     tensor_method,
@@ -298,6 +299,21 @@ def test_no_entry_of_a_library_is_out_of_reach() -> None:
             sample = re.sub(r"\[([A-Za-z])-[A-Za-z]\]", r"\1", name)
             sample = sample.replace("**", "Some_thing").replace("*", "Some_thing")
             assert libraries.lookup(sample) == Fact(kind, **fields), (name, sample)
+
+
+#: Modules, data and errors: nothing of these is called.
+_NOT_CALLED = re.compile(
+    r".*Error|torch\.cuda\.GreenContext|.*\.(?:amp|classproperty|cudaStatus|default_generators|"
+    r"graph_annotations|graphs|has_half|has_magma|jiterator|memory|nccl|nvtx|profiler|random|sparse|"
+    r"streams|tunable)"
+)
+
+
+def test_every_name_of_the_interfaces_is_known_in_every_release() -> None:
+    """From torch 2.0 to the newest: those that are gone, and those that came later."""
+    names = set().union(*releases.all_releases().values())
+    unknown = {name for name in names if lookup(name) is None and not _NOT_CALLED.fullmatch(name)}
+    assert not unknown
 
 
 def test_old_tensor_types() -> None:

@@ -59,6 +59,22 @@ TORCH: list[Entry] = [
         "torch.utils.bottleneck.** torch.utils.cpp_extension.** torch.utils.tensorboard.**",
         _UNKNOWN,
     ),
+    # Names of other releases than the one that is read off, and of interfaces that it cannot call.
+    (
+        "cudaonly",
+        "torch.cuda.MemPoolContext torch.cuda.GreenContext.create torch.cuda.export_dot "
+        "torch.cuda.export_graph_data torch.xpu.Event torch.xpu.MemPool torch.xpu.Stream "
+        "torch.xpu.XPUGraph torch.xpu.XPUPluggableAllocator torch.xpu.can_device_access_peer "
+        "torch.xpu.change_current_allocator torch.xpu.device torch.xpu.get_stream "
+        "torch.xpu.get_stream_from_external torch.xpu.graph torch.xpu.make_graphed_callables "
+        "torch.xpu.use_mem_pool torch.mps.Event torch.mps.Stream torch.mps.compile_shader "
+        "torch.mps.current_stream torch.mps.default_stream torch.mps.event.Event "
+        "torch.mps.load_metallib torch.mps.profiler.* torch.mps.set_stream torch.mps.stream",
+        _UNKNOWN,
+    ),
+    ("cudaquiet", "torch.xpu.device_of torch.xpu.StreamContext", _UNKNOWN),
+    ("cudaquiet", "torch.xpu.list_gpu_processes", {"out": "scalar"}),
+    ("query", "torch.cuda.amp.amp_definitely_not_available", {"out": "scalar"}),
     # It compares the places too, unless check_device=False.
     (
         "op",
