@@ -45,6 +45,14 @@ NAMES = {
         },
         "core/net.py", "core/device.py", "core.device",
     ),
+    "above the package that a script's import begins with": (
+        {
+            "top/__init__.py": "", "top/run.py": MAIN.format("pass") + "from pkg.net import f\n",
+            "top/pkg/__init__.py": "", "top/pkg/net.py": "from .base import g\n",
+            "top/pkg/base.py": "",
+        },
+        "top/pkg/net.py", "top/device.py", "device",
+    ),
     "on a path that a script adds": (
         {"run.py": "import sys\nsys.path.append('core')\nimport net\n", "core/net.py": ""},
         "core/net.py", "core/device.py", "device",

@@ -205,6 +205,29 @@ def test_a_program_that_hides_gpus_from_itself_asks_for_one_behind_that(where: s
     assert ".cuda()" not in after
 
 
+def test_a_resolver_that_another_file_gets_in_the_same_round_is_taken() -> None:
+    """What is given a word is found late: its file takes what the other one gets."""
+    Path("shift.py").write_text(
+        "import torch\n\n\nclass Shift:\n    def __init__(self):\n"
+        "        self.direction = torch.ones(3, 2).cuda()\n"
+    )
+    Path("work.py").write_text(
+        "import torch\n\n\ndef each(names, device='cuda'):\n"
+        "    return [torch.ones(3, 2).to(device) for _ in names]\n\n\n"
+        "def evaluate(names, device=None):\n    kinds = {'one': each}\n"
+        "    return kinds['one'](names, device)\n"
+    )
+    Path("train.py").write_text(
+        "import torch\nfrom shift import Shift\nfrom work import evaluate\n\n\n"
+        "def main():\n    found = evaluate(['a'], device='cuda')\n"
+        "    print((Shift().direction + found[0]).shape)\n\n\nmain()\n"
+    )
+    fix()
+    for name in "shift.py", "train.py":
+        assert "from device import device\n" in Path(name).read_text()
+    assert runs()
+
+
 def test_no_file_of_a_program_that_hides_gpus_asks_for_one_on_import() -> None:
     Path("train.py").write_text(
         "import os\nimport torch\nfrom data import noise\nfrom net import Net\n\n\n"

@@ -115,7 +115,10 @@ class Importable:
             return None
         dots, base = 1, _folder(path)
         shown = self._read(path).relative
+        searched = {folder for start in self._programs(path) for folder in start.folders}
         while base and (dots <= shown or self.project.is_package(base + "/module")):
+            if dots > shown and base in searched:
+                break  # what lies in a folder that is searched is in no package
             if place.startswith(base + "/"):
                 return "." * dots + place[len(base) + 1 :].replace("/", ".")
             dots, base = dots + 1, posixpath.dirname(base)

@@ -72,6 +72,9 @@ class Resolvers:
             return None  # the file has a device of this name, if not in each of its branches
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
+        planned = None if self.programs.hides_gpus(program) else self._planned(path, name, gpu)
+        if planned is not None:
+            return planned
         users = {f for f in self.needing().get(program, ()) if not self._is_notebook(f)} | {path}
         needs_device = {f for f in users if not self.solution.policy.has_device(f)}
         if len(needs_device) == 1 or self.programs.hides_gpus(program):
@@ -88,6 +91,33 @@ class Resolvers:
             ):
                 return DeviceExpression(name, (Resolver(path, name, module, module_path, gpu),))
         return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
+
+    def _planned(self, path: str, name: str, gpu: str) -> DeviceExpression | None:
+        """Return the resolver that another file of the program is about to get, if this one can
+        import it."""
+        for other, known in self._known.items():
+            if known is None or other not in self.programs.of(path) or self._is_notebook(other):
+                continue
+            for wanted in known.resolvers:
+                module = self.imports.module_name(path, wanted.module_path or other)
+                if module is None:
+                    continue
+                if wanted.module_path is not None:
+                    resolver = Resolver(path, name, module, wanted.module_path, gpu)
+                    return DeviceExpression(name, (resolver,))
+                if self._may_borrow(path, other, wanted.name):
+                    return DeviceExpression(
+                        wanted.name, imports=(Import(path, module, wanted.name),)
+                    )
+        return None
+
+    def _may_borrow(self, path: str, other: str, name: str) -> bool:
+        """Tell whether a file may import the device of another one."""
+        return (
+            path not in self.programs.reached_from(other)
+            and self.programs.is_imported(other)
+            and self.lends(other, name, path)
+        )
 
     def _global(self, path: str, name: str) -> object:
         scope = self.interpreter.files.get(path)
@@ -163,12 +193,10 @@ class Resolvers:
                     continue
                 if other == path:
                     return DeviceExpression(name, text=value.text)
-                if path in self.programs.reached_from(other) or self._is_notebook(path):
-                    continue
-                if not self.programs.is_imported(other):
+                if self._is_notebook(path) or not self._may_borrow(path, other, name):
                     continue
                 module = self.imports.module_name(path, other)
-                if module is None or not self.lends(other, name, path):
+                if module is None:
                     continue
                 return DeviceExpression(
                     name, imports=(Import(path, module, name),), text=value.text
