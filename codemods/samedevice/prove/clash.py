@@ -119,6 +119,9 @@ class Clash:
 _DEVICE = r"[a-z]+(?::\d+)?"
 _TYPE = r"(?:torch\.[\w.]*Tensor|[A-Z]\w*Type)"
 
+#: An operation that a library has, and was built without for this device.
+NOT_BUILT = r"(?!aten:|c10d:)\w+::[\w:.]+' with arguments from the '(?:CUDA|MPS|XPU)'"
+
 # Named groups: `operation`; `name`/`device` and `name2`/`device2` for operands in torch's order.
 _MESSAGES: tuple[tuple[Kind, str], ...] = (
     (
@@ -214,7 +217,8 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ("meta", r"Cannot copy out of (?P<device>meta) tensor"),
     (
         "operator",
-        r"Could not run '(?P<operation>[\w:.]+)' with arguments from the '(?P<device>\w+)' backend",
+        rf"Could not run '(?!{NOT_BUILT})(?P<operation>[\w:.]+)' with arguments from the "
+        r"'(?P<device>\w+)' backend",
     ),
     (
         "operator",
@@ -237,6 +241,24 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
         r"attempting to assign a gradient (?:with device type|located on device with index) "
         r"'(?P<device>\w+)' to a tensor (?:with device type|located on device with index) "
         r"'(?P<device2>\w+)'",
+    ),
+    (
+        "mismatch",
+        rf"to be on the same device, but got (?P<name>\w+) on (?P<device>{_DEVICE}) and "
+        rf"(?P<name2>\w+) on (?P<device2>{_DEVICE})",
+    ),
+    (
+        "mismatch",
+        r"need to be on the same GPU, but found .{1,400}?device\(type='(?P<device>cpu)'\)",
+    ),
+    (
+        "mismatch",
+        rf"No operator found for .{{1,400}}?device=(?P<device>{_DEVICE}) \(supported: ",
+    ),
+    (
+        "mismatch",
+        r"Expected tensor to have (?P<device>\w+) Backend, but got tensor with (?P<device2>\w+) "
+        r"Backend(?: \(while checking arguments for (?P<operation>\w+)\))?",
     ),
     (
         "mismatch",
@@ -264,7 +286,8 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "generator",
-        r"Expected an? '?(?P<device2>\w+)'? generator(?: device)? but found '?(?P<device>\w+)'?",
+        r"Expected an? '?(?P<device2>\w+(?::\d+)?)'? generator(?: device)? but found "
+        r"'?(?P<device>\w+)'?",
     ),
     (
         "storage",
@@ -287,6 +310,7 @@ _MESSAGES: tuple[tuple[Kind, str], ...] = (
     ("missing", r"PyTorch was compiled without (?P<device>\w+) support"),
     ("missing", r"module 'torch\._C' has no attribute '_(?P<device>cuda)_\w+'"),
     ("missing", r"type (?P<device>torch\.cuda\.\w+) not available"),
+    ("missing", r"no (?P<device>CUDA)-capable device is detected"),
     ("missing", r"Found no NVIDIA driver on your system|No (?P<device>CUDA) GPUs are available"),
     ("missing", r"Cannot access accelerator device when none is available"),
     ("missing", r"(?P<device>MPS) backend is not (?:available|supported)"),

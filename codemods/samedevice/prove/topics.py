@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from .clash import read_message
+from .clash import NOT_BUILT, read_message
 
 Topic = Literal[
     "device",  # where tensors are, or which devices there are
@@ -30,7 +30,7 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
     (
         "memory",
         (
-            r"out of memory",
+            r"out of (?:shared )?memory",
             r"DefaultCPUAllocator: can't allocate",
             r"CUBLAS_STATUS_ALLOC_FAILED",
         ),
@@ -59,6 +59,8 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"CUBLAS_STATUS_\w+",
             r"not compatible with the current PyTorch installation",
             r"lib\w+\.so[.\d]*: cannot open shared object",
+            rf"Could not run '{NOT_BUILT}",
+            r"Triton Error|HIP error: invalid device function|only supports? Ampere GPUs",
         ),
     ),
     (
@@ -70,6 +72,7 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"must have the same dtype|must be the same dtype|same d(?:ata )?type",
             r"[Ff]ound dtype \w+ but expected",
             r"not implemented for '\w+'",
+            r"only supports? fp16 and bf16",
             r"result type \w+ can't be cast",
             r"[Oo]nly Tensors of floating point",
             r"can only calculate the mean of floating|[Cc]ould not infer output dtype",

@@ -66,6 +66,7 @@ _ARROW = re.compile(r"^-{1,}>\s*(?P<line>\d+)\s?(?P<text>.*)$")
 _NUMBERED = re.compile(r"^\s+\d+\s.*$|^\s+\d+$")
 _EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: ?(?P<text>.*))?$")
 _RULE = re.compile(r"\s*[─━═-]{3}")  # what sets off a report, such as ours
+_BEHIND = 3  # lines behind a message in which the frames of compiled code begin
 _KNOWN = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit|Stop\w+)$")
 
 
@@ -133,12 +134,30 @@ def _tracebacks(lines: list[str]) -> Iterator[Traceback]:
         exception = _exception(lines, at, bool(frames))
         if exception is not None:
             name, text, at = exception
-            yield _made(frames, name, text)
+            inner, at = _compiled(lines, at)
+            yield _made([*frames, *inner], name, text)
             frames = []
             continue
         at += 1
     if frames:
         yield _made(frames, "", "")
+
+
+def _compiled(lines: list[str], at: int) -> tuple[list[Frame], int]:
+    """Return the frames of code that was being compiled, told behind an exception, and the line
+    after them."""
+    start = next((i for i in range(at, min(at + _BEHIND, len(lines))) if lines[i].strip()), at)
+    if start >= len(lines) or lines[start].strip() != "from user code:":
+        return [], at
+    frames: list[Frame] = []
+    at = start + 1
+    while at < len(lines):
+        frame, following = _frame(lines, at)
+        if frame is None:
+            break
+        frames.append(frame)
+        at = following
+    return frames, at
 
 
 def _made(frames: list[Frame], exception: str, text: str) -> Traceback:
