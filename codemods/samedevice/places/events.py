@@ -319,6 +319,11 @@ class Handed(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class MetApart(Site):
+    """A value that is on the device on some paths only meets one that is on the CPU."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class HandedTogether(Site):
     """Tensors are handed to one function of which nothing is known: they may have to be together.
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
+from samedevice.places import apart
 from samedevice.places.answers import Answers, is_parameter
 from samedevice.places.certainty import Watcher
 from samedevice.places.events import (
@@ -20,7 +21,6 @@ from samedevice.places.events import (
     GivenAway,
     GivenDevice,
     Handed,
-    HandedTogether,
     HostDemand,
     ModuleMoved,
     Undecided,
@@ -258,7 +258,8 @@ class Solution(Answers):
                     break
         yield from self._perhaps_modules()
         yield from self._given_away()
-        yield from self._handed_apart()
+        yield from apart.handed(self)
+        yield from apart.met(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
@@ -282,18 +283,6 @@ class Solution(Answers):
         groups = list(self.groups(GivenAway))
         files = self.policy.kept_back() if groups else ()
         yield from (group for group in groups if group.spot.path in files)
-
-    def _handed_apart(self) -> Iterator[SiteGroup]:
-        """Return the calls that take tensors of the device and of the CPU to unknown code."""
-        groups = list(self.groups(HandedTogether))
-        creations = self.all_groups(Creation) if groups else ()
-        made = {site.node.find() for each in creations for site in each.sites if site.node}
-        for group in groups:
-            for site in group.sites:
-                known = [set(_possible(node, made)) for node in site.nodes]
-                if not site.callers_unknown and _are_apart(known):
-                    yield group
-                    break
 
     def _perhaps_numbers(self) -> Iterator[SiteGroup]:
         """Return what was loaded onto the CPU and meets the device, if it is no number."""
@@ -471,25 +460,3 @@ def _lacking(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Missi
     if not found or not named and not all(runs):
         return NOTHING_MISSING
     return Missing(tuple(found), next(iter(found.values())))
-
-
-def _possible(node: PlaceVar, made: Collection[PlaceVar]) -> Iterator[Place]:
-    """Yield where a value may be; what is `made` and not asked for anywhere is on the CPU."""
-    seen, queue = set(), [node.find()]
-    while queue:
-        root = queue.pop()
-        if root in seen:
-            continue
-        seen.add(root)
-        if root.place is None and root.joins:
-            queue += (source.find() for source in root.flows_from)
-        elif root.place is None and root in made:
-            yield Place.HOST
-        elif root.place is not None:
-            yield root.place
-
-
-def _are_apart(known: Sequence[set[Place]]) -> bool:
-    """Tell whether a value is certainly on one side where another may be on the other side."""
-    sides = (Place.CENTRAL, Place.HOST), (Place.HOST, Place.CENTRAL)
-    return any({one} in known and any(other in places for places in known) for one, other in sides)

@@ -4,7 +4,8 @@ Why: such a value may be on the CPU, and then the program stops there. So `check
 asked, and does not say that nothing is wrong. The same is told of a module that a program for the
 CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
 called with may be on the CPU, so the program is not converted. And so is a call that takes tensors
-of the device and of the CPU to a library of which nothing is known.
+of the device and of the CPU to a library of which nothing is known, and a value that is on the
+device on some paths only where it meets one that is on the CPU.
 
 Example:
 
@@ -25,7 +26,7 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.events import GivenAway, Handed, HandedTogether, Optimizes
+from samedevice.places.events import GivenAway, Handed, HandedTogether, MetApart, Optimizes
 from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import finding, short
@@ -52,6 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             message = f"`{code}` trains a module, and no code that could be followed calls it"
         elif isinstance(group.first, HandedTogether):
             message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
+        elif isinstance(group.first, MetApart):
+            message = f"`{code}` is on the device on some paths only, and meets a value on the CPU"
         done.add(group.spot.node)
         yield _noted(solution, group, message)
     for group in solution.groups(Handed):
