@@ -145,6 +145,11 @@ def _repair(solution: Solution, spot: Location, call: ast.Call, form: _Form) -> 
     if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is
     kind = device_names(solution).kind_of(name, torch, spot)
+    if kind.startswith(f"{torch}.device("):  # a text: what is handed in says it in fewer words
+        site = solution.reach.site_at(spot)
+        handed = next(solution.reach.followed(site.scope, everywhere=True), "") if site else ""
+        if handed:
+            name, kind = DeviceExpression(f"{handed}.device"), f"{handed}.device.type"
     if not kind or not torch or any(k.arg is None for k in call.keywords):
         return None
     uses = f'{kind} == "cuda"'

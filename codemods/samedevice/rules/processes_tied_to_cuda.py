@@ -330,12 +330,14 @@ class _Tied:
         """Return how to ask at a call whether its process has a GPU, one for NCCL perhaps."""
         solution, path = self.solution, group.spot.path
         torch = device_names(solution).imports.alias(path, "torch")
-        name = device_names(solution).of_process(group.first)
+        name = own = device_names(solution).of_process(group.first)
         if name is None or name.edits and group.first.scope.node not in self.homes:
             name = self._in_reach(group)
         if name is not None:
             kind = device_names(solution).kind_of(name, torch, group.spot)
-            if kind:
+            if kind and not (
+                name is own and kind.startswith(f"{torch}.device(")
+            ):  # a text, of CUDA
                 other = device_names(solution).resolvers.accelerated(path) and not nccl
                 return _Asked(f'{kind} != "cpu"' if other else f'{kind} == "cuda"', name)
         available = _available(solution, path, nccl=nccl)
