@@ -152,6 +152,23 @@ main()
 """
 }
 
+#: `autocast` does nothing where there is no CUDA.
+AUTOCAST = {
+    "main.py": """\
+import sys
+import torch
+
+def main():
+    net = torch.nn.Linear(4, 1).cuda()
+    if sys.argv[1:]:
+        with torch.autocast(device_type="cuda", enabled=len(sys.argv) > 2):
+            print("fast")
+    print(net(torch.ones(2, 4).cuda()))
+
+main()
+"""
+}
+
 #: Several processes: what one tells the others is on the GPU.
 TALKING = {
     "main.py": """\
@@ -195,7 +212,7 @@ def test_no_half(tmp_path: Path, files: dict[str, str]) -> None:
     assert any("is not repaired, and needs CUDA" in why for why in outcome.refused.values())
 
 
-@pytest.mark.parametrize("files", [FLAG_SET, ONE_ARM, ASKED])
+@pytest.mark.parametrize("files", [FLAG_SET, ONE_ARM, ASKED, AUTOCAST])
 def test_a_program_that_may_do_without(tmp_path: Path, files: dict[str, str]) -> None:
     outcome = _migrated(tmp_path, files)
     assert any(Path(change.path).name == "main.py" for change in outcome.changes)

@@ -30,8 +30,8 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
 _Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Block = ast.stmt | ast.ExceptHandler | ast.match_case
-#: Calls that only keep what they are given.
-_KEEPING = frozenset(("dict", "field", "update", "setdefault", "set_defaults"))
+#: Calls that only keep what they are given, or do nothing without CUDA.
+_KEEPING = frozenset(("autocast", "dict", "field", "update", "setdefault", "set_defaults"))
 #: What processes tell each other: all of it needs CUDA, or none.
 _PROCESSES = "processes-tied-to-cuda"
 _TALKS = re.compile(r"\b(all_|reduce|broadcast|gather|scatter|send\(|recv\(|init_process_group)")
@@ -191,6 +191,8 @@ def _is_used(name: ast.expr, parents: Parents) -> bool:
         call = parents.get(outer)
         called = _last(call.func) if isinstance(call, ast.Call) else ""
         return outer.arg != "default" and called[:1].islower() and called not in _KEEPING
+    if isinstance(outer, ast.Call) and _last(outer.func) in _KEEPING:
+        return False
     return isinstance(outer, ast.Call | ast.Assign)
 
 
