@@ -118,3 +118,19 @@ def test_an_edit_at_a_function_says_nothing_of_its_lines() -> None:
         fix = Fix((Edit("main.py", whole, verb, ()),))  # type: ignore[arg-type]
         said = Finding("main.py", Span(2, 0, 2, 9), "other", "x", fix=fix)
         assert len(list(cuda_not_judged.rest(solution, [said]))) == number
+
+
+def test_beside_a_model_that_is_split_what_names_one_device_is_told() -> None:
+    program = """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one = torch.nn.Linear(2, 2).to("cuda:0")
+                self.two = torch.nn.Linear(2, 2).to("cuda:1")
+            def forward(self, x):
+                return self.two(self.one(x.to("cuda:0")).to("cuda:1"))
+        def mean_of(x, device="cuda:0"):
+            return x.to(device).mean()
+        print(Net()(torch.ones(1, 2)), mean_of(torch.ones(3)))
+    """
+    assert told(main=program) == ['def mean_of(x, device="cuda:0"):']

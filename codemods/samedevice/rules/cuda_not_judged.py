@@ -38,6 +38,7 @@ AFTER = frozenset(
         "legacy-constructor",
     )
 )  # fmt: skip
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: What these edits are at, a whole function perhaps, stays as it is.
 _BESIDE = ("after", "before", "head", "parameter")
 _ASKS = {
@@ -81,10 +82,9 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
         if not solution.judges(path):
             continue
         tree = solution.project.tree(path)
-        if tree is None or solution.programs.of(path) in spread and path in said:
-            continue  # `hard-coded-device` tells of all that is in the file
-        if not WORDS.search(solution.project.sources[path].text):
+        if tree is None or not WORDS.search(solution.project.sources[path].text):
             continue
+        split = _split(tree) if solution.programs.of(path) in spread else ()
         told = said.setdefault(path, set())
         parents = solution.programs.parents(path)
         defaults = solution.view(_defaults)[solution.programs.of(path)]
@@ -92,9 +92,33 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
             spot = Location(path, asked.node)
             span = solution.span(spot)
             lines = range(span.line, span.end_line + 1)
-            if told.isdisjoint(lines) and _asks(solution, path, asked):
+            if span.line not in split and told.isdisjoint(lines) and _asks(solution, path, asked):
                 told.update(lines)
                 yield _left(solution, spot, asked)
+
+
+def _split(tree: ast.Module) -> set[int]:
+    """Return the lines of the definitions, and of the rest, that name several devices.
+
+    `hard-coded-device` tells of a program that is split; what names one device only is not.
+    """
+    found: set[int] = set()
+    blocks: list[list[ast.stmt]]
+    blocks = [[each] for each in tree.body if isinstance(each, _DEFINITIONS)]
+    blocks.append([each for each in tree.body if not isinstance(each, _DEFINITIONS)])
+    for block in blocks:
+        if len({name for each in block for name in _devices_in(each)}) > 1:
+            for each in block:
+                found.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
+    return found
+
+
+def _devices_in(node: ast.AST) -> Iterator[str]:
+    """Yield the numbers of devices that code names; "" is of one that it computes."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Constant(value=str(text)) if text.startswith("cuda:"):
+                yield text.removeprefix("cuda:")
 
 
 def _defaults(solution: Solution) -> defaultdict[frozenset[str], Defaults]:
