@@ -121,3 +121,42 @@ def test_what_is_unpickled_and_called_is_told() -> None:
     (note,) = [one for one in found(DEVICE + code) if one.rule == "undecided"]
     assert "was unpickled" in note.message
     assert not [one for one in found(DEVICE + code.replace("pickle.load", "print"))]
+
+
+POOL = """\
+import torch
+from torch import nn
+
+
+class Pool:
+    def __init__(self):
+        self.net = nn.Linear(2, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.target = nn.Linear(2, 1)
+
+    def learn(self, x):
+        loss = (self.net(x) - self.target(x).detach()).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    def act(self, x):
+        return self.target(x).argmax().item()
+"""
+USES = "import torch\nfrom pool import Pool\n\nprint(Pool().{}(torch.ones(1, 2)))\n"
+
+
+def test_a_script_that_does_not_train_leaves_nothing_open_for_one_that_does() -> None:
+    texts = {"pool": POOL, "train": USES.format("learn"), "play": USES.format("act")}
+    findings = check(
+        Project(source.from_text(texts[name], f"{name}.py") for name in texts), Config()
+    )
+    assert {one.rule for one in findings} == {"module-not-moved", "tensor-without-device"}
+    assert all(one.fix is not None and one.fix.safe for one in findings)
+    del texts["train"]
+    findings = check(
+        Project(source.from_text(texts[name], f"{name}.py") for name in texts), Config()
+    )
+    assert "undecided" in {one.rule for one in findings}  # nobody trains it in sight
+    assert "module-left-behind" not in {one.rule for one in findings}

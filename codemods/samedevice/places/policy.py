@@ -334,14 +334,15 @@ class Policy:
     def trained_unseen(self) -> Iterator[Group[Optimizes]]:
         """The optimizers of programs for the CPU whose module no code in sight calls.
 
-        Data without the model stays on the CPU.
+        Data without the model stays on the CPU. Where one script calls what a statement has built,
+        another one that does not only leaves it alone.
         """
         for group in self.solution.groups(Optimizes):
-            if group.spot.path in self.for_the_cpu and any(
-                not site.callers_unknown
-                and not any(whole.used for module in site.modules for whole in module.wholes())
-                for site in group.sites
-            ):
+            if group.spot.path not in self.for_the_cpu:
+                continue
+            known = [site for site in group.sites if not site.callers_unknown]
+            wholes = (w for site in known for module in site.modules for w in module.wholes())
+            if known and not any(whole.used for whole in wholes):
                 yield group
 
     def _with_what_runs(self, paths: Iterable[str]) -> set[str]:

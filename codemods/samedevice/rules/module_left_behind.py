@@ -18,6 +18,7 @@ Fix safety: safe. On a CPU-only machine moving a module changes nothing.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
@@ -48,18 +49,24 @@ def _clones(solution: Solution) -> Iterator[Finding]:
 
 
 def _optimizers(solution: Solution) -> Iterator[Finding]:
-    """Optimizers of a module that is built again before anybody calls it."""
+    """Optimizers of a module that is built again before anybody calls it.
+
+    That is done by another statement for the same name: the same one builds for another program.
+    """
     called = {
-        (site.name, site.scope.node)
+        (name, site.scope.node, site.spot.node)
         for group in solution.groups(Built)
         for site in group.sites
         if site.module.used
+        for name in _names(solution, site.spot)
     }
     for group in solution.groups(Optimizes):
         for made in group.first.modules:
             if made.used or made.site is None or made.parent is not None:
                 continue
-            if (made.site.name, made.site.scope.node) in called:
+            built = made.site.spot.node
+            names = {(name, made.site.scope.node) for name in _names(solution, made.site.spot)}
+            if any((name, home) in names and built is not other for name, home, other in called):
                 yield finding(
                     solution, "module-left-behind", group.spot,
                     f"`{short(solution.code(group.spot))}` optimizes a module that is never "
@@ -67,6 +74,16 @@ def _optimizers(solution: Solution) -> Iterator[Finding]:
                     None, unfixed="samedevice cannot know which of the two modules is meant",
                 )  # fmt: skip
                 break
+
+
+def _names(solution: Solution, spot: Location) -> list[str]:
+    """Return what a module is called that is built at a place, as the code writes it."""
+    match solution.statement_of(spot):
+        case ast.Assign(targets=targets):
+            return [ast.unparse(target) for target in targets]
+        case ast.AnnAssign(target=target):
+            return [ast.unparse(target)]
+    return []
 
 
 def find(solution: Solution) -> Iterator[Finding]:
