@@ -48,6 +48,8 @@ _WORK = frozenset(
         "parse_args", "fit", "train_loader", "perf_counter", "time",
     )
 )  # fmt: skip
+#: What code does that trains a module.
+_TRAINING = frozenset(("backward", "step"))
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = (*_FUNCTION, ast.ClassDef)
 
@@ -160,7 +162,7 @@ class Programs:
         if words & _DEVICES:
             return False
         if self.is_imported(path):
-            return True
+            return not words >= _TRAINING  # that is a program, whoever imports its classes
         if not self.project.is_package(path):
             return False  # a script may compute something that is worth a device
         defined = {n.name: n for n in self.tree(path).body if isinstance(n, _DEFINED)}
