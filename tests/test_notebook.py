@@ -8,6 +8,7 @@ import pytest
 
 from samedevice import source
 from samedevice.finding import Span
+from samedevice.report.place import place
 from samedevice.source import Source, SourceError
 
 
@@ -183,6 +184,7 @@ def test_a_place_behind_such_a_magic_is_where_it_is_in_the_json() -> None:
     at = file.in_file(Span(2, 4, 2, 8))
     assert at is not None
     assert text.split("\n")[at.line - 1][at.column : at.end_column] == "f(x)"
+    assert place("n.ipynb", Span(2, 4, 2, 8), {"n.ipynb": file}) == "n.ipynb:cell 2:1:11"
 
 
 @pytest.mark.parametrize(

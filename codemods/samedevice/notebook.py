@@ -458,6 +458,12 @@ def shown(line: str) -> str:
     return line if timed is None else timed["indent"] + timed["code"]
 
 
+def in_front(line: str) -> int:
+    """Return how many characters of a magic are in front of that code in the cell."""
+    timed = _TIMED_LINE.match(line)
+    return 0 if timed is None else len(timed["before"])
+
+
 def _parses(source: str) -> bool:
     return _parsed(source) is not None
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from . import syntax
 from .finding import Span
-from .notebook import Notebook, NotebookError, shown
+from .notebook import Notebook, NotebookError, in_front, shown
 from .run_order import RunOrder
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -142,6 +142,13 @@ class Source:
         end = starts[number] - 1 if number < len(starts) else len(self.text)
         found = self.text[starts[number - 1] : end]
         return found if self._notebook is None else shown(found)
+
+    def in_front(self, number: int) -> int:
+        """Return how many characters of a magic are in front of a line in a notebook's cell."""
+        if self._notebook is None or not 1 <= number <= len(self.starts):
+            return 0
+        end = self.text.find("\n", self.starts[number - 1])
+        return in_front(self.text[self.starts[number - 1] : end if end >= 0 else None])
 
     def lines(self, node: ast.stmt | ast.expr) -> str:
         """Return the lines that a node is in, whole."""

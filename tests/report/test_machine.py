@@ -168,7 +168,7 @@ def test_a_notebook_s_fixes_in_sarif_are_edits_of_its_json(indent: int | None) -
 
 
 def test_a_notebook_s_fixes_in_json_are_edits_of_its_cells() -> None:
-    code = ["import torch", "%time 1\ny = torch.ones(2)", "x = torch.ones(2).cuda() + y"]
+    code = ["import torch", "%time 1\ny = torch.ones(2)", "%time x = torch.ones(2).cuda() + y"]
     cells = [{"cell_type": "code", "source": one} for one in code]
     text = json.dumps({"cells": cells, "nbformat": 4})
     project = Project([source.from_bytes(text.encode(), "n.ipynb")])
@@ -179,6 +179,8 @@ def test_a_notebook_s_fixes_in_json_are_edits_of_its_cells() -> None:
     assert findings and len(document["findings"]) == len(findings)
     for finding, record in zip(findings, document["findings"], strict=True):
         changed = dict(enumerate(code))
+        line = code[record["cell"] - 1].split("\n")[record["line"] - 1]
+        assert line[record["column"] - 1 : record["end_column"] - 1].startswith("torch.ones(2)")
         assert record["fix"]["edits"]
         for one in reversed(record["fix"]["edits"]):
             region = {

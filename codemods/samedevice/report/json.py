@@ -143,15 +143,21 @@ def error_record(error: SourceError) -> ErrorRecord:
 
 def _edits(finding: Finding, sources: Mapping[str, Source], edits: Edits) -> tuple[EditRecord, ...]:
     return tuple(
-        EditRecord(*_place(edit.path, edit.span, sources), edit.text) for edit in edits.of(finding)
+        EditRecord(*_place(edit.path, edit.span, sources, of_cell=True), edit.text)
+        for edit in edits.of(finding)
     )
 
 
 def _place(
-    path: str, span: Span, sources: Mapping[str, Source]
+    path: str, span: Span, sources: Mapping[str, Source], *, of_cell: bool = False
 ) -> tuple[str, int | None, int, int, int, int]:
+    """Return a range as it is written; `of_cell`: its columns are those of a cell already."""
     cell = cell_of(path, span, sources)
     first = span.line if cell is None else cell[1]
     last = first + span.end_line - span.line
     number = None if cell is None else cell[0]
-    return path, number, first, span.column + 1, last, span.end_column + 1
+    column, end_column = span.column + 1, span.end_column + 1
+    if cell is not None and not of_cell:
+        column += sources[path].in_front(span.line)
+        end_column += sources[path].in_front(span.end_line)
+    return path, number, first, column, last, end_column

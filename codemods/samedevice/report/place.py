@@ -14,7 +14,8 @@ def place(path: str, span: Span, sources: Mapping[str, Source]) -> str:
     cell = cell_of(path, span, sources)
     if cell is None:
         return f"{printable(path)}:{span.line}:{span.column + 1}"
-    return f"{printable(path)}:cell {cell[0]}:{cell[1]}:{span.column + 1}"
+    column = span.column + sources[path].in_front(span.line) + 1
+    return f"{printable(path)}:cell {cell[0]}:{cell[1]}:{column}"
 
 
 def short_place(path: str, span: Span, sources: Mapping[str, Source]) -> str:

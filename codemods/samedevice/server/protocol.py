@@ -575,6 +575,8 @@ class Server(LanguageServer):
         if notebook is None or cell[0] >= len(notebook.cells):  # not open: lines are those of JSON
             return lsp.Location(uri, lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)))
         moved = span.line - max(cell[1], 1)  # lines of the joined text before the cell's first
+        there.start.character += text.in_front(span.line)
+        there.end.character += text.in_front(span.end_line)
         there.start.line -= moved
         there.end.line -= moved
         return lsp.Location(notebook.cells[cell[0]].document, there)
