@@ -76,7 +76,7 @@ def created(
         if by_default or name.startswith("torch.cuda."):
             site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
-    result.row = name in _ROWS
+    result.row = name in _ROWS or _is_sized_to_row(name, [*args, *kwargs.values()])
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
 
@@ -90,6 +90,16 @@ def _is_sized_to_one(name: str, size: Location) -> bool:
     """Tell whether a factory is asked for a tensor without dimensions: `torch.zeros(())`."""
     node = size.node
     return name in _SIZED and isinstance(node, (ast.Tuple, ast.List)) and not node.elts
+
+
+def _is_sized_to_row(name: str, given: list[Arg]) -> bool:
+    """Tell whether a factory is asked for one dimension: `torch.randint(5, (n,))`."""
+    if name not in _SIZED and name != "torch.randint":
+        return False
+    sizes = [where.node for _, where in given if isinstance(where.node, (ast.Tuple, ast.List))]
+    return [len(size.elts) for size in sizes] == [1] and not isinstance(
+        sizes[0].elts[0], ast.Starred
+    )
 
 
 def _has_its_place(name: str) -> bool:
