@@ -146,6 +146,7 @@ def test_a_conversion_that_a_run_does_not_decide_is_left(folder: Path) -> None:
     done = repair.by_running(project, Config(), folder, "main.py")
     assert not done.result.passed
     assert not done.outcome.changes
+    assert [change.path for change in done.outcome.incomplete] == ["main.py"]
     assert [left.rule for left in done.outcome.remaining if left.rule == "undecided"]
 
 

@@ -132,7 +132,7 @@ def _decide(outcome: migrate.Outcome, ran: Mapping[str, set[int]], root: Path) -
 
 def _halted(done: Repaired, project: Project, config: Config) -> Repaired:
     """Return what is sure without the run, where it decided nothing and a conversion needs it."""
-    strict = migrate.migrate(project, config)
+    strict = migrate.with_incomplete(project, config)
     waits = any(finding.fix is not None and finding.fix.missing for finding in strict.remaining)
     return replace(done, outcome=strict, seen=[]) if waits else done
 
