@@ -13,6 +13,7 @@ import pytest
 from samedevice import source
 from samedevice.check import check, is_wrong
 from samedevice.config import Config
+from samedevice.places import functions
 from samedevice.project import Project
 
 HEAD = """\
@@ -1381,6 +1382,12 @@ PROJECTS: dict[str, dict[str, str]] = {
 }
 
 
+@pytest.fixture
+def templates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let templates stand for calls as soon as they can, as in large programs."""
+    monkeypatch.setattr(functions, "_FREE", 0)
+
+
 def found(files: dict[str, str]) -> set[tuple[str, int, str]]:
     """Return the path, line and rule of everything that is wrong in a project."""
     project = Project([source.from_text(text, path) for path, text in files.items()])
@@ -1425,7 +1432,9 @@ def test_what_is_written_to_an_array_would_not_reach_a_copy() -> None:
 
 
 @pytest.mark.parametrize("many", ["on the host", "on the device"])
-def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments(many: str) -> None:
+def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments(
+    many: str, templates: None
+) -> None:
     """A long function is followed a dozen times: then one of them speaks for the others."""
     helper = "def mixed(x, y):\n    total = x + y\n" + "    total = total * 2\n" * 20
     helper += "    return total, [x.sum()]\n"
@@ -1439,7 +1448,9 @@ def test_a_call_behind_those_that_are_followed_gives_what_comes_of_its_arguments
     assert found({"main.py": text}) == marked({"main.py": text})
 
 
-def test_a_call_behind_those_that_are_followed_is_for_the_device_that_it_is_given() -> None:
+def test_a_call_behind_those_that_are_followed_is_for_the_device_that_it_is_given(
+    templates: None,
+) -> None:
     """What one call returns is not where another one put it, also inside an instance."""
     text = HEAD + dedent("""\
         from typing import NamedTuple
@@ -1456,7 +1467,9 @@ def test_a_call_behind_those_that_are_followed_is_for_the_device_that_it_is_give
     assert found({"main.py": text}) == {("main.py", text.count("\n"), "not-moved-to-cpu")}
 
 
-def test_a_call_behind_those_that_are_followed_is_for_the_class_that_it_is_given() -> None:
+def test_a_call_behind_those_that_are_followed_is_for_the_class_that_it_is_given(
+    templates: None,
+) -> None:
     text = HEAD + dedent("""\
         class There:
             place = device
@@ -1473,3 +1486,21 @@ def test_a_call_behind_those_that_are_followed_is_for_the_class_that_it_is_given
     assert found({"main.py": wrong}) == {
         ("main.py", wrong.count("\n") - 1, "tensor-without-device")
     }
+
+
+def test_what_is_no_tensor_where_a_test_says_so_is_none() -> None:
+    text = HEAD + dedent("""\
+        import numpy as np
+        from somewhere import dataset
+        from torch.utils.data import DataLoader
+        model = nn.Linear(3, 3).to(device)
+        def copied(x):
+            return x.clone() if isinstance(x, torch.Tensor) else np.copy(x)
+        for batch in DataLoader(dataset):
+            x = batch["x"].to(device)
+            model(x)
+            print(copied(x) + x)
+        """)
+    assert found({"main.py": text}) == set()
+    wrong = text.replace("else np.copy(x)", "else x", 1) + "    np.copy(x)\n"
+    assert found({"main.py": wrong}) == {("main.py", wrong.count("\n"), "not-moved-to-cpu")}

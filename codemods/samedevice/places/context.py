@@ -13,7 +13,7 @@ from samedevice.places.lattice import Lattice
 from samedevice.places.lines import Lines
 from samedevice.places.objects import Class, Func, Instance, Scope
 from samedevice.places.sites import LeftOut, Site
-from samedevice.places.summaries import Record
+from samedevice.places.summaries import Record, Records
 from samedevice.places.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.project import Project
 
@@ -122,9 +122,11 @@ class Context:
     stars: dict[str, list[str]] = field(default_factory=dict, init=False)
     read_in: dict[ast.stmt, set[str]] = field(default_factory=dict, init=False)
     declared: set[int] = field(default_factory=set, init=False)
-    results: dict[object, list[Record]] = field(default_factory=dict, init=False)
+    results: dict[object, Records] = field(default_factory=dict, init=False)
     templates: dict[object, dict[object, Record]] = field(default_factory=dict, init=False)
+    #: Calls of the project's functions, and the statements in those that were evaluated.
     evaluations: int = field(default=0, init=False)
+    statements: int = field(default=0, init=False)
     copies: int = field(default=_COPIES, init=False)
     sizes: dict[ast.AST, int] = field(default_factory=dict, init=False)
     signatures: dict[ast.AST, tuple[list[str], list[ast.expr | None]]] = field(

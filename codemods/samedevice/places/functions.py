@@ -17,6 +17,7 @@ from samedevice.places.sites import LeftOut
 from samedevice.places.summaries import (
     Given,
     Record,
+    Records,
     again,
     beforehand,
     moves,
@@ -46,7 +47,11 @@ from samedevice.places.values import (
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
-#: Evaluations of one function before its results stand for the others; short ones may have more.
+#: Statements that are evaluated for each call anew, however often a function is called: most
+#: programs have no more.
+_FREE = 14_000
+#: Beyond: evaluations of one function before a template stands for the others, and for short ones
+#: the statements that may be evaluated.
 _CONTEXTS = 12
 _STATEMENTS = 200
 #: Methods that are always evaluated, since others may depend on what they do.
@@ -71,16 +76,19 @@ def call_func(
         func.bound.used = True
     if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
-    known = run.results.setdefault(_code(func), [])
-    seen = len(known)
-    run.evaluations += 1
-    limit = max(_CONTEXTS, _STATEMENTS // _size(run, node))
-    if seen >= limit or (seen and run.evaluations > 2000 + 20 * len(run.declared)):
-        return by_template(run, func, args, kwargs, spot)
+    known = run.results.setdefault(_code(func), Records())
+    size = _size(run, node)
+    if run.statements >= _FREE:
+        run.evaluations += 1
+        many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
+        if known and many:
+            return by_template(run, func, args, kwargs, spot)
+        known.late += 1
+    run.statements += size
     run.contexts[node] = run.contexts.get(node, 0) + 1
     note_arguments(run, node, args, kwargs)
     record = evaluate(run, func, args, kwargs, spot)
-    known.append(record)
+    known.add(record)
     return record.result
 
 
@@ -101,6 +109,11 @@ def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) 
     required |= {each.arg for each, default in alone if default is None}
     filled = len(args) + (func.bound is not None)
     return required <= {*named[:filled], *kwargs}
+
+
+def _is_spent(run: Interpreter) -> bool:
+    """Tell whether there were too many calls to make new templates for them."""
+    return run.evaluations > 2000 + 20 * len(run.declared)
 
 
 def note_arguments(
@@ -211,7 +224,7 @@ def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg
         return UNKNOWN
     given = _given(func, args, kwargs)
     shapes = {name: shape(value) for name, value in given.items()}
-    return again(run, max(reversed(known), key=lambda each: each.likeness(shapes)), given)
+    return again(run, known.nearest(shapes, latest=True), given)
 
 
 def by_template(
@@ -244,8 +257,8 @@ def _template(
     key = tuple(shapes.items())
     if key in variants:
         return variants[key]
-    if known and (len(variants) >= _VARIANTS or run.evaluations > 2000 + 20 * len(run.declared)):
-        return max(known, key=lambda each: each.likeness(shapes))
+    if known and (len(variants) >= _VARIANTS or _is_spent(run)):
+        return known.nearest(shapes)
     free = [(placeholder(run, value, where), where) for value, where in args]
     named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
     if isinstance(func.bound, Instance):

@@ -229,7 +229,7 @@ def _refined(
             found.opaque, found.doubt = False, Doubt.NONE
             return found
         return _other(run, value, kinds, spot)
-    if "tensor" in kinds and not (value.node.find().is_tensor and value.doubt is Doubt.NONE):
+    if "tensor" in kinds:
         return UNKNOWN
     if value.doubt is Doubt.OTHER and {"number", "array"} & set(kinds):
         return _certain(value)

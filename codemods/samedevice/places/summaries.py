@@ -62,6 +62,37 @@ class Record:
         return same == len(shapes) == len(own), same
 
 
+@dataclass
+class Records:
+    """The evaluations of a function: for each shape of its arguments the first and the latest.
+
+    `late` are those since the program had its free ones.
+    """
+
+    late: int = 0
+    first: dict[object, Record] = field(default_factory=dict)
+    last: dict[object, Record] = field(default_factory=dict)
+    _new: list[Record] = field(default_factory=list)
+
+    def add(self, record: Record) -> None:
+        """Add an evaluation."""
+        self._new.append(record)
+
+    def __bool__(self) -> bool:
+        return bool(self.first or self._new)
+
+    def nearest(self, shapes: dict[int | str, object], latest: bool = False) -> Record:
+        """Return the first or the latest evaluation with the most similar arguments."""
+        for record in self._new:
+            key = tuple(record.shapes.items())
+            self.first.setdefault(key, record)
+            self.last.pop(key, None)
+            self.last[key] = record
+        self._new.clear()
+        known = reversed(self.last.values()) if latest else self.first.values()
+        return max(known, key=lambda each: each.likeness(shapes))
+
+
 def shape(value: Value, depth: int = 3) -> object:
     """Return what of a value decides which way an evaluation goes.
 
