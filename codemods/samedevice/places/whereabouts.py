@@ -176,6 +176,8 @@ class Whereabouts:
         """Return the tensors and modules that a value was made from."""
         _, parts = self._tracer.births.get(value, (None, ()))
         parts = tuple(part for part in parts if value not in members(part))
+        if parts and isinstance(value, Tensor) and _is_elsewhere(value, parts):
+            return []
         site = value.site if isinstance(value, Tensor) else None
         if isinstance(site, PlainTensor):
             parts = (site.value, *parts)
@@ -232,6 +234,17 @@ def node_of(value: Value) -> PlaceVar | None:
 def _is_empty(value: Value) -> bool:
     """Tell whether a value is a module without parameters and buffers: it is nowhere."""
     return isinstance(value, Instance) and value.family == "module" and not value.stateful
+
+
+def _is_elsewhere(value: Tensor, parts: tuple[Value, ...]) -> bool:
+    """Tell whether a tensor's place has nothing to do with those of the tensors it is made from.
+
+    So it is where code that is not known says where it goes: `x.type(name)`, `x.to(some)`.
+    """
+    root = value.node.find()
+    if value.site is not None or root.flows_from or root.drawn_from or root.stored:
+        return False
+    return all(isinstance(part, Tensor) and part.node.find() is not root for part in parts)
 
 
 def is_moved(module: Instance) -> bool:
