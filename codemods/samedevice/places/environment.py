@@ -244,27 +244,28 @@ class Trail:
             assert isinstance(both, Seq)
             return both.items, both.element, both.added
         if isinstance(target, Instance):
-            return right if _at_home(left) else left
+            return right if _farness(left) < _farness(right) else left
         return self._join(left, right)
 
 
 def _of_moved(left: Value | None, right: Value) -> Value | None:
     """Return the parameter of a module that is elsewhere on one path: it is where that is."""
+    if left is None:
+        return right
     if isinstance(left, Tensor) and isinstance(right, Tensor):
-        for one, other in ((left, right), (right, left)):
-            if _at_home(one.node):
-                return other
-    return right if left is None else None
+        one, other = _farness(left.node), _farness(right.node)
+        if one != other:
+            return right if one < other else left
+    return None
 
 
-def _at_home(node: PlaceVar) -> bool:
-    """Tell whether a module is on the CPU by the order of its moves: taken there, or not yet moved.
+def _farness(node: PlaceVar) -> int:
+    """Return how far from the CPU a module is by its moves: taken there, not moved yet, or moved.
 
-    Where one path has it there and another one on the device, it is on the device behind both: code
-    that takes it to the CPU most often takes it back, and one that is built on a path is known to
-    no other.
+    Where two paths differ, it is behind both where it is farther: code that takes it to the CPU
+    most often takes it back, and one that is built on a path is known to no other.
     """
-    return node.find().cause in (Cause.TO_CPU, Cause.UNMOVED)
+    return {Cause.TO_CPU: 0, Cause.UNMOVED: 1}.get(node.find().cause, 2)
 
 
 def _as_list(target: Seq, held: Any) -> Seq:
