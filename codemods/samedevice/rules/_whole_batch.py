@@ -98,6 +98,16 @@ def are_many(solution: Solution, found: list[Group[Drawn]]) -> bool:
     return len(spots) > _MANY
 
 
+def is_spread(solution: Solution, found: list[Group[Drawn]], bound: Bound) -> bool:
+    """Tell whether a batch is handed on as keywords: `model(**batch)` has no place for a move."""
+    return any(
+        isinstance(entry.node, ast.Name) and entry.node.id == bound.name
+        for group in found
+        if group.first.node is not None
+        for entry in solution.entries(group.first.node)
+    )
+
+
 def _stays(solution: Solution, tensor: Tensor) -> bool:
     """Tell whether a tensor of a batch has to stay on the CPU, or is moved by the program."""
     site = tensor.site

@@ -81,7 +81,9 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
         needed = not _whole_batch.in_one_line(found, bound, held)
     else:
         mixed = not _moves_as_one(solution, sites[0].container, sites)
-        needed = mixed and _whole_batch.are_many(solution, found)
+        needed = mixed and (
+            _whole_batch.are_many(solution, found) or _whole_batch.is_spread(solution, found, bound)
+        )
     if not needed:
         return None
     spot, name = bound.spot, bound.name
