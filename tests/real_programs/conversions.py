@@ -40,8 +40,8 @@ again here. The second, 99 programs of 46 repositories, says more of programs ye
 was first met, at 467a3b5, 93 of it were converted, 3 told, 3 silent, and none broke. The third, at
 25e8e63 and 4610816, is 17 programs of 6 repositories; all of them were converted when first met.
 
-At 4610816 all 222 programs of the first two samples were edited again. Of 196 the text is that with
-which they were run before, and those runs stand here; the other 26 were run again.
+At 406a61e all 239 programs were edited again. Of 229 the text is that with which they were run
+before, and those runs stand here, with the revision of each; the other 10 were run again.
 
 *On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
 parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative

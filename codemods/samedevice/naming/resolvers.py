@@ -68,7 +68,12 @@ class Resolvers:
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
         name, gpu = self.imports.free_name(path, "device"), self._number(program)
-        if name != "device" and isinstance(self._global(path, "device"), Device):
+        own = self._global(path, "device")
+        if name != "device" and isinstance(own, Device):
+            if path in self.solution.policy.for_the_cpu and not (own.partial or own.planned):
+                # The CPU so far, and the device once that is repaired: a later round moves the
+                # definition above what uses it.
+                return DeviceExpression("device", text=own.text)
             return None  # the file has a device of this name, if not in each of its branches
         if self._is_notebook(path):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
