@@ -253,7 +253,7 @@ def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> No
                     assert told(found.findings) == told(whole)
     assert glances > 100
     assert wholes > 50
-    assert right >= 0.97 * glances
+    assert right >= 0.96 * glances  # what other files read of a settings file waits for the whole
 
 
 @pytest.mark.parametrize("seed", range(20))
