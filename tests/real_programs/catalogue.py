@@ -19,6 +19,7 @@ LISTS = {
     "E": "programs of PyTorch 0.x that stop today",
     "F": "programs that name no device, of repositories nobody had looked at",
     "G": "programs that need CUDA, of repositories nobody had looked at",
+    "H": "programs of the samples of docs/proof/fresh.md",
 }
 
 
@@ -42,6 +43,7 @@ class Program:
     cwd: str = ""
     import_from: tuple[str, ...] = ()
     module: str = ""  # run with `-m` in place of the path
+    driver: str = ""  # a file of ours in drivers/ that stands at the path: it calls the repository
 
     @property
     def name(self) -> str:

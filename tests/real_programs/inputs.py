@@ -5,6 +5,7 @@ Each maker has a name, which the catalogue uses; what it writes is the same on e
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,28 @@ def series(target: Path, count: int) -> None:
     target.write_text("\n".join(["month,value", *lines]) + "\n", encoding="utf-8")
 
 
+def transformers(target: Path, count: int) -> None:
+    """``count`` hours of seven columns, in the form of the ETT data sets."""
+    source = random.Random(0)
+    lines = ["date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT"]
+    for hour in range(count):
+        day, month = hour // 24 % 28 + 1, hour // 672 % 12 + 1
+        values = (
+            f"{column + math.sin((hour + 3 * column) / 24) + source.random():.3f}"
+            for column in range(7)
+        )
+        date = f"{2016 + hour // 8064}-{month:02}-{day:02} {hour % 24:02}:00:00"
+        lines.append(",".join([date, *values]))
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def clicks(target: Path, count: int) -> None:
+    """What ``count`` users chose, one number of a user and one of an item a line."""
+    source = random.Random(0)
+    lines = [f"{user} {source.randint(1, 30)}" for user in range(1, count + 1) for _ in range(12)]
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def folder(target: Path, count: int) -> None:
     """An empty folder, which git does not keep; the program writes into it."""
     target.mkdir(parents=True, exist_ok=True)
@@ -90,5 +113,7 @@ MAKERS: dict[str, Callable[[Path, int], None]] = {
     "citations": citations,
     "images": images,
     "series": series,
+    "transformers": transformers,
+    "clicks": clicks,
     "folder": folder,
 }

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from .catalogue import Program
 
 SHIMS = Path(__file__).with_name("shims")
+Caller = Callable[[list[str], Path, dict[str, str], float], tuple[int | None, str, str]]
 COMMAND = "from samedevice.cli import main; main()"
 PACKAGE = Path(__file__).parents[2] / "codemods"
 
@@ -33,6 +34,7 @@ class Run:
     losses_on: dict[str, int] = field(default_factory=dict)  # type of device -> backward passes
     stepped: dict[str, int] = field(default_factory=dict)  # type of device -> parameters stepped
     drew: bool = False  # whether random numbers were drawn on an XLA device
+    files: list[str] = field(default_factory=list)  # of the program that were executed
 
     @property
     def finished(self) -> bool:
@@ -78,6 +80,7 @@ def environment(program: Program, trace: Path, home: Path) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONWARNINGS": "ignore",
         "REAL_PROGRAMS_MAX_BATCHES": "4",
+        "REAL_PROGRAMS_ROOT": str(trace.with_name("work")),
         "REAL_PROGRAMS_TRACE": str(trace),
         "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1",  # programs that load what they saved, whole
         **program.env,
@@ -93,11 +96,12 @@ def run(
     on_virtual: bool = False,
     python: str = sys.executable,
     extra: Mapping[str, str] | None = None,
+    call: Caller | None = None,
 ) -> Run:
     """Run the program of the copy ``folder`` once, in a copy of that copy.
 
     ``on_virtual``: on the virtual accelerator instead of the CPU. ``limit`` is in seconds.
-    ``extra`` are variables for its environment.
+    ``extra`` are variables for its environment. ``call`` starts the program.
     """
     with TemporaryDirectory() as scratch:
         work, home, trace = Path(scratch) / "work", Path(scratch) / "home", Path(scratch) / "trace"
@@ -111,9 +115,9 @@ def run(
         arguments = list(program.args)
         if on_virtual:
             arguments += program.device_args
-            env["SAMEDEVICE_VIRTUAL"] = "cuda:1"
+            env["SAMEDEVICE_VIRTUAL"] = "cuda:" + env.get("REAL_PROGRAMS_DEVICES", "1")
         begun = time.monotonic()
-        status, stdout, stderr = _call(
+        status, stdout, stderr = (call or _call)(
             [python, *launcher, script, *arguments],
             work / program.folder,
             env,
@@ -166,6 +170,7 @@ def _read_trace(trace: Path, result: Run) -> None:
     for line in trace.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         result.drew = result.drew or entry.get("drew", False)
+        result.files += entry.get("files", [])
         if "backward" in entry:
             result.losses.append(entry["backward"])
             result.losses_on[entry["on"]] = result.losses_on.get(entry["on"], 0) + 1

@@ -6,10 +6,12 @@ environment:
 ``REAL_PROGRAMS_MAX_BATCHES``    batches that a DataLoader yields per pass (default: all)
 ``REAL_PROGRAMS_MAX_BACKWARDS``  the program is ended with exit status 0 after that many backward
                                  passes (default: never)
+``REAL_PROGRAMS_WORKERS=0``      a DataLoader that is limited starts no processes
 ``REAL_PROGRAMS_IMAGES``         images in each synthetic data set (default 256)
 ``REAL_PROGRAMS_WITHOUT``        a module that is not to be found
 ``REAL_PROGRAMS_TRACE``          file that receives one JSON line per backward pass and, at the
                                  end, the places of the parameters that optimizers stepped
+``REAL_PROGRAMS_ROOT``           folder of the program: the trace names the modules from there
 """
 
 from __future__ import annotations
@@ -36,6 +38,11 @@ def _limit(name: str) -> int | None:
 
 def _after_numpy(numpy) -> None:
     numpy.random.seed(SEED)
+    # The names before NumPy 1.24 and 2.
+    old = {"Inf": numpy.inf, "NaN": numpy.nan, "bool": bool, "int": int, "float": float}
+    for name, value in {**old, "object": object, "float_": numpy.float64}.items():
+        if name not in vars(numpy):
+            setattr(numpy, name, value)
 
 
 def _after_torch(torch) -> None:
@@ -48,6 +55,7 @@ def _after_torch(torch) -> None:
     _limit_loaders(torch)
     _trace(torch)
     _tolerate_missing_operators(torch)
+    _full_precision(torch)
 
 
 def _limit_loaders(torch) -> None:
@@ -75,7 +83,17 @@ def _limit_loaders(torch) -> None:
             self.left -= 1
             return next(self.iterator)
 
+        next = __next__  # the name before PyTorch 1.13
+
+    begin = loader.__init__
+
+    def begin_alone(self, *args, **kwargs) -> None:
+        kwargs.update(num_workers=0, prefetch_factor=None, persistent_workers=False)
+        begin(self, *args, **kwargs)
+
     loader.__iter__ = lambda self: FirstBatches(every_batch(self))
+    if os.environ.get("REAL_PROGRAMS_WORKERS") == "0":
+        loader.__init__ = begin_alone
 
 
 def _trace(torch) -> None:
@@ -93,9 +111,17 @@ def _trace(torch) -> None:
         if os.getpid() == main_process:
             if stop is not None and len(lines) >= stop:
                 raise SystemExit(0)
-            value = self.detach().sum().item()
+            value = self.detach().sum().item() / getattr(self, "_scaled_by", 1)
             lines.append({"backward": repr(value), "on": self.device.type})
         return backward(self, *args, **kwargs)
+
+    scale = torch.amp.GradScaler.scale
+
+    def noted_scale(self, outputs):
+        scaled = scale(self, outputs)
+        if torch.is_tensor(scaled):
+            scaled._scaled_by = self.get_scale()  # 1 on the CPU
+        return scaled
 
     def note_places(optimizer, args, kwargs) -> None:
         for group in optimizer.param_groups:
@@ -104,21 +130,41 @@ def _trace(torch) -> None:
 
     def write() -> None:
         if os.getpid() == main_process and path:
-            lines.append({"stepped": dict(stepped), "drew": _drew_on_xla()})
+            ends = {"stepped": dict(stepped), "drew": _drew_on_xla(), "files": _files()}
+            lines.append(ends)
             with open(path, "a", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(line) + "\n" for line in lines)
 
     torch.Tensor.backward = traced_backward
+    torch.amp.GradScaler.scale = noted_scale
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
     register_optimizer_step_pre_hook(note_places)
     atexit.register(write)
 
 
+def _files() -> list[str]:
+    """The program's own modules that were executed, relative to its folder."""
+    root = os.path.realpath(os.environ.get("REAL_PROGRAMS_ROOT", "/nowhere")) + os.sep
+    found = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    paths = {os.path.realpath(path) for path in found if isinstance(path, str)}
+    return sorted(path[len(root) :] for path in paths if path.startswith(root))
+
+
 def _drew_on_xla() -> bool:
     """Tell whether random numbers were drawn on an XLA device, which are not the CPU's."""
     xla = sys.modules.get("torch_xla.core.xla_model")
     return xla is not None and xla.get_rng_state() != _XLA_BEGINS
+
+
+def _full_precision(torch) -> None:
+    """Without ``autocast``: only an accelerator would compute in half precision."""
+    begin = torch.autocast.__init__
+
+    def begin_disabled(self, device_type, dtype=None, enabled=True, cache_enabled=None) -> None:
+        begin(self, device_type, dtype, False, cache_enabled)
+
+    torch.autocast.__init__ = begin_disabled
 
 
 def _tolerate_missing_operators(torch) -> None:

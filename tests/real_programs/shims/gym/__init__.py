@@ -27,6 +27,11 @@ _RENAMED = {
     "CartPole-v0": "CartPole-v1",
     "Acrobot-v0": "Acrobot-v1",
     "MountainCarContinuous-v1": "MountainCarContinuous-v0",
+    # What needs Box2D or MuJoCo is played by what needs neither.
+    "LunarLander-v2": "CartPole-v1",
+    "BipedalWalker-v3": "Pendulum-v1",
+    "HalfCheetah-v2": "Pendulum-v1",
+    "Hopper-v2": "Pendulum-v1",
 }
 
 
@@ -58,6 +63,32 @@ class _OldInterface:
         """Show nothing."""
 
 
+class _OldWrapper(_OldInterface):
+    """A wrapper as programs before gym 0.26 write it."""
+
+    def __init__(self, env) -> None:
+        self.environment = self.env = env
+
+    def __getattr__(self, name: str):
+        return getattr(self.environment, name)
+
+    def reset(self):
+        return self.observation(self.env.reset())
+
+    def step(self, action):
+        observation, reward, *rest = self.env.step(self.action(action))
+        return self.observation(observation), self.reward(reward), *rest
+
+    def action(self, action):
+        return action
+
+    observation = reward = action
+
+
+def _monitor(env, *args, **kwargs):
+    return env  # nothing is filmed
+
+
 def make(name: str, **kwargs):
     """The environment of that name; it is never drawn."""
     environment = gymnasium.make(_RENAMED.get(name, name), **kwargs)
@@ -66,6 +97,10 @@ def make(name: str, **kwargs):
         return _OldInterface(environment)
     return environment
 
+
+if os.environ.get("REAL_PROGRAMS_GYM") == "old":
+    Wrapper = ActionWrapper = ObservationWrapper = RewardWrapper = _OldWrapper
+wrappers.Monitor = _monitor
 
 envs = ModuleType("gym.envs")
 envs.make, envs.registration, envs.classic_control = make, registration, classic_control

@@ -1,0 +1,1 @@
+"""It registers environments with gym; the programs that are run here use others."""
