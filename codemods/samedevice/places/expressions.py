@@ -69,14 +69,26 @@ def name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
 def _of_a_star(run: Interpreter, name: str, path: str) -> Value:
     """Return what a name is that nothing in a file binds, by `from library import *`.
 
-    A library of which no facts are kept may bind it, too.
+    A library of which no facts are kept may bind it, too. What the file binds below is its own.
     """
     libraries = run.stars.get(path, ())
+    if libraries and _is_bound_below(run, name, path):
+        return UNKNOWN
     if all(torchfacts.library(library.partition(".")[0]) for library in libraries):
         for library in reversed(libraries):
             if torchfacts.lookup(f"{library}.{name}") is not None:
                 return External(f"{library}.{name}")
     return UNKNOWN
+
+
+def _is_bound_below(run: Interpreter, name: str, path: str) -> bool:
+    tree = run.project.tree(path)
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for statement in (tree.body if tree is not None else ())
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+    )
 
 
 @evaluates(ast.NamedExpr)

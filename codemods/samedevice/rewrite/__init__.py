@@ -198,18 +198,18 @@ class _Rewriter:
         resolvers = [item for fix in fixes for item in fix.resolvers if item.path == path]
         if not imports and not resolvers:
             return Plan()
+        edits = self._edits(fixes)
         return plan(
             self._tree.module,
             self._tree.line_of,
             imports,
             resolvers,
-            needed_at=min(
-                (e.span.line for e in self._edits(fixes)), default=len(self._source.text)
-            ),
+            needed_at=min((e.span.line for e in edits), default=len(self._source.text)),
             style=self._style,
             limit=self._limit,
             quotes=self._quotes,
             notebook=self._source.is_notebook,
+            gone={e.span.line for e in edits if e.verb == "delete"},
         )
 
     def _objection(self, before: ast.Module, outline: str, fixes: Sequence[Fix]) -> str | None:

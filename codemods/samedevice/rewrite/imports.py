@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -43,16 +43,19 @@ def plan(
     limit: int,
     quotes: Quotes,
     notebook: bool = False,
+    gone: Collection[int] = (),
 ) -> Plan:
     """Plan what `imports` and `resolvers` need in `module`.
 
-    Only imports above line `needed_at` are looked at. Raises `Refused` when a name is taken.
+    Only imports above line `needed_at` are looked at. The statements that begin in the lines `gone`
+    are deleted: what they define is to be defined anew. Raises `Refused` when a name is taken.
     """
     if notebook:
         region = _cells(module.body, line_of, needed_at)
     else:
         region = list(_region(module.body, line_of, needed_at))
-    planned = _Planning(module, region, style, limit, quotes)
+    body = [each for each in module.body if not gone or line_of(each) not in gone]
+    planned = _Planning(module, body, region, style, limit, quotes)
     for item in dict.fromkeys(imports):
         planned.add(item)
     for wanted in dict.fromkeys(resolvers):
@@ -66,12 +69,14 @@ class _Planning:
     def __init__(
         self,
         module: cst.Module,
+        body: Sequence[cst.CSTNode],
         region: list[cst.CSTNode],
         style: texts.Style,
         limit: int,
         quotes: Quotes,
     ) -> None:
         self._module, self._region, self._style, self._limit = module, region, style, limit
+        self._body = body  # what stays of the module's statements
         self._quotes = quotes
         self._bound = _bound(region)
         self._lines: dict[str, None] = {}
@@ -145,7 +150,7 @@ class _Planning:
             self._movers += parse(self._quotes.definition(texts.mover(wanted.name)))
 
     def _define(self, wanted: Resolver) -> None:
-        body, bound = self._module.body, self._bound
+        body, bound = self._body, self._bound
         torch = next((name for name, what in bound.items() if what == ("torch", None)), None)
         torch = torch or "torch"
         existing = _value_of(body, wanted.name)

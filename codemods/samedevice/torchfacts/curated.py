@@ -494,7 +494,8 @@ FUNCTIONS: list[Entry] = [
         "torch.autograd.functional.vhp torch.autograd.functional.hvp",
         {"params": ("func", "inputs"), "tensors": ("inputs",), "out": "tensors"},
     ),
-    ("to_numpy", "torch.to_dlpack torch.utils.dlpack.to_dlpack", _UNKNOWN),
+    # A view of memory on any device: who takes it decides.
+    ("pure", "torch.to_dlpack torch.utils.dlpack.to_dlpack", _UNKNOWN),
     # -- distributed --------------------------------------------------------------------------
     (
         "query",

@@ -58,7 +58,8 @@ def _first(call: Call) -> Value:
 
 def _elements(run: Interpreter, call: Call) -> Value:
     """Return what iterating over the first argument yields."""
-    return run.iterate(*call.args[0], call.scope)
+    given = call.args[0] if call.args else call.kwargs.get("iterable")
+    return run.iterate(*given, call.scope) if given is not None else UNKNOWN
 
 
 @under(_BUILTINS, "len", "int", "float", "str", "bool", "hash", "id", "ord", "repr")
