@@ -35,7 +35,7 @@ _TIMED = re.compile(
 )
 _BEFORE = "#%samedevice: "
 _TIMED_LINE = re.compile(
-    rf"^(?P<indent>[ \t]*)(?P<code>[^\n]*)  {_BEFORE}(?P<before>[^\n]*)$", re.MULTILINE
+    rf"^(?P<indent>[ \t]*)(?P<code>[^\s][^\n]*)  {_BEFORE}(?P<before>[^\n]*)$", re.MULTILINE
 )
 
 # Cell magics whose body is Python that runs in the notebook's own namespace.

@@ -242,7 +242,9 @@ def _is_elsewhere(value: Tensor, parts: tuple[Value, ...]) -> bool:
     So it is where code that is not known says where it goes: `x.type(name)`, `x.to(some)`.
     """
     root = value.node.find()
-    if value.site is not None or root.flows_from or root.drawn_from or root.stored:
+    if value.site is not None or root.pin is not None:
+        return False
+    if root.flows_from or root.drawn_from or root.stored:
         return False
     return all(isinstance(part, Tensor) and part.node.find() is not root for part in parts)
 
