@@ -41,9 +41,8 @@ was first met, at 467a3b5, 93 of it were converted, 3 told, 3 silent, and none b
 25e8e63 and 4610816, is 17 programs of 6 repositories; all of them were converted when first met.
 
 At 406a61e all 239 programs were edited again. Of 226 the text is that with which they were run
-before, and those runs stand here, with the revision of each. Of the other 13, 9 were run again;
-4 were not, for want of time: Chapter03 of dvgodoy, the notebook of flow_matching, bnn_laplace and
-src/train.py of xiaotudui, whose older runs stand here.
+before, and those runs stand here, with the revision of each. The other 13 were run again, at
+406a61e or, where an edit was mended after it, at the revision in their line.
 
 *On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
 parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative
