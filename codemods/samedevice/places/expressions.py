@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice import torchfacts
+from samedevice import syntax, torchfacts
 from samedevice.places import assignment, devices
 from samedevice.places.dispatch import evaluates
 from samedevice.places.graph import Location
@@ -85,7 +85,9 @@ def _is_bound_below(run: Interpreter, name: str, path: str) -> bool:
     tree = run.project.tree(path)
     return any(
         isinstance(target, ast.Name) and target.id == name
-        for statement in (tree.body if tree is not None else ())
+        for outer in (tree.body if tree is not None else ())
+        if not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for statement in syntax.statements(outer)
         if isinstance(statement, ast.Assign)
         for target in statement.targets
     )
