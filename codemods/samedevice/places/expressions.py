@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from samedevice import syntax, torchfacts
@@ -72,7 +73,8 @@ def _of_a_star(run: Interpreter, name: str, path: str) -> Value:
     A library of which no facts are kept may bind it, too. What the file binds below is its own.
     """
     libraries = run.stars.get(path, ())
-    if libraries and _is_bound_below(run, name, path):
+    tree = run.project.tree(path) if libraries else None
+    if tree is not None and name in _bound_in(tree):
         return UNKNOWN
     if all(torchfacts.library(library.partition(".")[0]) for library in libraries):
         for library in reversed(libraries):
@@ -81,15 +83,17 @@ def _of_a_star(run: Interpreter, name: str, path: str) -> Value:
     return UNKNOWN
 
 
-def _is_bound_below(run: Interpreter, name: str, path: str) -> bool:
-    tree = run.project.tree(path)
-    return any(
-        isinstance(target, ast.Name) and target.id == name
-        for outer in (tree.body if tree is not None else ())
+@lru_cache(maxsize=64)
+def _bound_in(tree: ast.Module) -> frozenset[str]:
+    """Return the names that the statements of a file assign, not those of its functions."""
+    return frozenset(
+        target.id
+        for outer in tree.body
         if not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         for statement in syntax.statements(outer)
         if isinstance(statement, ast.Assign)
         for target in statement.targets
+        if isinstance(target, ast.Name)
     )
 
 

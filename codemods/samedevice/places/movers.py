@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from samedevice.places import calls, classes, functions
@@ -188,7 +188,7 @@ def _rebuilt(value: Value, known: Mover, one: _One, depth: int) -> Value:
 # -- their form -----------------------------------------------------------------------------
 
 
-@cache
+@lru_cache(maxsize=4096)  # an editor makes new trees without end
 def mover(node: FunctionNode) -> Mover | None:
     """Return what a function of the form `move_to(batch, device)` moves, None for any other.
 
