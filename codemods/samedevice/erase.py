@@ -619,12 +619,18 @@ class _Eraser:
 
     def _keywords(self, node: ast.Call) -> list[ast.keyword]:
         return [
-            _like(each, value=self.expression(each.value), arg=self._renamed(each.arg))
+            _like(each, value=self._given(each), arg=self._renamed(each.arg))
             for each in node.keywords
             if each.arg is None
             or not (each.arg in _MOVE_ARGUMENTS or self._is_device_name(each.arg))
             and not (self._generator and self._is_plain_generator(each))
         ]
+
+    def _given(self, keyword: ast.keyword) -> ast.expr:
+        """Erase the value of an argument: `**{k: v for k, v in x.items()}` hands on `**x`."""
+        value = self.expression(keyword.value)
+        copied = _copied(value) if isinstance(value, ast.DictComp) else None
+        return copied if copied is not None and keyword.arg is None else value
 
     def _renamed(self, argument: str | None) -> str | None:
         gone = self._variable and argument == "retain_variables"
@@ -824,13 +830,21 @@ def _is_identity(node: ast.Assign) -> bool:
             | ast.GeneratorExp(elt=element, generators=[loop])
         ):
             return not loop.ifs and _same([element, loop.iter], [loop.target, target])
-        case ast.DictComp(key=key, value=item, generators=[loop]):
-            if loop.ifs or not _is_call_of(loop.iter, "items"):
-                return False
-            owner = cast(ast.Attribute, cast(ast.Call, loop.iter).func).value
-            pair = ast.Tuple([key, item], ast.Load())
-            return _same([pair, owner], [loop.target, target])
+        case ast.DictComp():
+            owner = _copied(value)
+            return owner is not None and _same([owner], [target])
     return False
+
+
+def _copied(node: ast.DictComp) -> ast.expr | None:
+    """Return `x` of an erased `{k: v for k, v in x.items()}`."""
+    if len(node.generators) != 1:
+        return None
+    [loop] = node.generators
+    if loop.ifs or not _is_call_of(loop.iter, "items"):
+        return None
+    same = _same([ast.Tuple([node.key, node.value], ast.Load())], [loop.target])
+    return cast(ast.Attribute, cast(ast.Call, loop.iter).func).value if same else None
 
 
 def _moves_items(node: ast.For | ast.AsyncFor) -> bool:

@@ -185,7 +185,7 @@ class Finding:
     """Something that is wrong about a device, at a place in the code.
 
     `message` is one sentence for a user. `origins` say where the devices come from. `unfixed` says
-    why there is no fix.
+    why there is no fix. `left_to_callers`: it is undecided, and only by callers who are not seen.
     """
 
     path: str
@@ -196,3 +196,4 @@ class Finding:
     fix: Fix | None = None
     unfixed: str = ""
     level: Literal["error", "warning", "note"] = field(default="warning")
+    left_to_callers: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,9 @@ from samedevice import source as source_
 from samedevice import syntax
 from samedevice.layout import Layout, normal
 from samedevice.source import Source, SourceError
+
+#: What a file says that has to do with tensors: torch, or where a library's model goes.
+_ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
@@ -181,14 +185,17 @@ class Project:
 
     @cached_property
     def about_torch(self) -> list[str]:
-        """The files that mention torch, and those that import such a file, directly or not."""
+        """The files that mention torch or a device, and those that import such a file in any way.
+
+        Models of other libraries are moved without a word of torch: `model.to("cuda")`.
+        """
         found: set[str] = set()
         rest: dict[str, set[str]] = {}
         for path, source in self.sources.items():
             known = self._mentions.get(path)
             if known is None or known[0] is not source:
                 targets = (
-                    None if "torch" in source.text else self.layout.imported(path, source.text)
+                    None if _ABOUT.search(source.text) else self.layout.imported(path, source.text)
                 )
                 known = self._mentions[path] = source, targets
             if known[1] is None:

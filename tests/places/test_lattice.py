@@ -109,7 +109,7 @@ def test_a_joined_value_is_on_the_device_only_when_all_of_its_paths_are() -> Non
 
 
 def test_what_a_path_writes_is_taken_back_when_another_begins() -> None:
-    trail = Trail(LATTICE.join)
+    trail = Trail(LATTICE.join, Graph().joined)
     scope = Scope("main.py", ast.Module([], []), None)
     attrs: dict[object, Value] = {"kept": SCALAR}
     held = Seq("list", [SCALAR])

@@ -160,3 +160,28 @@ def test_a_script_that_does_not_train_leaves_nothing_open_for_one_that_does() ->
     )
     assert "undecided" in {one.rule for one in findings}  # nobody trains it in sight
     assert "module-left-behind" not in {one.rule for one in findings}
+
+
+MOVED = 'import sys\ndevice = torch.device("cuda")\nif sys.argv[1:]:\n    model.to(device)\n'
+
+
+@pytest.mark.parametrize(
+    ("moved", "given", "side"),
+    [
+        (MOVED, "torch.ones(1, 3)", "the CPU"),
+        (MOVED, "torch.ones(1, 3, device=device)", "the device"),
+        (MOVED + "model.to(device)\n", "torch.ones(1, 3, device=device)", None),
+        (MOVED + "else:\n    model.to(device)\n", "torch.ones(1, 3, device=device)", None),
+        (MOVED + "else:\n    raise SystemExit\n", "torch.ones(1, 3, device=device)", None),
+    ],
+)
+def test_a_module_that_one_path_moves_is_told(moved: str, given: str, side: str | None) -> None:
+    findings = found(f"{moved}print(model({given}).sum())\n")
+    told = [one.message for one in findings if one.rule == "undecided"]
+    rules = {one.rule for one in findings}
+    assert not rules & {"tensor-without-device", "module-not-moved"}
+    if side is None:
+        assert not told
+    else:
+        (message,) = told
+        assert f"on some paths only, and meets a value on {side}" in message

@@ -59,10 +59,13 @@ def unfollowed(
         return ""
     from ..report.place import short_place
 
+    found.sort(key=lambda finding: finding.left_to_callers)  # nothing waits for these
     places = [short_place(finding.path, finding.span, sources) for finding in found[:3]]
     shown = ", ".join(places) + (", ..." if len(found) > 3 else "")
     more = "" if listed else " (`samedevice check --undecided` lists them)"
-    return f"{len(found):,} undecided: {shown}{more}"
+    callers = sum(finding.left_to_callers for finding in found)
+    part = f" ({callers:,} left to callers)" if callers else ""
+    return f"{len(found):,} undecided{part}: {shown}{more}"
 
 
 def detail(line: str) -> None:

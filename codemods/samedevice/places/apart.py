@@ -10,9 +10,9 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samedevice.places.events import Creation, HandedTogether, MetApart
+from samedevice.places.events import Built, Creation, HandedTogether, MetApart
 from samedevice.places.graph import Place, PlaceVar
-from samedevice.places.sites import SiteGroup
+from samedevice.places.sites import Group, SiteGroup
 
 if TYPE_CHECKING:
     from samedevice.places.solution import Solution
@@ -31,7 +31,12 @@ def handed(solution: Solution) -> Iterator[SiteGroup]:
 
 
 def met(solution: Solution) -> Iterator[SiteGroup]:
-    """Return what is on the device on some paths only, and meets a value that is on the CPU."""
+    """Return what is on the device on some paths only, and meets a value that is on one side.
+
+    A tensor of which the device asks is created there, on all paths; a module that code moves on
+    some of them is not.
+    """
+    moved = _moved_modules(solution)
     mixed = [
         (joined, other, spot, meet.function)
         for meet in solution.graph.meetings
@@ -40,7 +45,13 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
             (meet.left.find(), meet.right.find(), meet.left_spot),
             (meet.right.find(), meet.left.find(), meet.right_spot),
         )
-        if _is_open(joined) and other.place in (None, Place.HOST)
+        if joined.joins
+        and (
+            _is_open(joined)
+            and other.place in (None, Place.HOST)
+            or other.place is Place.CENTRAL
+            and not moved.isdisjoint(_paths(joined))
+        )
     ]
     made = _made(solution) if mixed else set()
     seen: set[ast.AST] = set()
@@ -49,16 +60,45 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
         scope = solution.scope_at(spot)
         if scope is None or spot.node in seen or solution.policy.managed(spot.path):
             continue
-        if set(_possible(other, made)) == {Place.HOST}:
-            if {Place.CENTRAL, Place.HOST} <= set(_possible(joined, made)):
-                seen.add(spot.node)
-                yield SiteGroup(spot, [MetApart(spot, joined, scope)])
+        on_host = set(_possible(other, made)) == {Place.HOST}
+        if on_host and not {Place.CENTRAL, Place.HOST} <= set(_possible(joined, made)):
+            continue
+        if on_host or other.place is Place.CENTRAL:
+            seen.add(spot.node)
+            yield SiteGroup(spot, [MetApart(spot, joined, scope, on_host=on_host)])
+
+
+def _moved_modules(solution: Solution) -> set[PlaceVar]:
+    """Where modules are until code moves them, if it does so on some paths only."""
+    return {
+        site.node.find()
+        for group in solution.all_groups(Built)
+        for site in group.sites
+        if site.node is not None
+        and site.module.moves
+        and not site.callers_unknown
+        and site.node.find().pin is None
+    }
+
+
+def _paths(joined: PlaceVar) -> set[PlaceVar]:
+    """The places that a value is in on some path, and those of which these are joined."""
+    found, queue = set(), [joined]
+    while queue:
+        for source in queue.pop().flows_from:
+            root = source.find()
+            if root not in found:
+                found.add(root)
+                queue += [root] * root.joins
+    return found
 
 
 def _made(solution: Solution) -> set[PlaceVar]:
     """The values that are created without a device: they are on the CPU if nothing asks."""
-    creations = solution.all_groups(Creation)
-    return {site.node.find() for each in creations for site in each.sites if site.node}
+    groups: list[Group[Creation] | Group[Built]] = []
+    groups += solution.all_groups(Creation)
+    groups += solution.all_groups(Built)
+    return {site.node.find() for each in groups for site in each.sites if site.node}
 
 
 def _possible(node: PlaceVar, made: Collection[PlaceVar]) -> Iterator[Place]:

@@ -198,7 +198,10 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         if _is_of_unknown_class(owner) and part is not owner:
             return part.doubted(Doubt.OTHER)  # a module's own number, say
         return part
-    return run.derived(owner, spot)  # no tensor has it, so this may be anything
+    made = run.derived(owner, spot)  # no tensor has it, so this may be anything
+    if torchfacts.is_output_field(attr):
+        made.node.is_tensor = True
+    return made
 
 
 def _is_of_unknown_class(value: Tensor) -> bool:

@@ -101,7 +101,7 @@ def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
     run.yields.append([])
     run.exits.append(Exits(fork.mark, run.trail.forks))
     outer = run.path
-    run.path = Path(outer)
+    run.path = Path(outer, arm=True)
     run.block(body, scope)
     run.path = outer
     for stack in (run.returns, run.yields, run.exits):
@@ -152,7 +152,7 @@ def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) 
     live: list[State] = []
     outer = run.path
     for body in bodies:
-        run.path = Path(outer)
+        run.path = Path(outer, arm=True)
         ended = body()
         run.path = outer
         state = run.trail.leave(scope, fork)

@@ -6,7 +6,15 @@ import ast
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.places import classes, contents, devices, functions, instances, libraries
+from samedevice.places import (
+    classes,
+    contents,
+    devices,
+    functions,
+    instances,
+    libraries,
+    subscripts,
+)
 from samedevice.places.dispatch import evaluates
 from samedevice.places.events import Handed, ModuleMade, OldName
 from samedevice.places.graph import Location, PlaceVar
@@ -111,6 +119,8 @@ def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
                 kwargs.setdefault("**", (value.element, spot))
         elif value is UNKNOWN:
             kwargs.setdefault("**", (UNKNOWN, spot))
+        elif isinstance(value, Tensor):  # of unknown structure: here, a mapping
+            kwargs.setdefault("**", (subscripts.subscript(run, value, UNKNOWN, spot, scope), spot))
     return kwargs
 
 

@@ -146,7 +146,7 @@ class Context:
 
     def __post_init__(self) -> None:
         self.lattice = Lattice(self.graph)
-        self.trail = Trail(lambda left, right: self.join(left, right))
+        self.trail = Trail(lambda left, right: self.join(left, right), self.graph.joined)
         self.class_devices = self.focus is not None and self.focus.rest.class_devices
 
     def join(self, left: Value | None, right: Value) -> Value:

@@ -21,8 +21,12 @@ from samedevice.places.values import Dict, Seq, Tensor, Value
 Store = dict[Any, Value] | Scope | Seq | Dict | Instance
 #: The join of two values, one of which may be missing on its path.
 Join = Callable[[Value | None, Value], Value]
+#: The place of what is in one of two places, depending on the path.
+JoinPlaces = Callable[[PlaceVar, PlaceVar], PlaceVar]
 
 _Key = tuple[int, Any]
+#: The places of modules that one of two paths moves, with the join of both.
+_Moved = dict[tuple[PlaceVar, PlaceVar], PlaceVar]
 #: Of what is written in these, all is one cell.
 _TOGETHER = (Attributes, dict)
 
@@ -50,15 +54,28 @@ class _Cell:
 
 @dataclass(eq=False, slots=True)
 class Path:
-    """A part of a program that others run beside: what happens there may not happen."""
+    """A part of a program that others run beside: what happens there may not happen.
+
+    `arm`: of an `if` or a `match`; loops and what is tried are taken to run.
+    """
 
     outer: Path | None
+    arm: bool = False
 
     def holds(self, inner: Path | None) -> bool:
         """Tell whether another path is this one, or a part of it."""
         while inner is not None and inner is not self:
             inner = inner.outer
         return inner is self
+
+    def is_beside(self, other: Path | None) -> bool:
+        """Tell whether this path is in an arm of which another one, around it, knows nothing."""
+        path: Path | None = self
+        while path is not None and not path.holds(other):
+            if path.arm:
+                return True
+            path = path.outer
+        return False
 
 
 @dataclass
@@ -98,8 +115,9 @@ class Exits:
 class Trail:
     """Everything that is written to cells since the outermost fork that is open."""
 
-    def __init__(self, join: Join) -> None:
+    def __init__(self, join: Join, join_places: JoinPlaces) -> None:
         self._join = join
+        self._join_places = join_places
         self._log: list[_Cell] = []
         self._noted: dict[_Key, int] = {}  # where in the log a cell was noted last
         self._marked = 0  # the latest position that somebody may go back to
@@ -202,19 +220,19 @@ class Trail:
     def merge(self, states: Iterable[State]) -> None:
         """Write cells as some of these paths left them."""
         states = tuple(states)
-        for key in dict.fromkeys(key for state in states for key in state.cells):
+        moved: _Moved = {}
+        targets = {key: cell.target for state in states for key, cell in state.cells.items()}
+        # The places of modules are joined first: their parameters are where they are.
+        for key in sorted(targets, key=lambda key: not isinstance(targets[key], Instance)):
+            target, name = targets[key], key[1]
             values: list[Any] = []
             for state in states:
                 cell = state.cells.get(key)
-                if cell is None:
-                    values.append(None)  # as it was before the fork
-                else:
-                    target, name = cell.target, cell.key
-                    values.append(cell.value)
-            before = _read(target, name) if None in values else None
+                values.append(cell.value if cell is not None else None)
+            before = _read(target, name) if None in values else None  # as it was before the fork
             value, *rest = [before if each is None else each for each in values]
             for each in rest:
-                value = self._either(target, value, each)
+                value = self._either(target, value, each, moved)
             self.note(target, name)
             _write(target, name, value)
 
@@ -229,7 +247,7 @@ class Trail:
             del joined.devices[name]
         return joined
 
-    def _either(self, target: Store, left: Any, right: Any) -> Any:
+    def _either(self, target: Store, left: Any, right: Any, moved: _Moved) -> Any:
         if left is None or right is None or left is right:
             return right if left is None else left
         if target.__class__ in _TOGETHER:
@@ -237,33 +255,52 @@ class Trail:
             for name, value in right.items():
                 held = left.get(name)
                 if held is not value:
-                    joined[name] = _of_moved(held, value) or self._join(held, value)
+                    joined[name] = _of_moved(held, value, moved) or self._join(held, value)
             return joined
         if isinstance(target, Seq):
             both = self._join(_as_list(target, left), _as_list(target, right))
             assert isinstance(both, Seq)
             return both.items, both.element, both.added
         if isinstance(target, Instance):
-            return right if _farness(left) < _farness(right) else left
+            return self._of_module(left, right, moved)
         return self._join(left, right)
 
+    def _of_module(self, left: PlaceVar, right: PlaceVar, moved: _Moved) -> PlaceVar:
+        """Return where a module is that two paths leave in these places.
 
-def _of_moved(left: Value | None, right: Value) -> Value | None:
+        Where one takes it to the CPU it is as on the other: such code most often takes it back.
+        Where only one moves it, it is in one of two places.
+        """
+        one, other = left.find(), right.find()
+        if _farness(one) != _farness(other):
+            return right if _farness(one) < _farness(other) else left
+        if one is other or bool(one.pin) == bool(other.pin):
+            return right if other.joins else left
+        made = moved.get((one, other))
+        if made is None:
+            made = moved[one, other] = self._join_places(left, right)
+        return made
+
+
+def _of_moved(left: Value | None, right: Value, moved: _Moved) -> Value | None:
     """Return the parameter of a module that is elsewhere on one path: it is where that is."""
     if left is None:
         return right
     if isinstance(left, Tensor) and isinstance(right, Tensor):
-        one, other = _farness(left.node), _farness(right.node)
-        if one != other:
-            return right if one < other else left
+        one, other = left.node.find(), right.node.find()
+        if _farness(one) != _farness(other):
+            return right if _farness(one) < _farness(other) else left
+        if (one, other) in moved:
+            made = left.copy()
+            made.node = moved[one, other]
+            return made
     return None
 
 
 def _farness(node: PlaceVar) -> int:
     """Return how far from the CPU a module is by its moves: taken there, not moved yet, or moved.
 
-    Where two paths differ, it is behind both where it is farther: code that takes it to the CPU
-    most often takes it back, and one that is built on a path is known to no other.
+    One that is built on a path is known to no other.
     """
     return {Cause.TO_CPU: 0, Cause.UNMOVED: 1}.get(node.find().cause, 2)
 

@@ -102,9 +102,10 @@ class Drawn(Structured):
     `bound` is its first name, `held` that of the first `container` that holds it, `named` whether
     it had a name before. `batch` is the first structure with a name that has it in a part of it, or
     as a field, and `within` that name. `of_argument`: it is a part of what a caller passes.
-    `pinned`: its memory is.
+    `pinned`: its memory is. `moves_itself`: it is an object of a library, with a `.to` of its own.
     """
 
+    moves_itself: bool = False
     bound: Bound | None = None
     held: Bound | None = None
     container: Value | None = None
@@ -320,7 +321,23 @@ class Handed(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class MetApart(Site):
-    """A value that is on the device on some paths only meets one that is on the CPU."""
+    """A value that is on the device on some paths only meets one that is on one side.
+
+    `on_host`: that one is on the CPU.
+    """
+
+    on_host: bool = True
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetByCallers(Site):
+    """What a function that nobody calls is given as `parameter` meets a value on the device.
+
+    `called`: it is called with that value.
+    """
+
+    parameter: Location
+    called: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -336,6 +353,18 @@ class HandedTogether(Site):
 @dataclass(eq=False, slots=True, kw_only=True)
 class GivenAway(Site):
     """A module is handed to a library of which nothing is known: it may call it with anything."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Taken(Site):
+    """A library's trainer takes a module to the device that it chooses, and leaves it there."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetTaken(Site):
+    """What is on the CPU meets a module that a trainer has taken away."""
+
+    trainer: str = ""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

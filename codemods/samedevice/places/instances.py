@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.places import classes, functions, moving
+from samedevice.places import classes, functions, moving, uncalled
 from samedevice.places.events import Built
 from samedevice.places.graph import Cause, Location, Place
 from samedevice.places.models import nn
@@ -22,20 +22,18 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
     methods = [
         value
         for value in klass.names.values()
-        if isinstance(value, Func)
-        and value.node not in run.evaluated
-        and (name(value.node) in functions.ALWAYS or run.worth_evaluating(value))
+        if isinstance(value, Func) and value.node not in run.evaluated
     ]
-    if not methods:
+    built = klass.symbolic is not None
+    if not built and not any(_is_worth_evaluating(run, method) for method in methods):
         return
     host = klass.family == "dataset"
     run.in_worker += host
-    built = klass.symbolic is not None
     if klass.symbolic is None:
         symbolic_instance(run, klass)
     instance = klass.symbolic
     for method in methods:
-        if method.node in run.evaluated:
+        if method.node in run.evaluated or not _is_worth_evaluating(run, method, instance):
             continue
         bound: Value | None = instance
         if method.static == "staticmethod":
@@ -51,6 +49,12 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
         functions.call_symbolic(run, function)
         run.graph.open = True
     run.in_worker -= host
+
+
+def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
+    """Tell whether a method that nothing calls, of an object perhaps, has anything to judge."""
+    always = name(method.node) in functions.ALWAYS
+    return always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner)
 
 
 def _called_by_python(node: FunctionNode) -> bool:

@@ -36,6 +36,7 @@ from samedevice.places import (  # noqa: F401  # each registers what it evaluate
     operators,
     statements,
     subscripts,
+    uncalled,
 )  # fmt: skip
 from samedevice.places.context import Context
 from samedevice.places.dispatch import EVALUATORS, EXECUTORS
@@ -61,6 +62,7 @@ from samedevice.places.values import (
 
 #: What can be wrong about devices has one of these words in it. Each begins with a letter that it
 #: has for certain: then `re` looks for one of these first, in a third of the time.
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
 _TELLING = re.compile(
     r"cuda|device|numpy|deepcopy|\.cpu\(|\.to\(|np(?<!\wnp)\.|plt(?<!\wplt)\.|pack_padded|Generator|"
     r"data\[|\.next\(|retain_variables|"
@@ -275,11 +277,20 @@ class Interpreter(Context):
         if func.scope.func is not None:
             return True  # a closure may be handed to a library, with what it closes over
         text = self.project.sources[func.scope.path].lines(func.node)
+        if any(self._is_held(func.scope, name) for name in set(_WORD.findall(text))):
+            return True
         for match in _TELLING.finditer(text):
             line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if "#" not in line or not _COMMENT.match(line):
                 return True
-        return False
+        return uncalled.reads_placed(func)
+
+    @staticmethod
+    def _is_held(scope: Scope, name: str) -> bool:
+        """Tell whether a file holds a tensor, a module, or what makes tensors, under a name."""
+        value = scope.names.get(name)
+        held = isinstance(value, Instance) and value.family in ("module", "tokenizer", "transform")
+        return held or isinstance(value, Tensor)
 
     def file(self, path: str) -> Scope:
         """Return the names of a file, evaluated once."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
+#: `Fact.out` of loaders and data sets that give objects with attributes and a `.to(device)`.
+RECORDS = "records"
+
+
 def iterate(run: Interpreter, value: Value, spot: Location, scope: Scope) -> Value:
     """Return what iterating over a value yields."""
     match value:
@@ -124,7 +128,7 @@ def unknown_batch(run: Interpreter, value: Tensor, spot: Location, scope: Scope)
 def batch_of(run: Interpreter, loader: Instance, spot: Location, scope: Scope) -> Value:
     """Return what a loader yields, each tensor of it with its own place."""
     structure = loader.attrs.get("batch", UNKNOWN)
-    return fresh(run, structure, spot, scope)
+    return _record(loader, fresh(run, structure, spot, scope))
 
 
 def item_of(run: Interpreter, dataset: Instance, spot: Location, scope: Scope) -> Value:
@@ -140,7 +144,15 @@ def item_of(run: Interpreter, dataset: Instance, spot: Location, scope: Scope) -
         run.in_worker -= 1
     else:
         item = dataset.attrs.get("item", UNKNOWN)
-    return fresh(run, item, spot, scope)
+    return _record(dataset, fresh(run, item, spot, scope))
+
+
+def _record(source: Instance, drawn: Value) -> Value:
+    """Return what is drawn from a loader or a data set, whose items may be a library's objects."""
+    if source.fact is not None and source.fact.out == RECORDS and isinstance(drawn, Tensor):
+        if isinstance(drawn.site, Drawn):
+            drawn.site.moves_itself = True
+    return drawn
 
 
 def fresh(run: Interpreter, value: Value, spot: Location, scope: Scope, depth: int = DEEP) -> Value:

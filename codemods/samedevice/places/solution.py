@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import syntax, torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.places import apart
+from samedevice.places import apart, taken, uncalled
 from samedevice.places.answers import Answers, is_parameter
 from samedevice.places.certainty import Watcher
 from samedevice.places.events import (
@@ -262,6 +262,15 @@ class Solution(Answers):
         yield from apart.met(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
+
+    def left_to_callers(self) -> Iterator[SiteGroup]:
+        """Return the places where something meets the device that only others decide.
+
+        Unseen callers do, or a trainer of a library. No conversion waits for them: what is called
+        runs as it did.
+        """
+        yield from uncalled.met(self)
+        yield from taken.met(self)
 
     def _perhaps_modules(self) -> Iterator[SiteGroup]:
         """Return what is called with data of the device, in a program that is for the CPU so far.

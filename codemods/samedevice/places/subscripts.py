@@ -33,10 +33,11 @@ def _entry(run: Interpreter, owner: Tensor, key: str, spot: Location) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
     if owner.opaque or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
-    node = run.graph.node(spot)
-    node.is_tensor = False
-    made = Tensor(node)
+    made = Tensor(run.graph.node(spot))
+    made.node.is_tensor = False
     made.opaque = True
+    if owner.node.find().is_tensor and owner.site is None:  # what a library's model gives
+        run.graph.flow(owner.node, made.node)
     return made
 
 

@@ -55,7 +55,7 @@ def plan(
     else:
         region = list(_region(module.body, line_of, needed_at))
     body = [each for each in module.body if not gone or line_of(each) not in gone]
-    planned = _Planning(module, body, region, style, limit, quotes)
+    planned = _Planning(module, body, region, style, limit, quotes, notebook=notebook)
     for item in dict.fromkeys(imports):
         planned.add(item)
     for wanted in dict.fromkeys(resolvers):
@@ -74,8 +74,11 @@ class _Planning:
         style: texts.Style,
         limit: int,
         quotes: Quotes,
+        *,
+        notebook: bool,
     ) -> None:
         self._module, self._region, self._style, self._limit = module, region, style, limit
+        self._notebook = notebook
         self._body = body  # what stays of the module's statements
         self._quotes = quotes
         self._bound = _bound(region)
@@ -98,13 +101,26 @@ class _Planning:
             if item.name not in self._plan.merged.setdefault(beside, []):
                 self._plan.merged[beside].append(item.name)
             return
-        if item.module.partition(".")[0] in sys.stdlib_module_names and self._among(item):
+        standard = item.module.partition(".")[0] in sys.stdlib_module_names
+        if standard and self._among(item):
             return
         first = _first_from(self._region, item.module) if item.name is None else None
+        if first is None and item.name is None and not standard and not self._notebook:
+            first = self._first_later(item)  # a notebook's cells are no groups that are sorted
         if first is None:
             self._lines[_line(item)] = None
         else:
             self._plan.above.setdefault(first, parse(_line(item)))
+
+    def _first_later(self, item: Import) -> cst.CSTNode | None:
+        """Return the first import of a library that sorts after another one, and is at the top."""
+        for statement in self._region:
+            for node in _imports_in(statement):
+                if isinstance(node, cst.ImportFrom) and node.relative:
+                    return None
+                if not _is_early(node) and _sorts_as(node) > (False, item.module):
+                    return node if isinstance(statement, cst.SimpleStatementLine) else None
+        return None
 
     def _among(self, item: Import) -> bool:
         """Plan an import of the standard library among its kind, sorted as far as those are."""
@@ -209,6 +225,10 @@ def _modules(node: cst.Import | cst.ImportFrom) -> list[str]:
 def _is_standard(node: cst.Import | cst.ImportFrom) -> bool:
     roots = {module.partition(".")[0] for module in _modules(node)}
     return roots <= sys.stdlib_module_names - {"__future__"}
+
+
+def _is_early(node: cst.Import | cst.ImportFrom) -> bool:
+    return _is_standard(node) or _modules(node)[0] == "__future__"
 
 
 def _sorts_as(node: cst.Import | cst.ImportFrom) -> tuple[bool, str]:

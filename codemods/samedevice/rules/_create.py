@@ -18,6 +18,8 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
+#: What gives a number a dimension, or has to have one.
+_WITH_DIMENSIONS = frozenset(("expand", "repeat", "reshape", "unfold", "unsqueeze", "view"))
 
 
 def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
@@ -60,10 +62,18 @@ def _at_calls(
     return shown(solution, found, (site.node for site in group.sites))
 
 
-def _perhaps_number(site: Creation) -> bool:
-    """Tell whether a tensor is made of data that may be one number."""
+def _perhaps_number(solution: Solution, site: Creation) -> bool:
+    """Tell whether a tensor is made of data that may be one number, and stays one."""
     data = site.args[0][0] if site.args else None
-    return site.name in _OF_DATA and isinstance(data, (Scalar, Unknown))
+    if site.name not in _OF_DATA or not isinstance(data, (Scalar, Unknown)):
+        return False
+    parents = solution.programs.parents(site.spot.path)
+    node: ast.AST | None = site.spot.node
+    while isinstance(method := parents.get(node) if node is not None else None, ast.Attribute):
+        if method.attr in _WITH_DIMENSIONS:
+            return False
+        node = parents.get(method)  # its call
+    return True
 
 
 def _drawn_by_unknown(site: Creation) -> bool:
@@ -170,6 +180,6 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
-    if asks(solution, found) and any(map(_perhaps_number, group.sites)):
+    if asks(solution, found) and any(_perhaps_number(solution, site) for site in group.sites):
         return doubted(found, NUMBER)
     return shown(solution, found, (site.node for site in group.sites))

@@ -15,6 +15,7 @@ from samedevice.naming import batch_movers
 from samedevice.naming.movers import MoverName, Structure
 from samedevice.places import Solution
 from samedevice.places.events import Bound, Drawn
+from samedevice.places.graph import Location
 from samedevice.places.sites import Group
 from samedevice.places.values import Tensor
 
@@ -106,6 +107,56 @@ def is_spread(solution: Solution, found: list[Group[Drawn]], bound: Bound) -> bo
         if group.first.node is not None
         for entry in solution.entries(group.first.node)
     )
+
+
+def is_mapping(solution: Solution, spot: Location) -> bool:
+    """Tell whether an expression is handed on as keywords: `model(**batch)`."""
+    parent = solution.programs.parents(spot.path).get(spot.node)
+    return isinstance(parent, ast.keyword) and parent.arg is None
+
+
+def is_given_as_keywords(solution: Solution, found: list[Group[Drawn]], bound: Bound) -> bool:
+    """Tell whether a batch of unknown structure is handed to a library's model as keywords.
+
+    Then all in it are tensors, unless something else takes out of it what is none. What a model of
+    the program is handed so may be something else.
+    """
+    whole = root(found[0].first)
+    if whole is found[0].first or not all(_is_read(solution, spot) for spot in _loads(bound)):
+        return False
+    return not _keeps(solution, whole) and any(
+        group.first.node is not None
+        and all(is_mapping(solution, entry) for entry in solution.entries(group.first.node))
+        for group in found
+    )
+
+
+def moves_itself(solution: Solution, found: list[Group[Drawn]]) -> bool:
+    """Tell whether a batch is an object of a library that moves all that it holds."""
+    whole = root(found[0].first)
+    return whole.moves_itself and not _keeps(solution, whole)
+
+
+def _keeps(solution: Solution, whole: Drawn) -> bool:
+    """Tell whether a part of a batch of unknown structure stays on the CPU, or is moved already."""
+    parts = (v for v in whole.parts.values() if isinstance(v, Tensor))
+    return any(_stays(solution, part) for part in parts)
+
+
+def _loads(bound: Bound) -> Iterator[Location]:
+    """Return where the name of a batch is read: in its loop, if it has one."""
+    loop = isinstance(bound.spot.node, (ast.For, ast.AsyncFor))
+    for node in syntax.walk(bound.spot.node if loop else bound.inside):
+        if isinstance(node, ast.Name) and node.id == bound.name and isinstance(node.ctx, ast.Load):
+            yield Location(bound.spot.path, node)
+
+
+def _is_read(solution: Solution, spot: Location) -> bool:
+    """Tell whether a batch is handed on as keywords here, or one entry of it is read."""
+    match solution.programs.parents(spot.path).get(spot.node):
+        case ast.Subscript(slice=ast.Constant(), ctx=ast.Load()):
+            return True
+    return is_mapping(solution, spot)
 
 
 def _stays(solution: Solution, tensor: Tensor) -> bool:

@@ -74,6 +74,10 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
     bound = _structure(found[0].first)
     assert bound is not None
     sites = [group.first for group in found]
+    if _whole_batch.is_given_as_keywords(solution, found, bound) or _whole_batch.moves_itself(
+        solution, found
+    ):
+        return next(_container(solution, [(bound, group) for group in found]))
     if sites[0].whole is not None:
         needed = _whole_batch.leaves(solution, found, bound)
     elif bound is sites[0].within:
@@ -229,7 +233,8 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
     device = _device(solution, group, spot)
     code = ""
     if device is not None:
-        if isinstance(value, Dict):
+        unknown = group.first.whole is not None
+        if isinstance(value, Dict) or unknown and not _whole_batch.root(group.first).moves_itself:
             code = f"{name} = {{k: v.to({device.code}) for k, v in {name}.items()}}"
         elif isinstance(value, Seq):
             code = f"{name} = [t.to({device.code}) for t in {name}]"
@@ -285,7 +290,12 @@ def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> I
         device = _device(solution, group, spot)
         repair = None
         if device is not None:
-            repair = fix(device, edit(solution, spot, "method", code=f".to({device.code})"))
+            move = edit(solution, spot, "method", code=f".to({device.code})")
+            if _whole_batch.is_mapping(solution, spot):
+                code = solution.code(spot)
+                moved = f"{{k: v.to({device.code}) for k, v in {code}.items()}}"
+                move = edit(solution, spot, "replace", code=moved)
+            repair = fix(device, move)
         found = finding(
             solution, "batch-not-moved", spot,
             f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",

@@ -5,7 +5,10 @@ asked, and does not say that nothing is wrong. The same is told of a module that
 CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
 called with may be on the CPU, so the program is not converted. And so is a call that takes tensors
 of the device and of the CPU to a library of which nothing is known, and a value that is on the
-device on some paths only where it meets one that is on the CPU.
+device on some paths only where it meets one that is on the CPU, or on the device.
+
+What a function is given that nobody is seen to call is told where it meets a value that the
+program put on the device: it is left to callers. No conversion waits for it.
 
 Example:
 
@@ -26,7 +29,15 @@ from dataclasses import replace
 from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
-from samedevice.places.events import GivenAway, Handed, HandedTogether, MetApart, Optimizes
+from samedevice.places.events import (
+    GivenAway,
+    Handed,
+    HandedTogether,
+    MetApart,
+    MetByCallers,
+    MetTaken,
+    Optimizes,
+)
 from samedevice.places.graph import Location
 from samedevice.places.sites import SiteGroup
 from samedevice.rules._build import finding, short
@@ -54,9 +65,13 @@ def find(solution: Solution) -> Iterator[Finding]:
         elif isinstance(group.first, HandedTogether):
             message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
         elif isinstance(group.first, MetApart):
-            message = f"`{code}` is on the device on some paths only, and meets a value on the CPU"
+            side = "the CPU" if group.first.on_host else "the device"
+            message = f"`{code}` is on the device on some paths only, and meets a value on {side}"
         done.add(group.spot.node)
         yield _noted(solution, group, message)
+    for group in solution.left_to_callers():
+        if group.spot.node not in done:
+            yield _left(solution, group)
     for group in solution.groups(Handed):
         if group.spot.node not in done and solution.policy.has_device(group.spot.path):
             if _source(solution, group.spot) in _UNPICKLED:
@@ -78,6 +93,22 @@ def _noted(solution: Solution, group: SiteGroup, message: str) -> Finding:
         unfixed='`samedevice fix --run "PROGRAM"` finds out by running the program',
     )  # fmt: skip
     return replace(found, level="note")
+
+
+def _left(solution: Solution, group: SiteGroup) -> Finding:
+    """Return what is told of a parameter that meets the device, and that nobody is seen to give."""
+    site = group.first
+    if isinstance(site, MetTaken):
+        code = short(solution.code(group.spot))
+        message = f"`{code}` is on the CPU, and meets a module that `{site.trainer}` takes away"
+        found = _noted(solution, group, message)
+        return replace(found, unfixed="`.to(model.device)` takes it there", left_to_callers=True)
+    assert isinstance(site, MetByCallers)
+    code, name = short(solution.code(group.spot)), getattr(site.parameter.node, "arg", "")
+    used = f"`{name}` is called with a value" if site.called else f"`{code}` is used"
+    message = f"{used} on the device, and no call that could be followed gives `{name}`"
+    found = _noted(solution, group, message)
+    return replace(found, unfixed="whoever calls the function decides", left_to_callers=True)
 
 
 def _source(solution: Solution, spot: Location) -> str:

@@ -132,6 +132,13 @@ def tensor_attribute(name: str) -> str | None:
     return store.attribute(name)
 
 
+def is_output_field(name: str) -> bool:
+    """Tell whether models of libraries give a tensor under this name."""
+    from samedevice.torchfacts import libraries
+
+    return name in libraries.OUTPUT_FIELDS
+
+
 @cache
 def module_method(name: str) -> Fact | None:
     """Return the fact about the method `name` of `torch.nn.Module`, or None."""

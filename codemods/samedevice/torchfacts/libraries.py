@@ -49,6 +49,16 @@ BUILT_FOR_CUDA = frozenset(
     )
 )  # fmt: skip
 
+#: Fields of what a model of a library gives that hold tensors, all where the model is. Read from
+#: transformers 4.57 (`modeling_outputs.py`, the models of CLIP) and the outputs of diffusers 0.35.
+OUTPUT_FIELDS = frozenset(
+    (
+        "end_logits", "image_embeds", "last_hidden_state", "logits", "logits_per_image",
+        "logits_per_text", "loss", "pooler_output", "prediction_logits", "prev_sample",
+        "sample", "seq_relationship_logits", "start_logits", "text_embeds",
+    )
+)  # fmt: skip
+
 # Parts of torch that are not read off it, since they take or give no tensors of interest.
 TORCH: list[Entry] = [
     (
@@ -481,7 +491,7 @@ HUGGING_FACE: list[Entry] = [
     ("module", "transformers.activations.[A-Z]*", _PLAIN_MODULE),
     # A tokenizer or processor; its call gives host tensors in an object with its own .to(device).
     (
-        "transform",
+        "tokenizer",
         "transformers.**Tokenizer transformers.**TokenizerFast transformers.**Processor "
         "transformers.**FeatureExtractor transformers.**Tokenizer.from_pretrained "
         "transformers.**TokenizerFast.from_pretrained transformers.**Processor.from_pretrained "
@@ -519,9 +529,10 @@ HUGGING_FACE: list[Entry] = [
     ),
     (
         "managed",
-        "transformers.**Trainer trl.**Trainer peft.**",
+        "peft.**",
         _UNKNOWN,
     ),
+    ("trainer", "transformers.**Trainer trl.**Trainer", _UNKNOWN),
     (
         "managed",
         "transformers.pipeline",
@@ -603,13 +614,13 @@ GRAPHS: list[Entry] = [
         "torch_geometric.loader.** torch_geometric.data.DataLoader "
         "torch_geometric.data.NeighborSampler torch_geometric.data.ClusterLoader "
         "torch_geometric.data.DenseDataLoader",
-        _LOADER,
+        {**_LOADER, "out": "records"},
     ),
     (
         "dataset",
         "torch_geometric.datasets.** torch_geometric.data.Dataset "
         "torch_geometric.data.InMemoryDataset",
-        _DATASET,
+        {"out": "records"},
     ),
     # Objects that hold tensors; .to(device) gives the moved object.
     (

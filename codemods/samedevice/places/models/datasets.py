@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.places import calls, classes, conditions, contents
+from samedevice.places import calls, classes, conditions, contents, iteration
 from samedevice.places.events import GeneratorMade, Shuffled, TensorMoved
 from samedevice.places.graph import Location, Place
 from samedevice.places.models import Call, kind
@@ -50,6 +50,8 @@ def dataset(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
                 keep_on_host(tensor, call.spot)
         made.attrs["item"] = Seq("tuple", list(members))
         made.attrs["tensors"] = Seq("tuple", list(members))
+    elif fact.out == iteration.RECORDS:
+        made.attrs["item"] = packed_unknown(run, call.spot)
     elif name.startswith("torchvision."):
         image = Tensor(run.graph.node(call.spot))
         made.attrs["item"] = Seq("tuple", [image, SCALAR])
@@ -141,8 +143,14 @@ def _batch(run: Interpreter, item: Value, where: Location, call: Call) -> Value:
     items: list[Arg] = [(Seq("list", None, item), where)]
     batch = calls.apply(run, function, items, {}, call.spot, call.scope)
     run.in_worker -= 1
-    known = batch is not UNKNOWN or isinstance(function, (Func, Instance))
-    return batch if known else packed_unknown(run, call.spot)
+    ours = isinstance(function, Func) or isinstance(function, Instance) and function.cls is not None
+    return batch if ours or batch is not UNKNOWN else packed_unknown(run, call.spot)
+
+
+@kind("collate")
+def collator(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Construct what makes a batch of rows; it gives tensors on the host."""
+    return Instance("collator", name, fact=fact)
 
 
 def mixed_items(run: Interpreter, item: Value, spot: Location, before: int) -> None:

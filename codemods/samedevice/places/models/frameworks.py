@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.places import contents
+from samedevice.places.events import Taken
 from samedevice.places.graph import Place
 from samedevice.places.models import Call, kind
 from samedevice.places.objects import Instance
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
 
 
-@kind("managed")
+@kind("managed", "trainer")
 def managed(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A framework that moves what it is handed itself."""
     for value, _ in (*call.args, *call.kwargs.values()):
@@ -24,4 +25,6 @@ def managed(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             part.used = False  # nobody but the framework computes with it
             if part.node is not None:
                 run.graph.pin(part.node, Place.UNKNOWN, call.spot)
+                if fact.kind == "trainer":
+                    run.record(Taken(call.spot, part.node, call.scope, name.rpartition(".")[2]))
     return Instance("owned", name, fact=fact)

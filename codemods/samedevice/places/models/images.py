@@ -24,7 +24,7 @@ def transformed(
     given = args[0][0] if args else UNKNOWN
     if fact.free:
         return Instance("hostobject", "PIL.Image.Image")  # `ToPILImage` reads tensors anywhere
-    if isinstance(given, Tensor):
+    if isinstance(given, Tensor) and (fact.out != "host" or given.node.find().is_tensor):
         return Tensor(given.node)
     if fact.out == "follows0":
         if given is UNKNOWN or isinstance(given, Instance) and given.family == "hostobject":

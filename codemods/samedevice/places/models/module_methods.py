@@ -304,7 +304,8 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
     whole = owner.wrapped() or owner
     if whole.is_whole() and _surely(run, whole):
         # Where it computed before stays as it was, and so do copies of it.
-        run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
+        if not root.joins:
+            run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
         moving.rebase(run, whole, device.node)
         for copied in whole.copies:
             if copied.site is not None and not copied.moves:
@@ -313,6 +314,11 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
         return
     if root.pin is Place.HOST and root.cause is Cause.TO_CPU or first and owner.used:
         moving.rebase(run, owner, device.node)
+        return
+    if whole.is_whole() and _in_an_arm(run, whole):
+        if whole is not owner:
+            whole.moves.append(spot)
+        moving.rebase(run, whole, device.node)  # on the other path it is as it was
         return
     run.graph.same(owner.node, device.node)
     for child in owner.attrs.values():
@@ -331,6 +337,12 @@ def _surely(run: Interpreter, module: Instance) -> bool:
         return not run.symbolic
     path, whole = run.path, moving.tree(module)
     return all(one.site is not None and path.holds(one.site.path) for one in whole)
+
+
+def _in_an_arm(run: Interpreter, module: Instance) -> bool:
+    """Tell whether a module is moved on one path only of those that go on with it."""
+    built = module.site
+    return run.path is not None and built is not None and run.path.is_beside(built.path)
 
 
 def _handed_in(spot: Location, scope: Scope) -> bool:

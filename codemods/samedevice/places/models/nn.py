@@ -192,7 +192,7 @@ def call_module(
     for tensor, _ in operands:
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
-        for value, where in args:
+        for value, where in (*args, *kwargs.values()):
             libraries.undecided(run, value, where, callee.node, scope)
         module = Tensor(callee.node)
         operands.insert(0, (module, Location(spot.path, getattr(spot.node, "func", spot.node))))

@@ -103,7 +103,7 @@ def optimizer_method(run: Interpreter, owner: Instance, name: str, call: Call) -
     return NONE
 
 
-@kind("optimizer", "scheduler", "sampler", "collate")
+@kind("optimizer", "scheduler", "sampler")
 def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """Construct an optimizer: what it optimizes is trained."""
     made = Instance("optimizer", name, fact=fact)

@@ -1,0 +1,1 @@
+"""A little of torch_geometric: graphs that move as one object."""
