@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+_Node = TypeVar("_Node", bound=ast.AST)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 #: Fields that hold no nodes, or only such as say nothing by themselves.
 _PLAIN = frozenset(
@@ -56,6 +63,25 @@ def _block_fields(kind: type[ast.AST]) -> tuple[str, ...]:
     compound = issubclass(kind, (ast.stmt, ast.mod, ast.ExceptHandler, ast.match_case))
     _blocks[kind] = tuple(name for name in kind._fields if name in blocks) if compound else ()
     return _blocks[kind]
+
+
+def per_node(
+    read: Callable[Concatenate[_Node, _P], _T],
+) -> Callable[Concatenate[_Node, _P], _T]:
+    """Keep what a function reads off a node, as long as the node is there.
+
+    Its other arguments follow from the node. What is asked for each place of a file or a function
+    is read once, and an editor judges the same trees again with each key.
+    """
+    kept: WeakKeyDictionary[_Node, _T] = WeakKeyDictionary()
+
+    @wraps(read)
+    def known(node: _Node, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if node not in kept:
+            kept[node] = read(node, *args, **kwargs)
+        return kept[node]
+
+    return known
 
 
 def walk(tree: ast.AST) -> list[ast.AST]:
@@ -122,6 +148,7 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
     return found | {a.arg: default for a, default in others if default is not None}
 
 
+@per_node
 def asked_for_none(function: ast.AST) -> frozenset[str]:
     """Return the names that a function compares with None."""
     return frozenset(

@@ -36,6 +36,26 @@ EDITS: dict[str, tuple[str, str, str, str]] = {
         "d.type == 'cuda'",
         "`d` may be a string, which has no type",
     ),
+    "the device of what a method gets, beside a function of its name": (
+        "def f(x):\n    print(x)\nclass A:\n    def f(self, x):\n        return x.to('cuda')\n"
+        "f(1)\n",
+        "'cuda'",
+        "x.device",
+        "",
+    ),
+    "the device of what a function gets, beside a method of its name": (
+        "def f(x):\n    return x.to('cuda')\nclass A:\n    def f(self, x):\n        print(x)\n"
+        "A().f(1)\n",
+        "'cuda'",
+        "x.device",
+        "",
+    ),
+    "the device of what a method gets, which is a number": (
+        "class A:\n    def f(self, x):\n        return x.to('cuda')\nA().f(1)\n",
+        "'cuda'",
+        "x.device",
+        "`x` may be a number, which has no device",
+    ),
     "the type of a default": (
         "def f(d='cuda'):\n    return d == 'cuda'\n",
         "d == 'cuda'",

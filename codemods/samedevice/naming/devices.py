@@ -508,19 +508,27 @@ def _moved_in(function: ast.AST, line: int) -> set[str]:
 
     But those that are bound to what was moved, above a line.
     """
-    there = {
-        target.id
-        for node in syntax.walk(function)
-        if isinstance(node, ast.Assign) and (node.end_lineno or 0) < line
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return {
-        name
-        for node in syntax.walk(function)
-        if isinstance(node, ast.Call) and _puts_on_device(node)
-        for name in _moved_names(node) - there
-    }
+    moved, bound = _moves_of(function)
+    return set(moved) - {name for name, end in bound.items() if end < line}
+
+
+@syntax.per_node
+def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
+    """Return the names of what a function puts on the device, and where its names are first bound.
+
+    That is the last line of the statement.
+    """
+    moved: set[str] = set()
+    bound: dict[str, int] = {}
+    for node in syntax.walk(function):
+        if isinstance(node, ast.Call) and _puts_on_device(node):
+            moved |= _moved_names(node)
+        elif isinstance(node, ast.Assign):
+            end = node.end_lineno or 0
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    bound[target.id] = min(end, bound.get(target.id, end))
+    return frozenset(moved), bound
 
 
 def _puts_on_device(call: ast.Call) -> bool:

@@ -30,12 +30,11 @@ def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iter
     bound = _bound(home)
     line = getattr(spot.node, "lineno", 0)
     for before in _certain(programs, spot, home):
-        for node in _evaluated(before):
-            for said in _devices(node):
-                root = said.partition(".")[0]
-                since = range(before.lineno, line + 1)
-                if root not in without and not any(at in since for at in bound.get(root, ())):
-                    yield said
+        for said in _said(before):
+            root = said.partition(".")[0]
+            since = range(before.lineno, line + 1)
+            if root not in without and not any(at in since for at in bound.get(root, ())):
+                yield said
 
 
 def _certain(
@@ -50,6 +49,12 @@ def _certain(
             if isinstance(block, list) and inner in block:
                 yield from reversed(block[: block.index(inner)])
         inner = outer
+
+
+@syntax.per_node
+def _said(statement: ast.stmt) -> list[str]:
+    """Return the devices that a statement puts something on whatever happens."""
+    return [said for call in _evaluated(statement) for said in _devices(call)]
 
 
 def _evaluated(statement: ast.stmt) -> Iterator[ast.Call]:
@@ -76,6 +81,7 @@ def _devices(call: ast.Call) -> Iterator[str]:
                 yield ast.unparse(each)
 
 
+@syntax.per_node
 def _bound(home: ast.AST) -> dict[str, list[int]]:
     """Return the lines of a function that bind its names anew."""
     found: dict[str, list[int]] = {}

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import takewhile
-from operator import is_not
 from typing import Literal
 
 from samedevice import syntax, torchfacts
@@ -50,7 +47,7 @@ class Forced:
 
 @dataclass
 class Defaults:
-    """What the files of a program set unless a user says otherwise, by name, in small letters.
+    """What files set unless a user says otherwise, by name, in small letters.
 
     `gpus` are options with the number of a GPU, `on` and `off` flags, `cuda` what is the text
     "cuda"; what `asks` is whether there is a GPU, and no default.
@@ -61,11 +58,21 @@ class Defaults:
     off: set[str] = field(default_factory=set)
     cuda: set[str] = field(default_factory=set)
     asks: set[str] = field(default_factory=set)
-    _may_ask: bool = False
 
-    def learn(self, tree: ast.Module, text: str) -> None:
-        """Learn what a file of this text sets."""
-        self._may_ask = "is_available" in text
+    @classmethod
+    def joined(cls, files: Iterable[Defaults]) -> Defaults:
+        """Return what several files set, one program's say."""
+        found = cls()
+        for each in files:
+            found.gpus |= each.gpus
+            found.on |= each.on
+            found.off |= each.off
+            found.cuda |= each.cuda
+            found.asks |= each.asks
+        return found
+
+    def learn(self, tree: ast.Module) -> None:
+        """Learn what a file sets."""
         for node in syntax.walk(tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr="add_argument")):
@@ -111,7 +118,7 @@ class Defaults:
                 self.off.add(name)
             elif isinstance(value.value, str) and _NAME.fullmatch(value.value):
                 self.cuda.add(name)
-        elif self._may_ask and "is_available" in ast.unparse(value):
+        elif any(map(_asks_availability, syntax.walk(value))):
             self.asks.add(name)
 
     def hold(self, test: ast.expr, positive: bool = True) -> bool:
@@ -133,25 +140,42 @@ class Defaults:
         return False
 
 
+@syntax.per_node
+def defaults_of(tree: ast.Module) -> Defaults:
+    """Return what a file sets unless a user says otherwise."""
+    found = Defaults()
+    found.learn(tree)
+    return found
+
+
 def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for on every machine, and no test in sight of it decides on."""
-    taken, own = _taken(tree), _own(tree)
-    for node in syntax.walk(tree):
-        kind = _kind(node, parents, taken, own)
-        if kind is not None and not _is_decided(node, parents):
-            assert isinstance(node, ast.expr)
-            yield Forced(node, kind)
+    return (each for each, decided in _asked(tree, parents) if decided is None)
 
 
 def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for where the tests of `if` statements alone decide on it."""
+    return (each for each, decided in _asked(tree, parents) if decided == "ifs")
+
+
+@syntax.per_node
+def _asked(
+    tree: ast.Module, parents: Parents
+) -> list[tuple[Forced, Literal["ifs", "otherwise"] | None]]:
+    """Return what a file asks for, and what decides on it."""
     taken, own = _taken(tree), _own(tree)
+    found: list[tuple[Forced, Literal["ifs", "otherwise"] | None]] = []
     for node in syntax.walk(tree):
         kind = _kind(node, parents, taken, own)
-        if kind is None or not _is_decided(node, parents) or _is_decided(node, parents, ifs=False):
-            continue
-        assert isinstance(node, ast.expr)
-        yield Forced(node, kind)
+        if kind is not None:
+            assert isinstance(node, ast.expr)
+            asked = Forced(node, kind)
+            if not _is_decided(node, parents):
+                found.append((asked, None))
+            else:
+                by_others = _is_decided(node, parents, ifs=False)
+                found.append((asked, "otherwise" if by_others else "ifs"))
+    return found
 
 
 def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterator[Forced]:
@@ -160,14 +184,18 @@ def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterat
         tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
         if tests and all(defaults.hold(test, positive) for test, positive in tests):
             yield replace(asked, by_default=True)
-    for node in syntax.walk(tree) if defaults.gpus else ():
-        number = _numbered(node)
-        if number is not None:
-            tests = list(_tests(node, parents))
-            read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-            if tests and read and read <= defaults.gpus:
-                assert isinstance(node, ast.expr)
-                yield Forced(node, "name", by_default=True)
+    for node in _numbered_in(tree) if defaults.gpus else ():
+        tests = list(_tests(node, parents))
+        read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+        if tests and read and read <= defaults.gpus:
+            yield Forced(node, "name", by_default=True)
+
+
+@syntax.per_node
+def _numbered_in(tree: ast.Module) -> list[ast.expr]:
+    """Return where a file names a device by a number that it computes."""
+    nodes = syntax.walk(tree)
+    return [n for n in nodes if isinstance(n, ast.expr) and _numbered(n) is not None]
 
 
 def _numbered(node: ast.AST) -> ast.expr | None:
@@ -184,6 +212,11 @@ def _numbered(node: ast.AST) -> ast.expr | None:
         ):
             return number
     return None
+
+
+def _asks_availability(node: ast.AST) -> bool:
+    """Tell whether a name asks what is there: `torch.cuda.is_available`, `is_available`."""
+    return isinstance(node, (ast.Attribute, ast.Name)) and _called(node) == "is_available"
 
 
 def _called(node: ast.expr) -> str:
@@ -342,8 +375,9 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 if any("is_available" in ast.unparse(each) for each in outer.decorator_list):
                     return True
-        before_it = takewhile(partial(is_not, inner), parents.block(inner))
-        if any(map(_ends_without, before_it)):
+        block = parents.block(inner)
+        ending = _first_ending(block[0], block) if block else None
+        if ending is not None and _position(ending) < _position(inner):
             return True
         inner, outer = outer, parents.get(outer)
     return False
@@ -359,6 +393,16 @@ def _names_cuda(key: ast.expr | None) -> bool:
     """Tell whether the key of a table is the name of the device in its entry."""
     text = key.value if isinstance(key, ast.Constant) else None
     return isinstance(text, str) and text.lower().partition(":")[0] in ("cuda", "gpu")
+
+
+@syntax.per_node
+def _first_ending(first: ast.stmt, block: list[ast.stmt]) -> ast.stmt | None:
+    """Return the first statement of a block behind which nothing comes without CUDA."""
+    return next(filter(_ends_without, block), None)
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
 
 
 def _ends_without(statement: ast.stmt) -> bool:

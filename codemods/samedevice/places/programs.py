@@ -116,16 +116,7 @@ class Programs:
     def owner(self, path: str) -> tuple[str, ast.stmt] | None:
         """Return the library that decides the devices of a file, and the file's import of it."""
         tree = self.project.tree(path)
-        for node in tree.body if tree is not None else ():
-            names: list[str] = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            for name in names:
-                if name.split(".")[0] in _OWNERS or name.startswith((_REMOTE, *_SPREADERS)):
-                    return name, node
-        return None
+        return _owner(tree) if tree is not None else None
 
     def parents(self, path: str) -> Parents:
         """Return the parents of the nodes of a file."""
@@ -306,3 +297,18 @@ def _taken_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.update(alias.name for alias in node.names)
     return found
+
+
+@syntax.per_node
+def _owner(tree: ast.Module) -> tuple[str, ast.stmt] | None:
+    """Return the library that decides the devices of a file, and the file's import of it."""
+    for node in tree.body:
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            if name.split(".")[0] in _OWNERS or name.startswith((_REMOTE, *_SPREADERS)):
+                return name, node
+    return None

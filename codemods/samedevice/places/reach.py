@@ -186,15 +186,14 @@ class InReach:
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
         spare, absent = optional(scope), may_be_none(scope)
-        names = dict.fromkeys(name for one in scopes for name in one.names)
+        names = dict.fromkeys(name for one in scopes for name in one.names if name in found)
         for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
-            held = [one.names.get(name) for one in scopes]
-            if any(isinstance(value, Instance) for value in held):
-                continue  # a module, which some caller hands in, has no device
             known = found.get(name, ())
             if known and enough(root.place in ON_DEVICE and root.is_tensor for root in known):
-                if not self.holds_tensors(name, scope):
-                    yield name
+                # A module, which some caller hands in, has no device.
+                if not any(isinstance(one.names.get(name), Instance) for one in scopes):
+                    if not self.holds_tensors(name, scope):
+                        yield name
 
     def module_of(self, scope: Scope) -> Instance | None:
         """Return the module that some code is a method of."""

@@ -17,7 +17,6 @@ Fix safety: there is no fix.
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -25,7 +24,14 @@ from samedevice import syntax
 from samedevice.finding import Finding
 from samedevice.places import Solution
 from samedevice.places.events import CudaOnly, Literal, Loaded, Move
-from samedevice.places.forced import WORDS, Defaults, Forced, by_default, forced
+from samedevice.places.forced import (
+    WORDS,
+    Defaults,
+    Forced,
+    by_default,
+    defaults_of,
+    forced,
+)
 from samedevice.places.graph import Location
 from samedevice.rules._build import finding, short
 
@@ -121,14 +127,15 @@ def _devices_in(node: ast.AST) -> Iterator[str]:
                 yield text.removeprefix("cuda:")
 
 
-def _defaults(solution: Solution) -> defaultdict[frozenset[str], Defaults]:
+def _defaults(solution: Solution) -> dict[frozenset[str], Defaults]:
     """Return what each program sets by default."""
-    found: defaultdict[frozenset[str], Defaults] = defaultdict(Defaults)
-    for path in solution.programs.files():
-        tree = solution.project.tree(path)
-        if tree is not None:
-            found[solution.programs.of(path)].learn(tree, solution.project.sources[path].text)
-    return found
+    files = solution.programs.files()
+    return {
+        program: Defaults.joined(
+            defaults_of(tree) for path in program if (tree := solution.project.tree(path))
+        )
+        for program in {solution.programs.of(path) for path in files}
+    }
 
 
 def _asks(solution: Solution, path: str, asked: Forced) -> bool:

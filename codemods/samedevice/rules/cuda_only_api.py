@@ -102,7 +102,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if found is not None:
             yield found
     for path in solution.programs.files():
-        yield from _demanded(solution, path)
+        if solution.judges(path):
+            yield from _demanded(solution, path)
 
 
 def _message(solution: Solution, spot: Location, name: str = "") -> str:

@@ -153,11 +153,15 @@ class Kinds:
         found |= self.of(syntax.defaults(arguments).get(name), depth - 1)
         if isinstance(function, ast.Lambda):
             return found
-        is_method = isinstance(self._parents.get(function), ast.ClassDef)
-        names = {function.name}
-        if is_method and function.name == "__init__":
-            names = {self._parents.get(function).name}  # type: ignore[union-attr]
-        for call in (call for called in names for call in self._calls.get(called, ())):
+        owner = self._parents.get(function)
+        is_method = isinstance(owner, ast.ClassDef)
+        called = function.name
+        how: type[ast.expr] = ast.Attribute if is_method else ast.Name
+        if isinstance(owner, ast.ClassDef) and called == "__init__":
+            called, how = owner.name, ast.expr
+        for call in self._calls.get(called, ()):
+            if not isinstance(call.func, how):
+                continue  # `f(1)` calls no method `f`, and `a.f(1)` no function of the file
             skipped = positional[1:] if is_method else positional
             given = dict(zip((each.arg for each in skipped), call.args, strict=False))
             given |= {each.arg: each.value for each in call.keywords if each.arg}
