@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import random
 from pathlib import Path
 
 import pytest
 
-from samedevice import check, glance, lines, places, source
+from samedevice import check, glance, lines, places, source, syntax
 from samedevice.check import Memory
 from samedevice.config import Config
 from samedevice.finding import Finding
@@ -210,6 +211,23 @@ def test_there_is_no_glance_without_a_look_before(looked: Looked) -> None:
     looked.check()
     imports = "import torch\nimport new"
     assert looked.edit("library.py", "import torch", imports) is None  # another program
+
+
+def test_only_what_changed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A glance costs what its edit touches: no file is walked that it does not evaluate."""
+    others = {f"other_{n}.py": f"import library\n\nuses_cuda = {n} > 0\n" for n in range(3)}
+    speaks = LIBRARY + "\n\ndef more(x):\n    return x.cuda()\n"
+    looked = Looked({**TEXTS, "library.py": speaks, **others}, monkeypatch)
+    walked: list[ast.AST] = []
+    for name in ("walk", "statements"):
+        read = getattr(syntax, name)
+        monkeypatch.setattr(syntax, name, lambda tree, read=read: walked.append(tree) or read(tree))
+    for old, new in (("x + torch.zeros", "x + torch.ones"), ("x + torch", "x * torch")):
+        walked.clear()
+        assert looked.edit("library.py", old, new) is not None
+        trees = {looked.sources[path].tree: path for path in looked.sources}
+        seen = {trees[tree] for tree in walked if tree in trees}
+        assert "library.py" in seen and not seen & set(others)
 
 
 def test_a_glance_leaves_no_garbage(looked: Looked) -> None:
