@@ -280,8 +280,13 @@ class _Tied:
     def _change(self, group: SiteGroup, name: DeviceExpression) -> Fix | None:
         spot, call, moved = group.spot, group.spot.node, isinstance(group.first, Move)
         if isinstance(group.first, Indexed):
+            table = self.solution.programs.parents(spot.path).get(call)
             if self.solution.is_stored(call):
                 return None  # this is the definition
+            if isinstance(table, ast.Dict):  # of texts, by which torch maps one device to another
+                if not self._maps(spot.path, table):
+                    return None
+                spot = Location(spot.path, table)
             return self._fix(name, edit(self.solution, spot, "replace", code=name.code))
         if not isinstance(call, ast.Call):
             return None
@@ -295,6 +300,11 @@ class _Tied:
             return None
         place = Location(spot.path, given)
         return self._fix(name, edit(self.solution, place, "replace", code=name.code))
+
+    def _maps(self, path: str, table: ast.Dict) -> bool:
+        """Tell whether a table is what `map_location` is given: a device says the same."""
+        given = self.solution.programs.parents(path).get(table)
+        return isinstance(given, ast.keyword) and given.arg == "map_location"
 
     def _question(self, spot: Location, device: Device) -> Fix | None:
         """`f"cuda:{rank}"` by itself: that GPU, where there is one."""
