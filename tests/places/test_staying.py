@@ -81,8 +81,14 @@ def test_a_module_without_parameters() -> None:
         ("mp.Process(target=print, kwargs={'model': model}).start()\n", 11),
         ("class Job:\n    def __init__(self): self.model = model\n    def run(self): pass\n"
          "mp.Process(target=Job().run).start()\n", 14),
+        ("def work(x):\n    return model(x)\n"
+         "with mp.Pool(2) as pool: print(pool.map(work, [torch.ones(3)]))\n", 13),
+        ("from concurrent.futures import ProcessPoolExecutor\ndef work(x):\n    return model(x)\n"
+         "print(ProcessPoolExecutor().submit(work, torch.ones(3)).result())\n", 14),
+        ("def begin():\n    print(model(torch.ones(3)))\nmp.Pool(2, initializer=begin)\n", 13),
     ],
-    ids=["shared", "handed over", "by its name", "held by the object of a method"],
+    ids=["shared", "handed over", "by its name", "held by the object of a method", "in a pool",
+         "in an executor", "as a pool begins"],
 )  # fmt: skip
 def test_a_model_that_other_processes_compute_with(how: str, line: int) -> None:
     told = staying(main=f"import torch.multiprocessing as mp\n{dedent(TRAINED)}{how}")

@@ -232,8 +232,11 @@ def call_object(
     """Call an instance: a module's `forward`, or `__call__`."""
     if callee.family == "module":
         args = module_methods.hooked(run, callee, args, spot, scope)
-        for whole in callee.wholes() if nn.computes(callee, args, kwargs) else ():
-            whole.used = True  # using a part is using the whole
+        if nn.computes(callee, args, kwargs):
+            for whole in callee.wholes():
+                whole.used = True  # using a part is using the whole
+            if run.process is not None:
+                run.forks.append(run.process)
         if callee.cls is not None:
             forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
             if isinstance(forward, Func):

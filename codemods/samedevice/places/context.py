@@ -92,6 +92,8 @@ class Context:
     stack: list[ast.AST] = field(default_factory=list, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
     in_worker: int = field(default=0, init=False)
+    #: What hands the code that runs here to another process.
+    process: Location | None = field(default=None, init=False)
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
     symbolic: int = field(default=0, init=False)

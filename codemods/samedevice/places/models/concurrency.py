@@ -1,7 +1,9 @@
-"""Threads' pools, futures, queues and asyncio: how values travel between what runs at once."""
+"""Pools, futures, queues and asyncio: how values travel between what runs at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from samedevice.places import calls, expressions
@@ -11,6 +13,10 @@ from samedevice.places.values import NONE, SCALAR, UNKNOWN, Arg, Iter, Seq, Valu
 
 if TYPE_CHECKING:
     from samedevice.places.interpret import Interpreter
+
+
+#: What a pool is called whose functions run in other processes.
+_PROCESSES = "processes"
 
 
 def _future(result: Value) -> Instance:
@@ -43,12 +49,43 @@ def pool(run: Interpreter, call: Call) -> Value:
     return Instance("pool")
 
 
+@model(
+    "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process.ProcessPoolExecutor",
+    "multiprocessing.Pool", "multiprocessing.pool.Pool", "torch.multiprocessing.Pool",
+)  # fmt: skip
+def process_pool(run: Interpreter, call: Call) -> Value:
+    """A pool of processes, which are forked unless the program says otherwise."""
+    made = Instance("pool", _PROCESSES)
+    start = call.kwargs.get("initializer")
+    if start is not None:
+        given = call.kwargs.get("initargs", (NONE, call.spot))[0]
+        members = given.items if isinstance(given, Seq) and given.items is not None else []
+        with _elsewhere(run, call):
+            _called(run, call, [start, *((value, call.spot) for value in members)])
+    return made
+
+
+@contextmanager
+def _elsewhere(run: Interpreter, call: Call) -> Iterator[None]:
+    """Evaluate what a call hands to other processes."""
+    outer, run.process = run.process, call.spot
+    try:
+        yield
+    finally:
+        run.process = outer
+
+
 @methods("pool")
 def pool_method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """`submit` gives a future, `map` what the function gives for each member."""
+    if owner.name == _PROCESSES and name != "__enter__":
+        with _elsewhere(run, call):
+            return _handed_in(run, name, call)
+    return owner if name == "__enter__" else _handed_in(run, name, call)
+
+
+def _handed_in(run: Interpreter, name: str, call: Call) -> Value:
     match name:
-        case "__enter__":
-            return owner
         case "submit":
             return _future(_called(run, call, call.args))
         case "apply":
