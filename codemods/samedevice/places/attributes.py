@@ -182,8 +182,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         return Tensor(run.graph.node(spot))  # of a packed sequence: always on the host
     if attr in ("values", "indices") and root.is_tensor:
         return Tensor(owner.node)  # of `max`, `topk` or `sort`
-    of_module = attr in tensor_methods.PARTS or torchfacts.module_method(attr) is not None
-    if torchfacts.tensor_method(attr) is not None or of_module and not root.is_tensor:
+    others = attr in tensor_methods.OF_OTHERS or torchfacts.module_method(attr) is not None
+    if torchfacts.tensor_method(attr) is not None or others and not root.is_tensor:
         return Method(owner, attr, spot)
     if kind == "self":
         same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)

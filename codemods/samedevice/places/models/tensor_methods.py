@@ -62,6 +62,8 @@ PARTS = frozenset(
     ["parameters", "buffers", "modules", "children", "named_parameters", "named_buffers",
      "named_modules", "named_children"]
 )  # fmt: skip
+#: Methods that no tensor has: what has them is a module, or a mapping.
+OF_OTHERS = PARTS | {"get", "items", "keys", "pop", "setdefault", "values"}
 #: Methods that may add dimensions to the tensor itself.
 _SHAPING = ("unsqueeze_", "resize_", "as_strided_", "set_")
 #: Methods that arrays have, too.
@@ -223,12 +225,12 @@ def call_parameter_method(
     """Call an unknown method of something that may be no tensor at all."""
     if name in ("items",):
         return Iter(Seq("tuple", [SCALAR, subscripts.part(run, owner, None)]))
-    if name in ("values", "get", "pop"):
-        return (
-            Iter(subscripts.part(run, owner, None))
-            if name == "values"
-            else subscripts.part(run, owner, None)
-        )
+    if name == "values":
+        return Iter(subscripts.part(run, owner, None))
+    if name in ("get", "pop", "setdefault"):
+        key = args[0][0] if args else UNKNOWN
+        entry = subscripts.part(run, owner, key.value if isinstance(key, Const) else None)
+        return run.join(args[1][0], entry) if len(args) > 1 else entry
     if name == "keys":
         return Iter(SCALAR)
     if name == "load_state_dict":
