@@ -59,6 +59,7 @@ _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -67,7 +68,11 @@ def find(solution: Solution) -> Iterator[Finding]:
         yield _on_purpose(solution, groups)
     for group in _judged(solution, Literal):
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
-            if not (_chosen(solution, group.spot) or solution.is_default(group.spot.node)):
+            if not (
+                _chosen(solution, group.spot)
+                or solution.is_default(group.spot.node)
+                or _kept_up_to_date(solution, group.spot)
+            ):
                 yield _chosen_cpu(solution, group)
         elif (
             not group.first.under_device_test
@@ -148,6 +153,29 @@ def _chosen(solution: Solution, spot: Location) -> bool:
                 return True
         node = parent
     return False
+
+
+def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
+    """Tell whether an attribute begins with a device, and another method of the class sets it anew.
+
+    Then it says where its object is by now: when it is made, that is the CPU.
+    """
+    statement = solution.statement_of(spot)
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr=attr)]):
+            pass
+        case _:
+            return False
+    parents = solution.programs.parents(spot.path)
+    method = parents.get(statement)
+    klass = parents.get(method) if isinstance(method, _FUNCTION) else None
+    others = klass.body if isinstance(klass, ast.ClassDef) else []
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for other in others
+        if isinstance(other, _FUNCTION) and other is not method
+        for node in syntax.walk(other)
+    )
 
 
 def _names_accelerator(key: ast.AST | None) -> bool:
