@@ -11,7 +11,7 @@ from samedevice import syntax
 from samedevice.places import functions
 from samedevice.places.events import Operand
 from samedevice.places.graph import ON_DEVICE, Location, Place, PlaceVar
-from samedevice.places.objects import Func, Instance, Scope
+from samedevice.places.objects import Class, External, Func, Instance, Scope
 from samedevice.places.sites import SiteGroup
 from samedevice.places.values import CliOption, Const, Device, Value
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: What may take a mapping or a tuple apart.
 _TAKEN_APART = (".items", ".keys", "[0]", "[1]")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: Bases of libraries that have no device, by the last part of their names.
+_PLAIN_BASES = frozenset(("ABC", "Dataset", "Function", "Generic", "Module", "object"))
 
 
 class InReach:
@@ -132,17 +134,18 @@ class InReach:
         site.devices = [
             known
             for known in site.devices
-            if bound.get(known[0].split(".")[0], -1) < line and self._is_set(known[0], scope, line)
+            if bound.get(known[0].split(".")[0], -1) < line and self._is_set(known, scope, line)
         ]
         site.callers_unknown = False
         return site
 
-    def _is_set(self, code: str, scope: Scope, line: int) -> bool:
+    def _is_set(self, known: tuple[str, Value, bool], scope: Scope, line: int) -> bool:
         """Tell whether an attribute of `self` is there when a line runs, as the constructor has it.
 
         What the constructor calls before it sets the attribute does not have it, either.
         """
-        owner, _, attr = code.partition(".")
+        owner, _, attr = known[0].partition(".")
+        planned = isinstance(known[1], Device) and known[1].planned is not None  # by a fix
         func = scope.func
         if owner != "self" or func is None or func.cls is None:
             return True
@@ -152,9 +155,11 @@ class InReach:
         if init.node not in self._set_in:
             self._set_in[init.node] = _set_lines(init.node)
         lines, calls = self._set_in[init.node]
-        first = lines.get(attr.partition(".")[0])
-        if first is None:
-            return True
+        attr = attr.partition(".")[0]
+        first = lines.get(attr)
+        building = func.node is init.node or func.node.name in calls
+        if first is None:  # a subclass sets it when this constructor has run, or a base has before
+            return not building or planned or _has(func.cls, attr)
         return first < (line if func.node is init.node else calls.get(func.node.name, first + 1))
 
     def _bound_in(self, scope: Scope) -> dict[str, int]:
@@ -302,6 +307,26 @@ def _sequences(function: ast.AST) -> set[str]:
             case ast.Name(id=name):
                 uses[name] += 1
     return {name for name in taken if not uses[name]}
+
+
+def _has(klass: Class, attr: str) -> bool:
+    """Tell whether a class or one of its bases has, or sets, an attribute; any library's may."""
+    return any(
+        attr in each.names
+        or any(not (isinstance(base, Class) or _is_plain(base)) for base in each.bases)
+        or any(
+            isinstance(node, ast.Attribute)
+            and node.attr == attr
+            and isinstance(node.ctx, ast.Store)
+            for node in syntax.walk(each.node)
+        )
+        for each in klass.mro()
+    )
+
+
+def _is_plain(base: Value) -> bool:
+    """Tell whether a base class has no device of its own."""
+    return isinstance(base, External) and base.name.rpartition(".")[2] in _PLAIN_BASES
 
 
 def _set_lines(init: ast.AST) -> tuple[dict[str, int], dict[str, int]]:
