@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
+from collections.abc import Iterable
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.naming.imports import Imports
 from samedevice.places import Solution
@@ -122,7 +125,28 @@ class Resolvers:
             path not in self.programs.reached_from(other)
             and self.programs.is_imported(other)
             and self.lends(other, name, path)
+            and not self._needs_more(path, other)
         )
+
+    def _needs_more(self, path: str, other: str) -> bool:
+        """Tell whether a script that runs a file would need other libraries for another one's sake.
+
+        They may not be installed where it ran so far.
+        """
+        brought = {other} | self.programs.reached_from(other)
+        return any(
+            path in files and not self._libraries(brought - files) <= self._libraries(files)
+            for _, files in self.programs.runs(self.programs.of(path))
+        )
+
+    def _libraries(self, paths: Iterable[str]) -> set[str]:
+        """Return what some files import at the top that is no file of the project."""
+        return {
+            module.partition(".")[0]
+            for path in paths
+            for module in _imported(self.programs.tree(path))
+            if self.project.resolve(path, module) is None
+        } - sys.stdlib_module_names
 
     def _global(self, path: str, name: str) -> object:
         scope = self.interpreter.files.get(path)
@@ -316,3 +340,15 @@ def _common_folder(paths: set[str]) -> str:
     folders = [posixpath.dirname(posixpath.normpath(path)) for path in paths]
     common = posixpath.commonpath(folders) if all(folders) else ""
     return common
+
+
+@syntax.per_node
+def _imported(tree: ast.Module) -> frozenset[str]:
+    """Return the modules that a file's own statements import, relative ones aside."""
+    found: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Import):
+            found.update(alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            found.add(statement.module)
+    return frozenset(found)
