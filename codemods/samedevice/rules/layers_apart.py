@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.places import Solution
 from samedevice.places.events import ModuleMoved
@@ -47,6 +48,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         parent = moved.parent
         if not site.in_constructor or parent is None or parent in apart or parent.moves:
             continue
+        if _follows_a_part(group.spot.node, parent):
+            continue  # it is not before the others: wherever that part is, they agree
         if solution.place(site.device.node) is Place.HOST:
             if not solution.clashing(moved.node):
                 continue
@@ -65,6 +68,22 @@ def find(solution: Solution) -> Iterator[Finding]:
             f"`{short(solution.code(group.spot))}` moves one layer before the rest of its module",
             repair, unfixed="the layer is moved by a statement of its own",
         )  # fmt: skip
+
+
+def _follows_a_part(call: ast.AST, module: Instance) -> bool:
+    """Tell whether a layer is moved to where another part of its module is (`self.body.device`)."""
+    given = [*call.args, *(k.value for k in call.keywords)] if isinstance(call, ast.Call) else []
+    return any(
+        isinstance(asked, ast.Attribute)
+        and asked.attr == "device"
+        and any(
+            isinstance(part, ast.Attribute)
+            and isinstance(part.value, ast.Name)
+            and isinstance(module.attrs.get(part.attr), (Instance, Tensor))
+            for part in syntax.walk(asked.value)
+        )
+        for asked in given
+    )
 
 
 def _leaves_some_behind(module: Instance) -> bool:
