@@ -24,8 +24,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from samedevice import migrate
 from samedevice.config import Config
+
+from samedevice.migration import migrate
 from samedevice.torchfacts import accelerator_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,7 +101,13 @@ SET = {"set": "{name} = True"}
 #: What runs anywhere and is rewritten or told all the same: mixed precision and marks by their
 #: names for CUDA alone, which do nothing for another accelerator, and contexts that nobody enters.
 #: A green context raises when it is made without CUDA from 2.14 on, and when it is used before.
-ALSO = ("GreenContext", "cuda.device", "nvtx.range", "caching_allocator_disabled", "profiler.profile")
+ALSO = (
+    "GreenContext",
+    "cuda.device",
+    "nvtx.range",
+    "caching_allocator_disabled",
+    "profiler.profile",
+)
 DRIVER = """
 import contextlib, importlib, io, json, sys, warnings
 warnings.simplefilter("ignore")
@@ -293,38 +300,43 @@ def _is_misuse(end: str) -> bool:
 BEGIN = """\
 # The table of torch.cuda, executed
 
-Written by `python -m tests.torchfacts.cuda_uses --python PATH/bin/python`, once for each torch (of a Python
-that has torch and NumPy; `fix` runs in this one); do not edit.
+Written by `python -m tests.torchfacts.cuda_uses --python PATH/bin/python`, once for each torch (of
+a Python that has torch and NumPy; `fix` runs in this one); do not edit.
 
 Each public function, class and switch of `torch.cuda`, of its modules (`amp`, `comm`, `gds`,
 `graphs`, `green_contexts`, `memory`, `nccl`, `nvtx`, `profiler`, `random`, `streams`, `tunable`),
 of `torch.backends.cudnn` and of `torch.backends.cuda` that the release has (`releases.json`) is
-written in 15 or 16 uses: {uses}. So are {expressions} expressions over what they give (a field of the
-properties, pinned memory, a stream that is asked). Each program is run before and after
-`fix` on a machine without CUDA and, from torch 2.9 on, on the virtual accelerator.
+written in 15 or 16 uses: {uses}.
+So are {expressions} expressions over what they give (a field of the properties, pinned memory, a
+stream that is asked). Each program is run before and after `fix` on a machine without CUDA and,
+from torch 2.9 on, on the virtual accelerator.
 
 | column | meaning |
 | --- | --- |
 | right | ran everywhere before; not changed, and nothing but notes |
 | repaired | ended somewhere before, runs on both now |
 | told | raises without CUDA still, and a finding or a note says so |
-| other build | runs on this build, and raises on a build for the CPU: repaired or told for that one |
+| other build | runs on this build, raises on one for the CPU: repaired or told for that one |
 | no program | runs nowhere: what is no context in a `with`, a table that is called |
 | faults | broken, repaired by half, silent, or blamed though right |
 
-"CUDA 13.0" is a build for CUDA on a machine without a GPU or a driver. Left out: exceptions, storages and tensor
-types (`tensor-type` has its own fixtures), allocators that load a library of the user's, and what only serves torch.
+"CUDA 13.0" is a build for CUDA on a machine without a GPU or a driver. Left out: exceptions,
+storages and tensor types (`tensor-type` has its own fixtures), allocators that load a library of
+the user's, and what only serves torch.
 
-| torch | build | Python | device | names | programs | right | repaired | told | other build | no program | faults | on |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
+HEADS = (
+    "torch build Python device names programs right repaired told other_build no_program faults on"
+)
 COLUMNS = ("right", "repaired", "told", "other build", "no program")
 
 
 def page(rows: dict[str, dict[str, Any]]) -> str:
     """Return the page for all torches that were tried."""
     uses = ", ".join((*USES, *NAMED, *SET))
+    heads = [head.replace("_", " ") for head in HEADS.split()]
     lines = [BEGIN.format(uses=uses, expressions=len(EXPRESSIONS))]
+    lines += [f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads))]
     for version in sorted(rows, key=_numbers):
         row = rows[version]
         cells = [
