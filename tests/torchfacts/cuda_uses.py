@@ -24,9 +24,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from samedevice.config import Config
-
 from samedevice.migration import migrate
+from samedevice.reading.config import Config
 from samedevice.torchfacts import accelerator_names
 
 ROOT = Path(__file__).resolve().parents[2]
