@@ -16,7 +16,7 @@ from . import lines, places
 from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, select
 from .config import Config
 from .finding import Finding
-from .places.focus import PartialAnalysis, ProgramSummary, Target
+from .places.focus import PartialAnalysis, ProgramSummary
 from .places.observed import Before, Observed, observed
 from .project import Project
 from .touched import Change
@@ -133,10 +133,11 @@ class _Look:
         self._changes = {
             path: Change.between(seen.sources[path], project.sources[path]) for path in changed
         }
-        self._units: set[Target] = set()
-        for path, change in self._changes.items():
-            for name in change.names:
-                self._units |= {(path, name)} | rest.callers.get((path, name), frozenset())
+        self._changed = frozenset(
+            (path, name) for path, change in self._changes.items() for name in change.names
+        )
+        callers = (rest.callers.get(target, frozenset()) for target in self._changed)
+        self._units = self._changed.union(*callers)
 
     def is_large(self) -> bool:
         """Tell whether these units are most of what the program does."""
@@ -201,7 +202,7 @@ class _Look:
         return change is not None and _is_in(change.ranges_before, finding.span.line)
 
     def _judged(self, project: Project, before: Before) -> _Judged:
-        focus = PartialAnalysis(frozenset(self._units), self._rest)
+        focus = PartialAnalysis(self._units, self._changed, self._rest)
         solution = places.infer(project, self._program, self._step, focus)
         found = list(judged(solution, select(self._config), self._config))
         seen = observed(solution, before)

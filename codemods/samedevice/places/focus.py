@@ -24,7 +24,9 @@ class ProgramSummary:
     """What an inference of a whole program found that its parts have to know of each other.
 
     `callers` has for each definition the units that evaluate some of its code, and `work` how much
-    each unit makes. `active`: it puts something on a device; `naming`: it names one;
+    each unit makes. `begun` has how many statements and calls were evaluated before each of them:
+    of many, only some are evaluated by themselves. `active`: it puts something on a device;
+    `naming`: it names one;
     `placement_is_deliberate`: which of its devices what is on is its design. `offering` are the
     files where the user chooses, `choosing` those whose code chooses a device, `needs_device` those
     that have to name the device, and `existing` the resolver that a file can have.
@@ -32,6 +34,7 @@ class ProgramSummary:
 
     callers: Mapping[Target, frozenset[Target]]
     work: Mapping[Target, int]
+    begun: Mapping[Target, tuple[int, int]]
     active: bool
     naming: bool
     placement_is_deliberate: bool
@@ -45,9 +48,13 @@ class ProgramSummary:
 
 @dataclass(frozen=True)
 class PartialAnalysis:
-    """The units to evaluate, and what is known of the others."""
+    """The units to evaluate, and what is known of the others.
+
+    `changed` are the definitions for whose sake they are evaluated.
+    """
 
     units: frozenset[Target]
+    changed: frozenset[Target]
     rest: ProgramSummary
 
 
