@@ -30,10 +30,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
+from samedevice.reading import syntax
 from samedevice.rules._build import finding
 
 _NAMES = re.compile(
