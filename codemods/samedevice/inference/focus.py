@@ -10,10 +10,8 @@ import ast
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from samedevice.finding import DeviceExpression
+from samedevice.finding import DeviceExpression
 
 #: A file and the name of a definition at its top level; "" for the statements of the file.
 Target = tuple[str, str]
