@@ -20,7 +20,7 @@ _CORE = {"finding", "inference", "torchfacts"} | {f"reading.{name}" for name in 
 _CHECKED = (
     _CORE
     | {"repair", "rules", "verify", "reading.config", "reading.suppress"}
-    | {f"migration.{name}" for name in ("cache", "check", "parallel", "plain")}
+    | {f"migration.{name}" for name in ("cache", "check", "earlier", "parallel", "plain")}
 )
 _FIXED = _CHECKED | {"rewrite", "reading.files", "reading.reader", "migration.write"}
 
@@ -86,7 +86,16 @@ ROOMS: dict[str, set[str]] = {
     "migration.write": {"reading.source"},
     "migration.originals": {"finding", "reading.matching", "reading.source"},
     "migration.touched": {"reading.lines", "reading.source", "reading.syntax"},
-    "migration.cache": {"__init__", "finding", "verify", "migration.plain", "reading.project"},
+    "migration.earlier": {"finding", "inference"},
+    "migration.cache": {
+        "__init__",
+        "finding",
+        "inference",
+        "verify",
+        "migration.earlier",
+        "migration.plain",
+        "reading.project",
+    },  # fmt: skip
     "migration.check": {
         "finding",
         "inference",
@@ -94,6 +103,7 @@ ROOMS: dict[str, set[str]] = {
         "rules",
         "verify",
         "migration.cache",
+        "migration.earlier",
         "migration.parallel",
         "reading.config",
         "reading.project",
@@ -105,10 +115,12 @@ ROOMS: dict[str, set[str]] = {
         "inference",
         "rules",
         "migration.check",
+        "migration.earlier",
         "migration.touched",
         "reading.config",
         "reading.lines",
         "reading.project",
+        "reading.source",
     },  # fmt: skip
     "migration.baseline": {
         "finding",
@@ -171,7 +183,9 @@ ROOMS: dict[str, set[str]] = {
     | {"migration.baseline", "migration.glance", "migration.migrate"},
     "cli": _FIXED
     | {"batch", "explain", "map", "outside", "prove", "report", "server"}
-    | {f"migration.{name}" for name in ("baseline", "by_running", "migrate", "modernize")},
+    | {
+        f"migration.{name}" for name in ("baseline", "by_running", "glance", "migrate", "modernize")
+    },
     "__main__": {"cli", "outside"},
     "__init__": set(),
 }
