@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from samedevice.check import check
-from samedevice.config import Config
-from samedevice.project import Project
-from samedevice.source import from_code
+from samedevice.migration.check import check
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
+from samedevice.reading.source import from_code
 
 HEAD = """\
 import torch
