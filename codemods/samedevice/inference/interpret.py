@@ -16,15 +16,26 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from samedevice.inference import (  # fmt: skip
+from samedevice.inference import (
     arithmetic,
     assignment,
     attributes,
+    branches,
+    calls,
+    classes,
+    conditions,
+    demands,
+    exits,
+    expressions,
     functions,
     instances,
     iteration,
     loops,
+    models,
     moving,
+    operators,
+    statements,
+    subscripts,
     uncalled,
 )
 from samedevice.inference.context import Context
@@ -84,6 +95,11 @@ _TELLING = re.compile(
 )
 #: The beginning of a line up to a comment in it.
 _COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
+#: What evaluates expressions, statements and calls: each registers itself when it is imported.
+REGISTERING = (
+    arithmetic, assignment, branches, calls, classes, conditions, demands, exits, expressions,
+    iteration, loops, models, operators, statements, subscripts,
+)  # fmt: skip
 #: What may have attributes that name a device.
 _OWNERS = frozenset((Class, Instance))
 #: Frames of Python that an evaluation may take: some 20 for each call of the program's.
