@@ -16,17 +16,28 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from samedevice.inference import (  # fmt: skip
+from samedevice.inference import (  # noqa: F401  # each registers what it evaluates
     arithmetic,
     assignment,
     attributes,
+    branches,
+    calls,
+    classes,
+    conditions,
+    demands,
+    exits,
+    expressions,
     functions,
     instances,
     iteration,
     loops,
+    models,
     moving,
+    operators,
+    statements,
+    subscripts,
     uncalled,
-)
+)  # fmt: skip
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
 from samedevice.inference.environment import State
