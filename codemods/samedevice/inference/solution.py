@@ -223,6 +223,13 @@ class Solution(Answers):
             if not self.policy.managed(spot.path) and not self._on_hearsay(clash):
                 yield clash, spot
 
+    def other_side(self, clash: Clash) -> Location:
+        """Return the outermost expression through which the other operand of a clash enters."""
+        meet = clash.meet
+        left = meet.left.find() is clash.node.find()
+        spot = meet.right_spot if left else meet.left_spot
+        return self.entry(clash.other, spot, meet.function)
+
     def _on_hearsay(self, clash: Clash) -> bool:
         """Tell whether only a parameter without known callers makes this a clash."""
         places = (self.place(clash.node), self.place(clash.other))
