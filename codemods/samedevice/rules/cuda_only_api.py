@@ -39,6 +39,7 @@ from samedevice.naming import device_names
 from samedevice.places import Solution, demands
 from samedevice.places.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
 from samedevice.places.graph import Location
+from samedevice.places.probes import is_probe
 from samedevice.places.sites import Group, SiteGroup
 from samedevice.rules._build import edit, finding, short, with_comment
 from samedevice.rules._runtime import (
@@ -449,8 +450,11 @@ def _tested(solution: Solution, spot: Location) -> bool:
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
-        if isinstance(parent, ast.Try) and parent.handlers:
+        if isinstance(parent, ast.ExceptHandler):
             return True
+        if isinstance(parent, ast.Try) and node in (*parent.body, *parent.orelse):
+            if is_probe(parent):
+                return True
         before: list[ast.expr] = []
         if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and node is not parent.test:
             before = [parent.test]

@@ -51,6 +51,7 @@ from samedevice.places.events import (
     device_of,
 )
 from samedevice.places.graph import Location
+from samedevice.places.probes import is_probe
 from samedevice.places.sites import Group, Site, SiteGroup
 from samedevice.places.values import Const, Device, ProcessIndex, Value
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
@@ -331,7 +332,7 @@ class _Tied:
                 asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
                 if parent in self.asking or any(word in words for word in asks):
                     return True
-            if isinstance(parent, ast.Try) and parent.handlers and node in parent.body:
+            if isinstance(parent, ast.Try) and node in parent.body and is_probe(parent):
                 return True
             node = parent
         return False
