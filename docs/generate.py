@@ -17,10 +17,12 @@ import typer
 from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
-from samedevice import __version__, cli, config, doctor, rules
+from samedevice import __version__, cli, rules
 from samedevice.batch import commands as batch_commands
 from samedevice.batch import record
+from samedevice.cli import installation
 from samedevice.prove import commands as prove_commands
+from samedevice.reading import config
 from samedevice.report import changes
 from samedevice.report import json as report
 
@@ -164,7 +166,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "check --format json": _schema(report.Report),
         "fix --report changes.json": _schema(changes.ChangeList, version=report.VERSION),
-        "doctor --json": _schema(doctor.Checks, version=1),
+        "doctor --json": _schema(installation.Checks, version=1),
         "batch records": _schema(record.Record, schema=record.SCHEMA),
     }
 
@@ -194,9 +196,11 @@ def json_page() -> str:
 def python_page() -> str:
     """Return the page of what may be imported, for mkdocstrings to fill."""
     names = [
-        "samedevice.config.Config", "samedevice.config.load", "samedevice.migrate.read",
-        "samedevice.check.check", "samedevice.migrate.migrate", "samedevice.finding.Finding",
-        "samedevice.finding.Fix", "samedevice.finding.Span", "samedevice.map.page",
+        "samedevice.reading.config.Config", "samedevice.reading.config.load",
+        "samedevice.migration.migrate.read", "samedevice.migration.check.check",
+        "samedevice.migration.migrate.migrate",
+        "samedevice.finding.Finding", "samedevice.finding.Fix", "samedevice.finding.Span",
+        "samedevice.map.page",
         "samedevice.prove.prove.prove", "samedevice.prove.run.run_program",
         "samedevice.prove.run.Settings",
     ]  # fmt: skip

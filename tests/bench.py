@@ -9,8 +9,9 @@ import resource
 import sys
 import time
 
-from samedevice import check, files, migrate
-from samedevice.config import Config
+from samedevice.migration import check, migrate
+from samedevice.reading import files
+from samedevice.reading.config import Config
 
 
 def main() -> None:

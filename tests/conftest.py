@@ -10,13 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from samedevice import check, naming, places, rules
+from samedevice import inference, repair, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
-from samedevice.places.bonds import Bonds
-from samedevice.places.solution import NOTHING_MISSING
-from samedevice.project import Project
+from samedevice.inference.bonds import Bonds
+from samedevice.inference.solution import NOTHING_MISSING
+from samedevice.migration import check
+from samedevice.reading.project import Project
+from samedevice.reading.source import Source
 from samedevice.rules import Rule
-from samedevice.source import Source
 from samedevice.verify import beside
 
 # A shell that runs the tests in the background has its children ignore Ctrl-C, which some test.
@@ -132,9 +133,9 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
         first = min(project.about_torch)
         return project if first in program else project.like(())  # once is enough
 
-    monkeypatch.setattr(places, "infer", infer)
+    monkeypatch.setattr(inference, "infer", infer)
     # what stands in for a solution is asked and told to let go, as one is
-    monkeypatch.setattr(naming, "rest", lambda project: None)
+    monkeypatch.setattr(repair, "rest", lambda project: None)
     monkeypatch.setattr(Project, "release", lambda project: None, raising=False)
     monkeypatch.setattr(
         Project, "incomplete", lambda project, found: [NOTHING_MISSING] * len(found), raising=False

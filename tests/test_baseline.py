@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from samedevice import baseline, source
 from samedevice.cli import app
+from samedevice.migration import baseline
+from samedevice.reading import source
 
 OLD = """\
 import torch

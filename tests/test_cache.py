@@ -14,10 +14,12 @@ from typing import Literal
 
 import pytest
 
-from samedevice import cache, check, migrate, places, plain, reading
-from samedevice.cache import Cache
-from samedevice.config import Config
+from samedevice import inference
 from samedevice.finding import Edit, Finding, Fix, Import, Origin, Resolver, Span
+from samedevice.migration import cache, check, migrate, plain
+from samedevice.migration.cache import Cache
+from samedevice.reading import reader
+from samedevice.reading.config import Config
 from samedevice.verify.beside import told
 
 CODE = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\nmodel(torch.zeros(1, 2))\n"
@@ -41,19 +43,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def inferred(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The programs that are inferred."""
     seen: list[set[str]] = []
-    infer = places.infer
+    infer = inference.infer
 
     def watched(project, program=None, *rest, **named):  # type: ignore[no-untyped-def]
         seen.append(set(program))
         return infer(project, program, *rest, **named)
 
-    monkeypatch.setattr(places, "infer", watched)
+    monkeypatch.setattr(inference, "infer", watched)
     return seen
 
 
 def run(config: Config | None = None) -> list[Finding]:
     config = config or Config()
-    found = reading.read(["."], config)
+    found = reader.read(["."], config)
     known = Cache(found, config)
     findings = check.check(found, config, cache=known)
     known.write()
@@ -81,7 +83,7 @@ def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
     project: Path, inferred: list[set[str]]
 ) -> None:
     def fix(known: bool = True) -> migrate.Outcome:
-        found = reading.read(["."], Config())
+        found = reader.read(["."], Config())
         kept = Cache(found, Config()) if known else None
         outcome = migrate.migrate(found, Config(), cache=kept)
         if kept is not None:
@@ -107,14 +109,14 @@ def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
 
 
 def test_what_is_told_beside_comes_back_as_it_was(project: Path) -> None:
-    found = reading.read(["."], Config())
+    found = reader.read(["."], Config())
     first = Cache(found, Config())
     findings = check.check(found, Config(), cache=first)
     first.write()
     second = Cache(found, Config())
     for program in dict.fromkeys(found.programs[path] for path in found.about_torch):
         here = [finding for finding in findings if finding.path in program]
-        solution = places.infer(found, program, watch=True)
+        solution = inference.infer(found, program, watch=True)
         expected = told(found, program, here, solution)
         assert expected.bonds is not None and expected.bonds.lines
         assert second.told(found, program) == expected

@@ -440,10 +440,10 @@ def test_rules() -> None:
 
 
 def test_a_fault_of_our_own_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from samedevice import places
+    from samedevice import inference
 
     write(a=ZEROS)
-    monkeypatch.setattr(places, "infer", lambda *_: 1 / 0)
+    monkeypatch.setattr(inference, "infer", lambda *_: 1 / 0)
     result = samedevice("check")
     assert result.exit_code == 2
     assert "this is a fault in samedevice" in result.stderr
@@ -515,7 +515,7 @@ def test_help_loads_nothing_heavy() -> None:
         "import sys\n"
         "from samedevice.cli import app\n"
         "app(['--help'], standalone_mode=False)\n"
-        "heavy = {'libcst', 'torch', 'rich', 'samedevice.places'} & {*sys.modules}\n"
+        "heavy = {'libcst', 'torch', 'rich', 'samedevice.inference'} & {*sys.modules}\n"
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

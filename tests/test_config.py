@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from samedevice import rules
-from samedevice.check import select
-from samedevice.config import Config, ConfigError, Exclude, PerFile, load
 from samedevice.finding import RENAMED
-from samedevice.project import Project
+from samedevice.migration.check import select
+from samedevice.reading.config import Config, ConfigError, Exclude, PerFile, load
+from samedevice.reading.project import Project
 
 TABLE = """
 [tool.samedevice]

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from samedevice import check, reading
 from samedevice.cli import app
-from samedevice.config import Config, Exclude
-from samedevice.project import load
+from samedevice.migration import check
+from samedevice.reading import reader
+from samedevice.reading.config import Config, Exclude
+from samedevice.reading.project import load
 
 PROGRAMS = Path(__file__).parent / "cases" / "programs"
 #: Here a file that no import names says something: a launcher's, a test's neighbour.
@@ -63,7 +64,7 @@ def run(*args: str) -> Result:
 
 def found(*paths: str, exclude: tuple[Exclude, ...] = ()) -> list[tuple[object, ...]]:
     config = Config(exclude=exclude)
-    findings = check.check(reading.read(paths, config), config)
+    findings = check.check(reader.read(paths, config), config)
     return [(one.path, one.span, one.rule, one.message) for one in findings]
 
 
@@ -122,7 +123,7 @@ def test_a_file_of_a_package_finds_its_neighbours_and_those_above() -> None:
     train = TRAIN.replace("from net", "from ..net")
     write(**{"pack/inner/train": train, "script": TRAIN.replace("from net", "from pack.net")})
     for path in ("pack/inner/train.py", "script.py"):
-        project = reading.read([path], Config())
+        project = reader.read([path], Config())
         assert "pack/net.py" in project.context
         assert project.named == [path]
 
@@ -134,7 +135,7 @@ def test_an_absolute_path_stays_within_its_repository(tmp_path: Path) -> None:
     (inside / "main.py").write_text("import torch\nimport near, above, outside\n")
     for folder, name in ((inside, "near"), (inside.parent, "above"), (tmp_path, "outside")):
         (folder / f"{name}.py").write_text("import torch\n")
-    project = reading.read([str(inside / "main.py")], Config())
+    project = reader.read([str(inside / "main.py")], Config())
     assert {os.path.basename(path) for path in project.context} == {"near.py", "above.py"}
 
 
@@ -143,16 +144,16 @@ def test_links_and_what_is_excluded_are_not_read() -> None:
     Path("linked.py").symlink_to("other.py")
     os.mkfifo("pipe.py")
     excluded = Config(exclude=(Exclude(os.getcwd(), ("left_out.py",)),))
-    assert reading.read(["main.py"], excluded).context == frozenset()
+    assert reader.read(["main.py"], excluded).context == frozenset()
 
 
 def test_what_a_named_folder_leaves_out_stays_out() -> None:
     Path("work/.hidden").mkdir(parents=True)
     write(**{"work/main": "import torch\nfrom net import Net\n", "net": NET, "work/extra": ""})
-    assert reading.read(["work"], Config()).context == {"net.py"}
+    assert reader.read(["work"], Config()).context == {"net.py"}
     Path("work/.gitignore").write_text("net.py\n")
     write(**{"work/net": NET})
-    assert reading.read(["work"], Config()).context == frozenset()
+    assert reader.read(["work"], Config()).context == frozenset()
 
 
 def test_an_imported_file_that_does_not_parse_is_told() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.erase import DECLARED, equivalent, erase
+from samedevice.verify.erase import DECLARED, equivalent, erase
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

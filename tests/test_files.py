@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import files
-from samedevice.config import Exclude
+from samedevice.reading import files
+from samedevice.reading.config import Exclude
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import __version__, cli, doctor
+from samedevice import __version__, cli
+from samedevice.cli import installation
 
 SAMEDEVICE = [sys.executable, "-m", "samedevice"]
 CUDA = "import torch\nx = torch.zeros(3).cuda()\n"
@@ -250,7 +251,7 @@ def _without(monkeypatch: pytest.MonkeyPatch, *absent: str) -> None:
 
     monkeypatch.setattr(metadata, "version", version)
     asked = {"server": ["pygls>=2", "lsprotocol"], "modernize": ["bowler>=0.9"]}
-    monkeypatch.setattr(doctor, "_requirements", lambda extra: asked.get(extra, []))
+    monkeypatch.setattr(installation, "_requirements", lambda extra: asked.get(extra, []))
 
 
 def test_doctor_names_what_is_missing_and_the_command_for_it(
@@ -286,9 +287,9 @@ def test_doctor_finds_settings_that_cannot_be_used(monkeypatch: pytest.MonkeyPat
 
 def test_doctor_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAMEDEVICE_CACHE_DIR", str(tmp_path / "kept"))
-    assert doctor._cache().detail.startswith("0 projects, 0.0 MB in ")
+    assert installation._cache().detail.startswith("0 projects, 0.0 MB in ")
     samedevice("check", "a.py")
-    assert doctor._cache().detail.startswith("1 project, 0.0 MB in ")
+    assert installation._cache().detail.startswith("1 project, 0.0 MB in ")
 
 
 def test_doctor_tells_of_a_torch_that_cannot_be_imported(
@@ -299,7 +300,7 @@ def test_doctor_tells_of_a_torch_that_cannot_be_imported(
     (tmp_path / "broken" / "torch" / "__init__.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path / "broken"))
     monkeypatch.setattr(metadata, "version", lambda name: "2.13.0")
-    (check,) = doctor._torch()
+    (check,) = installation._torch()
     assert check.state == "wrong"
     assert "libcudart.so.12: cannot open shared object file" in check.detail
 
@@ -315,14 +316,14 @@ def test_tools_in_environments_of_their_own(
     prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert doctor.install("pygls", extra="server") == command
+    assert installation.install("pygls", extra="server") == command
 
 
 @pytest.mark.torch
 @pytest.mark.slow
 def test_doctor_runs_a_program_on_the_virtual_accelerator() -> None:
     torch = pytest.importorskip("torch")
-    checks = {check.name: check for check in doctor._torch()}
+    checks = {check.name: check for check in installation._torch()}
     assert checks["torch"].detail.startswith(torch.__version__)
     assert checks["virtual accelerator"].state == "ok"
     assert checks["devices"].state == ("ok" if torch.cuda.is_available() else "note")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.importable import Importable
-from samedevice.project import Project
-from samedevice.source import from_text
+from samedevice.reading.project import Project
+from samedevice.reading.source import from_text
+from samedevice.repair.importable import Importable
 
 MAIN = "if __name__ == '__main__':\n    {}\n"
 SCRIPT = {"run.py": "from pkg.net import f\n"}

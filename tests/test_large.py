@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from samedevice import check, parallel, places, reading, source
-from samedevice.cache import Cache
-from samedevice.config import Config
+from samedevice import inference
+from samedevice.migration import check, parallel
+from samedevice.migration.cache import Cache
+from samedevice.reading import reader, source
+from samedevice.reading.config import Config
 
 CODE = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n"
 
@@ -33,9 +35,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_processes_find_what_one_process_finds(large: Path) -> None:
-    alone = reading.read([str(large)], Config())
+    alone = reader.read([str(large)], Config())
     findings = check.check(alone, Config())
-    together = reading.read([str(large)], Config())
+    together = reader.read([str(large)], Config())
     assert check.check(together, Config(), processes=2) == findings
     assert len(findings) == 3
     assert [str(error) for error in together.errors] == [str(error) for error in alone.errors]
@@ -49,7 +51,7 @@ def test_a_part_whose_process_died_is_judged_here(
         yield from ((job, None) for job in jobs)
 
     monkeypatch.setattr(parallel, "spread", dying)
-    project = reading.read([str(large)], Config())
+    project = reader.read([str(large)], Config())
     assert len(check.check(project, Config(), processes=2)) == 3
     assert len(project.errors) == 1
 
@@ -60,7 +62,7 @@ def test_parts_that_the_cache_knows_start_no_process(
     monkeypatch.setenv("SAMEDEVICE_CACHE_DIR", str(tmp_path / "cache"))
     found = []
     for _ in range(2):
-        project = reading.read([str(large / "b"), str(large / "c"), str(large / "a" / "main.py")],
+        project = reader.read([str(large / "b"), str(large / "c"), str(large / "a" / "main.py")],
                                Config())  # fmt: skip
         cache = Cache(project, Config())
         found.append(check.check(project, Config(), cache=cache, processes=2))
@@ -74,7 +76,7 @@ def test_processes_tell_how_far_they_are(tmp_path: Path) -> None:
     for number in range(80):
         (tmp_path / f"m{number}.py").write_text(CODE + "\n" * 700)
     told: list[int] = []
-    project = reading.read([str(tmp_path)], Config())
+    project = reader.read([str(tmp_path)], Config())
     assert len(check.check(project, Config(), told.append, processes=2)) == 80
     assert sum(told) == 80
     assert max(told) < 20, "not only when a part is done"
@@ -147,14 +149,14 @@ def test_a_part_that_did_not_change_is_not_judged_again(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inferred: list[set[str]] = []
-    infer = places.infer
+    infer = inference.infer
 
     def watched(project, program=None, *rest, **named):  # type: ignore[no-untyped-def]
         inferred.append({Path(path).name for path in program})
         return infer(project, program, *rest, **named)
 
-    monkeypatch.setattr(places, "infer", watched)
-    project, memory = reading.read([str(large)], Config()), check.Memory()
+    monkeypatch.setattr(inference, "infer", watched)
+    project, memory = reader.read([str(large)], Config()), check.Memory()
     first = check.check(project, Config(), memory=memory)
     assert len(inferred) == 7
     inferred.clear()
@@ -178,10 +180,10 @@ def test_several_processes_divide_what_one_would_take_whole(
 
     monkeypatch.setattr(parallel, "spread", here)
     folder, config = [str(large / "a")], Config()  # some 50,000 lines
-    alone = check.check(reading.read(folder, config), config)
+    alone = check.check(reader.read(folder, config), config)
     assert not asked
-    assert check.check(reading.read(folder, config), config, processes=2) == alone != []
+    assert check.check(reader.read(folder, config), config, processes=2) == alone != []
     assert len(asked) == 1 and asked.pop() > 1
-    small = reading.read([str(large / "a" / "main.py")], config)
+    small = reader.read([str(large / "a" / "main.py")], config)
     assert check.check(small, config, processes=2) == alone
     assert not asked

@@ -6,7 +6,7 @@ import difflib
 import random
 import time
 
-from samedevice.matching import Matcher, anchors, in_step, joined
+from samedevice.reading.matching import Matcher, anchors, in_step, joined
 
 
 def test_what_matches_is_equal_and_in_order() -> None:

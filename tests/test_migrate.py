@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate, source
-from samedevice.config import Config, ConfigError
-from samedevice.migrate import Outcome, key
-from samedevice.source import SourceError
+from samedevice.migration import migrate
+from samedevice.migration.migrate import Outcome, key
+from samedevice.reading import source
+from samedevice.reading.config import Config, ConfigError
+from samedevice.reading.source import SourceError
 
 pytestmark = pytest.mark.usefixtures("toys")
 

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from samedevice.cli import app
-from samedevice.config import Config
-from samedevice.modernize import Modernized, modernize
-from samedevice.modernize.plan import plan, then
+from samedevice.migration.modernize import Modernized, modernize
+from samedevice.migration.modernize.plan import plan, then
+from samedevice.reading.config import Config
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "modernize"
 IDIOMS = sorted(path.parent.name for path in FIXTURES.glob("*/before.py"))

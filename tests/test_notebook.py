@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from samedevice import source
 from samedevice.finding import Span
+from samedevice.reading import source
+from samedevice.reading.source import Source, SourceError
 from samedevice.report.place import place
-from samedevice.source import Source, SourceError
 
 
 def cell(text: str | list[str], kind: str = "code") -> dict[str, Any]:

@@ -14,10 +14,11 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from samedevice import check, reading
 from samedevice.cli import screen
 from samedevice.cli.progress import Left, Rounds
-from samedevice.config import Config
+from samedevice.migration import check
+from samedevice.reading import reader
+from samedevice.reading.config import Config
 
 MODULE = """import torch
 
@@ -40,7 +41,7 @@ def project(folder: Path, files: int) -> Path:
 def test_all_files_are_told_once_and_on_the_way(tmp_path: Path) -> None:
     there = project(tmp_path / "p", 30)
     told: list[int] = []
-    read = reading.read([str(there)], Config())
+    read = reader.read([str(there)], Config())
     check.check(read, Config(), told.append)
     assert sum(told) == 30
     assert len([files for files in told if files]) > 3, "one program is not told of at its end only"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import explain, migrate, repair
-from samedevice.config import Config
+from samedevice import explain
+from samedevice.migration import by_running, migrate
+from samedevice.reading.config import Config
 
 MAIN = """\
 import torch
@@ -79,14 +80,14 @@ def test_a_run_shows_what_inference_cannot_see(folder: Path) -> None:
     pytest.importorskip("torch")
     project = migrate.read(["."], Config())
     inferred = migrate.migrate(project, Config())
-    assert not repair.proved(inferred, folder, "main.py").passed
-    done = repair.by_running(project, Config(), folder, "main.py")
+    assert not by_running.proved(inferred, folder, "main.py").passed
+    done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.stuck == ""
     assert done.result.clash is None
     assert [(f.path, f.span.line) for f in done.seen] == [("main.py", 11)]
     after = {change.path: change.after.decode() for change in done.outcome.changes}
     assert "print((y + hidden.to(device)).shape)" in after["main.py"]
-    assert repair.proved(done.outcome, folder, "main.py").passed
+    assert by_running.proved(done.outcome, folder, "main.py").passed
     assert (folder / "main.py").read_text() == MAIN
 
 
@@ -98,7 +99,7 @@ def test_what_cannot_be_repaired_is_told_of_the_users_files(folder: Path) -> Non
         "torch.dot(there(), helpers.hidden()[0])\n"
     )
     project = migrate.read(["."], Config())
-    done = repair.by_running(project, Config(), folder, "main.py")
+    done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.stuck == "no operand of it can be moved safely"
     clash = done.result.clash
     assert clash is not None and clash.file == str(folder / "main.py")
@@ -131,7 +132,7 @@ def test_a_run_decides_what_a_conversion_waits_for(folder: Path) -> None:
     (folder / "main.py").write_text(PICKLED)
     project = migrate.read(["main.py"], Config())
     assert not migrate.migrate(project, Config()).changes
-    done = repair.by_running(project, Config(), folder, "main.py")
+    done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.result.passed
     (change,) = done.outcome.changes
     assert 'net(rows["x"].to(device))' in change.after.decode()
@@ -143,7 +144,7 @@ def test_a_conversion_that_a_run_does_not_decide_is_left(folder: Path) -> None:
     pytest.importorskip("torch")
     (folder / "main.py").write_text(PICKLED + "raise ValueError\n")
     project = migrate.read(["main.py"], Config())
-    done = repair.by_running(project, Config(), folder, "main.py")
+    done = by_running.by_running(project, Config(), folder, "main.py")
     assert not done.result.passed
     assert not done.outcome.changes
     assert [change.path for change in done.outcome.incomplete] == ["main.py"]
@@ -164,6 +165,6 @@ def test_what_met_nothing_elsewhere_in_a_run_is_decided(folder: Path) -> None:
         "    print(net(rows[0]).shape)\n"
     )
     project = migrate.read(["main.py"], Config())
-    done = repair.by_running(project, Config(), folder, "main.py")
+    done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.result.passed and done.decided == 1
     assert [(left.rule, left.span.line) for left in done.outcome.remaining] == [("undecided", 12)]

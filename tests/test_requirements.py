@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.config import load
-from samedevice.requirements import UNKNOWN, floor_of
+from samedevice.reading.config import load
+from samedevice.reading.requirements import UNKNOWN, floor_of
 
 
 @pytest.mark.parametrize(

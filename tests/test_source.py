@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import source
 from samedevice.finding import Span
-from samedevice.source import Source, SourceError
+from samedevice.reading import source
+from samedevice.reading.source import Source, SourceError
 
 
 def named(file: Source, name: str) -> ast.Name:

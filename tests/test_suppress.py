@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from samedevice import source
-from samedevice.config import PerFile
 from samedevice.finding import Edit, Finding, Fix, Span
-from samedevice.suppress import Suppressions, comments_of, meant
+from samedevice.reading import source
+from samedevice.reading.config import PerFile
+from samedevice.reading.suppress import Suppressions, comments_of, meant
 
 
 def covers(text: str, line: int, rule: str = "one", end_line: int | None = None) -> bool:

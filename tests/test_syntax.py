@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import syntax
+from samedevice.reading import syntax
 
 CODE = '''
 @decorate(a, key=b)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import samedevice
-from samedevice.config import Config
+from samedevice.reading.config import Config
 
 EXTENSION = Path(__file__).parent.parent / "codemods" / "vscode"
 MANIFEST = json.loads((EXTENSION / "package.json").read_text("utf-8"))

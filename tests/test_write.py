@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import write
-from samedevice.source import SourceError
+from samedevice.migration import write
+from samedevice.reading.source import SourceError
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o755, 0o600, 0o664])

@@ -12,11 +12,9 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from . import places
-from .check import check, is_wrong
-from .config import Config
+from . import inference
 from .finding import UNDECIDED, Finding, Origin
-from .places.events import (
+from .inference.events import (
     Built,
     Cloned,
     Copied,
@@ -28,13 +26,15 @@ from .places.events import (
     Loaded,
     PlainTensor,
 )
-from .places.graph import Location, Place, PlaceVar
-from .places.solution import Solution
-from .project import Project
+from .inference.graph import Location, Place, PlaceVar
+from .inference.solution import Solution
+from .migration.check import check, is_wrong
 from .prove import topics, tracebacks
 from .prove.clash import Frame, Kind, Message
 from .prove.topics import Topic
-from .source import Source
+from .reading.config import Config
+from .reading.project import Project
+from .reading.source import Source
 
 _MEETING = frozenset(
     {
@@ -258,7 +258,7 @@ def _of_statement(
 ) -> Explanation:
     """Say what meets in a statement, and why it is where it is."""
     path, first, last = where
-    solution = places.infer(project, project.programs.get(path))
+    solution = inference.infer(project, project.programs.get(path))
     operands = solution.operands(path, first, last)
     if message is not None and message.kind == "numpy":
         operands = [*operands, *_read_by_the_host(solution, path, first, last)]

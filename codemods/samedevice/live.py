@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from .explain import Explanation
     from .finding import Origin
-    from .migrate import Outcome
-    from .project import Project
+    from .migration.migrate import Outcome
     from .prove.clash import Clash
+    from .reading.project import Project
 
 _MOST = 500  # files that are read to find out how an operand got where it is
 _NOTEBOOK = "notebook.ipynb"  # what the cells that were executed are called
@@ -99,7 +99,7 @@ def _print(console: Console, clash: Clash) -> None:
 def _tell_of_files(console: Console, error: BaseException, clash: Clash) -> None:
     """Print where the operands got their places, and what is wrong, by reading the program."""
     from . import explain
-    from .config import load
+    from .reading.config import load
     from .report.place import short_place
     from .report.text import show
 
@@ -146,7 +146,7 @@ def _folder(clash: Clash) -> str:
 
 def _files(clash: Clash) -> list[str]:
     """Return the files to read: those of the program's folder, or of a large one the frames'."""
-    from . import files
+    from .reading import files
 
     framed = [frame.file for frame in clash.frames if os.path.isfile(frame.file)]
     if not framed:
@@ -156,8 +156,8 @@ def _files(clash: Clash) -> list[str]:
 
 
 def _project(paths: list[str]) -> Project:
-    from . import source
-    from .project import Project
+    from .reading import source
+    from .reading.project import Project
 
     def read() -> Iterator[source.Source]:
         for path in paths:
@@ -198,7 +198,7 @@ def _cells() -> list[str]:
 def _tell_of_cells(console: Console, error: BaseException) -> None:
     """Print in which cells the operands got their places, by reading those that were executed."""
     from . import explain
-    from .config import load
+    from .reading.config import load
 
     told = ["Traceback (most recent call last):"]
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -239,8 +239,8 @@ def _offer(console: Console) -> None:
 
 def _notebook(cells: list[str]) -> Project:
     """Return a project of one notebook that has these cells."""
-    from . import source
-    from .project import Project
+    from .reading import source
+    from .reading.project import Project
 
     code: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": one}
@@ -252,8 +252,8 @@ def _notebook(cells: list[str]) -> Project:
 
 def repaired(cells: list[str]) -> Outcome:
     """Return what `fix` makes of cells in the order in which they were executed."""
-    from . import migrate
-    from .config import load
+    from .migration import migrate
+    from .reading.config import load
 
     return migrate.migrate(_notebook(cells), load(["."]))
 

@@ -11,7 +11,7 @@ import pytest
 from samedevice.batch import rollout
 from samedevice.batch.record import PullRequest, Record, Repository
 from samedevice.batch.rollout import Gate, Rollout
-from samedevice.config import ConfigError
+from samedevice.reading.config import ConfigError
 
 MONDAY = datetime(2026, 3, 2, 9, 30, tzinfo=timezone.utc)
 

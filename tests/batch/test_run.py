@@ -23,7 +23,7 @@ from samedevice.batch.job import Delivery, Job
 from samedevice.batch.policy import Policy
 from samedevice.batch.record import Outcome, Phase, Record, Repository
 from samedevice.cli import app
-from samedevice.config import ConfigError
+from samedevice.reading.config import ConfigError
 
 from . import repositories
 from .repositories import FIXABLE, PASSES, make

@@ -10,7 +10,7 @@ from samedevice.batch import policy, sources
 from samedevice.batch.git import PROTOCOLS
 from samedevice.batch.owners import owners
 from samedevice.batch.policy import Policy
-from samedevice.config import ConfigError
+from samedevice.reading.config import ConfigError
 
 from . import repositories
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from bench_server import LARGE_HEAD, LARGE_PART, Editor, edited, make, parsing, resident
 from lsprotocol import types as lsp
 
-from samedevice.lines import edits as differences
+from samedevice.reading.lines import edits as differences
 from samedevice.server.analysis import Folder, Settings
 
 #: Lines of one file of a package that is written.

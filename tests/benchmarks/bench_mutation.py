@@ -39,8 +39,8 @@ from tests.fixtures.cases import cases, texts
 from tests.fixtures.test_restored import start_of_attribute, without_one_move
 from tests.real_programs import catalogue, compare, stage
 
-from samedevice import migrate
-from samedevice.config import load
+from samedevice.migration import migrate
+from samedevice.reading.config import load
 
 FORKSERVER = Path(__file__).parents[1] / "fixtures" / "forkserver.py"
 DEVICES = ("device", "self.device", "args.device", "DEVICE", "opt.device", "config.device")

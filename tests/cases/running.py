@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from samedevice import migrate
-from samedevice.config import load
+from samedevice.migration import migrate
+from samedevice.reading.config import load
 
 from .catalogue import STUBS, Case, Files, texts, write
 

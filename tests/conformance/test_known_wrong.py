@@ -9,10 +9,10 @@ from textwrap import dedent
 
 import pytest
 
-from samedevice import source
-from samedevice.check import check, is_wrong
-from samedevice.config import Config
-from samedevice.project import Project
+from samedevice.migration.check import check, is_wrong
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 HEAD = """\
 import sys

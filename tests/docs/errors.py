@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from samedevice import migrate, source
-from samedevice.config import Config
-from samedevice.project import Project
+from samedevice.migration import migrate
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 from samedevice.report.diff import hunks
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -118,7 +118,7 @@ def test_configurations_of_editors_parse(tmp_path: Path) -> None:
 
 
 def test_settings_in_the_pages_exist(tmp_path: Path) -> None:
-    from samedevice import config
+    from samedevice.reading import config
 
     for page in PAGES:
         for block in snippets.blocks(page.read_text(encoding="utf-8")):

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "codemods" / "samedevice"
 #: Pages that may speak the words of the inference, quote old sentences, or record what was.
 OWN_WORDS = ("docs/explanation/", "docs/proof/", "docs/contributing/style.md")
 #: The inference, and the virtual accelerator's inside: what they say is not said to users.
-INSIDE = ("places/", "prove/virtual/", "torchfacts/")
+INSIDE = ("inference/", "prove/virtual/", "torchfacts/")
 
 
 def unwanted() -> list[str]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from samedevice import explain, migrate, rules
+from samedevice import explain, rules
 from samedevice.cli import app
-from samedevice.config import Config
 from samedevice.explain import CAUSES, Explanation
+from samedevice.migration import migrate
 from samedevice.prove.clash import read_message
 from samedevice.prove.topics import MEANING
+from samedevice.reading.config import Config
 from tests.suite.catalogue import Program
 
 from .collection import HOME, Text, recorded, texts

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from samedevice import map as map_
-from samedevice import source
-from samedevice.config import Config
-from samedevice.migrate import migrate
-from samedevice.project import Project
+from samedevice.migration.migrate import migrate
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 from .browser import Browser, find
 

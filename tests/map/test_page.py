@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from samedevice import map as map_
-from samedevice import source
 from samedevice.cli import app
-from samedevice.config import Config
-from samedevice.migrate import migrate
-from samedevice.project import Project
+from samedevice.migration.migrate import migrate
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "projects"
 CLASHING = """import torch

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from samedevice import map as map_
-from samedevice import source
-from samedevice.config import Config
 from samedevice.map import graph, model
 from samedevice.map.names import Names
-from samedevice.migrate import migrate
-from samedevice.project import Project
+from samedevice.migration.migrate import migrate
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 from .test_page import CLASHING, FIXTURES, run
 

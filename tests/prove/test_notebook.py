@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.notebook import Notebook
 from samedevice.prove import notebook
 from samedevice.prove.display import located, with_cells
-from samedevice.source import from_bytes
+from samedevice.reading.notebook import Notebook
+from samedevice.reading.source import from_bytes
 
 
 def content() -> str:

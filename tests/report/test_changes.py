@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate
-from samedevice.config import Config
-from samedevice.migrate import Outcome
+from samedevice.migration import migrate
+from samedevice.migration.migrate import Outcome
+from samedevice.reading.config import Config
 from samedevice.report import diff
 from samedevice.report.changes import ChangeList, Entry, Left, change_list, dump
 from samedevice.report.json import ErrorRecord

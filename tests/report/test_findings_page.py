@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import check, migrate, rules, source
-from samedevice.config import Config
-from samedevice.project import Project
+from samedevice import rules
+from samedevice.migration import check, migrate
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 from samedevice.report import changes, findings_page
 
 ROOT = Path(__file__).parents[2]

@@ -7,17 +7,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from samedevice import migrate, source
-from samedevice.check import check
-from samedevice.config import Config
 from samedevice.finding import Edit, Finding, Fix, Origin, Span
-from samedevice.project import Project
+from samedevice.migration import migrate
+from samedevice.migration.check import check
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
+from samedevice.reading.source import Source, SourceError
 from samedevice.report import edits as edits_
 from samedevice.report import github, gitlab, junit, sarif
 from samedevice.report import json as json_report
 from samedevice.report.edits import Edits
 from samedevice.rules import Rule, load
-from samedevice.source import Source, SourceError
 
 ORIGIN = Origin("data/b c.py", Span(12, 4, 12, 9), "x was created on the CPU")
 FINDING = Finding(

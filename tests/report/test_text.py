@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from samedevice import source
 from samedevice.finding import Finding, Fix, Origin, Span
+from samedevice.reading import source
 from samedevice.report import text
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from samedevice import source
 from samedevice.finding import Edit, Fix, Import, Resolver, Span, Verb
+from samedevice.reading import source
 from samedevice.rewrite import Rewritten, rewrite
 from samedevice.rewrite.engine import Tree
 from samedevice.rewrite.imports import Plan

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from samedevice import source
 from samedevice.finding import Fix, Import, Resolver
+from samedevice.reading import source
 from samedevice.rewrite import Rewritten, Style, rewrite
 
 from .spelled import PATH, edit

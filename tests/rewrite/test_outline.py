@@ -7,9 +7,9 @@ import json
 import libcst as cst
 import pytest
 
-from samedevice import source
 from samedevice.finding import Edit, Fix, Resolver, Span, Verb
-from samedevice.notebook import MARKER
+from samedevice.reading import source
+from samedevice.reading.notebook import MARKER
 from samedevice.rewrite import rewrite
 
 LONG = '''

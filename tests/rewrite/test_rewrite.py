@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import source
 from samedevice.finding import Edit, Fix, Resolver, Span
+from samedevice.reading import source
 from samedevice.rewrite import line_limit, rewrite
 
 from .spelled import PATH, edit, fix, run, span_of

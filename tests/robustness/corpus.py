@@ -25,8 +25,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samedevice import migrate
-from samedevice.config import Config
+from samedevice.migration import migrate
+from samedevice.reading.config import Config
 from tests.ecosystem import fetch
 
 from .limit import limit

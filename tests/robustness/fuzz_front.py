@@ -14,7 +14,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["samedevice"]):
-    from samedevice import config, notebook, requirements, source, suppress  # noqa: F401
+    from samedevice.reading import config, notebook, requirements, source, suppress  # noqa: F401
 
 FOLDER = Path(tempfile.mkdtemp())
 

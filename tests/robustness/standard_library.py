@@ -15,8 +15,8 @@ import time
 import traceback
 from pathlib import Path
 
-from samedevice import migrate
-from samedevice.config import Config
+from samedevice.migration import migrate
+from samedevice.reading.config import Config
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -15,8 +15,8 @@ hypothesmith = pytest.importorskip("hypothesmith")
 from hypothesis import HealthCheck, Phase, assume, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from samedevice import migrate  # noqa: E402
-from samedevice.config import Config  # noqa: E402
+from samedevice.migration import migrate  # noqa: E402
+from samedevice.reading.config import Config  # noqa: E402
 
 from .limit import limit  # noqa: E402
 

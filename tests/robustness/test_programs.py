@@ -17,8 +17,8 @@ import pytest
 pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, Phase, given, settings
 
-from samedevice import migrate
-from samedevice.config import Config
+from samedevice.migration import migrate
+from samedevice.reading.config import Config
 
 from .programs import programs
 

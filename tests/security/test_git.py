@@ -302,5 +302,5 @@ def test_every_program_is_started_from_known_places() -> None:
         "prove/virtual/compiled.py",  # the compiler, for kernels of our own
         "prove/virtual/sharing.py",  # tensors between processes of the user's program
         "prove/pickles.py",  # reads pickles with classes of its own in place of theirs
-        "doctor.py", "map/commands.py",  # torch, a browser: programs of the user's
+        "cli/installation.py", "map/commands.py",  # torch, a browser: programs of the user's
     }, sys.version  # fmt: skip

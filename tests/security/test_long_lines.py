@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import explain, reading
-from samedevice import requirements as requirements_
+from samedevice import explain
 from samedevice.batch.owners import owners
-from samedevice.check import check
-from samedevice.config import Config, ConfigError, load
-from samedevice.migrate import migrate
-from samedevice.notebook import Notebook, NotebookError
+from samedevice.migration.check import check
+from samedevice.migration.migrate import migrate
 from samedevice.prove import tracebacks
+from samedevice.reading import reader
+from samedevice.reading import requirements as requirements_
+from samedevice.reading.config import Config, ConfigError, load
+from samedevice.reading.notebook import Notebook, NotebookError
 
 SIZE = 100_000
 SECONDS = 10.0  # what is quadratic takes minutes, and so does what is worse
@@ -66,9 +67,9 @@ def test_code(line: tuple[str, str, str], tmp_path: Path) -> None:
     head, middle, tail = line
     long = head + middle * (SIZE // 10 // len(middle) if middle == "a." else SIZE // len(middle))
     (tmp_path / "main.py").write_text(f"{HEAD}{long}{tail}\nprint(model(torch.ones(2)))\n")
-    project = reading.read([str(tmp_path)], Config())
+    project = reader.read([str(tmp_path)], Config())
     check(project, Config())
-    migrate(reading.read([str(tmp_path)], Config()), Config())
+    migrate(reader.read([str(tmp_path)], Config()), Config())
 
 
 CELLS = [
@@ -131,7 +132,7 @@ def test_requirements(text: str, tmp_path: Path) -> None:
 def test_tracebacks(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(HEAD)
     assert tracebacks
-    explain.explain(text, reading.read([str(tmp_path)], Config()), Config())
+    explain.explain(text, reader.read([str(tmp_path)], Config()), Config())
 
 
 @pytest.mark.parametrize("text", [
@@ -159,7 +160,7 @@ def test_settings(text: str, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(HEAD)
     try:
         config = load([str(tmp_path)])
-        check(reading.read([str(tmp_path)], config), config)
+        check(reader.read([str(tmp_path)], config), config)
     except ConfigError as error:
         assert "pyproject.toml" in str(error) or "there is no rule" in str(error)
         assert len(str(error)) < 2000 + SIZE
@@ -175,5 +176,5 @@ def test_settings(text: str, tmp_path: Path) -> None:
 ], ids=range(6))  # fmt: skip
 def test_notebooks_that_are_none(text: str, tmp_path: Path) -> None:
     (tmp_path / "main.ipynb").write_text(text)
-    project = reading.read([str(tmp_path)], Config())
+    project = reader.read([str(tmp_path)], Config())
     assert len(project.errors) == 1, project.errors

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pytest
 
-from samedevice import parallel
+from samedevice.migration import parallel
 from samedevice.outside import python, worker
 
 from .hostile import CODE, Trap, environment, module_names, plant, run, samedevice

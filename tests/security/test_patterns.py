@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import files
-from samedevice.config import Exclude
-from samedevice.patterns import Patterns
+from samedevice.reading import files
+from samedevice.reading.config import Exclude
+from samedevice.reading.patterns import Patterns
 
 #: Patterns that a regular expression made of them would try in every possible way.
 HOSTILE = [

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import files, reading
-from samedevice.check import check
-from samedevice.config import Config, ConfigError, load
+from samedevice.migration.check import check
+from samedevice.reading import files, reader
+from samedevice.reading.config import Config, ConfigError, load
 
 from .hostile import environment, run, samedevice
 
@@ -40,7 +40,7 @@ def test_a_notebook_of_pictures(tmp_path: Path) -> None:
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
     assert path.stat().st_size > 60_000_000
     started = time.process_time()
-    project = reading.read([str(path)], Config())
+    project = reader.read([str(path)], Config())
     assert not project.errors and check(project, Config()) == []
     assert time.process_time() - started < 20
 
@@ -125,7 +125,7 @@ def test_files_that_never_end(name: str, tmp_path: Path) -> None:
             config = load([str(tmp_path)]) if name != "pyproject.toml" else Config()
             with contextlib.suppress(ConfigError):
                 load([str(tmp_path)])
-            found = reading.read([str(tmp_path)], config)
+            found = reader.read([str(tmp_path)], config)
             assert str(tmp_path / "code.py") in found.sources
             (tmp_path / name).unlink()
     finally:

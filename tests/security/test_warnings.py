@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import doctor, repair
 from samedevice.batch import sandbox
-from samedevice.cli import app
+from samedevice.cli import app, installation
+from samedevice.migration import by_running
 from samedevice.prove import run as run_
 
 from .hostile import CODE, environment, run, samedevice
@@ -22,7 +22,7 @@ from .hostile import CODE, environment, run, samedevice
 ])  # fmt: skip
 def test_doctor(kind: str, state: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "sandbox", lambda: kind)
-    check = doctor._sandbox()
+    check = installation._sandbox()
     assert check.state == state and words in check.detail
     assert "run, prove and fix --run execute programs with your rights" in check.detail
 
@@ -65,7 +65,7 @@ def test_fix_says_so_before_it_runs_a_program(
         told.append(capsys.readouterr().err)
         raise run_.ProgramError("enough")
 
-    monkeypatch.setattr(repair, runs, execute)
+    monkeypatch.setattr(by_running, runs, execute)
     (tmp_path / "main.py").write_text(CODE)
     with pytest.raises(SystemExit) as ended:
         app(["fix", "--yes", option, "main.py", str(tmp_path)])

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import check, glance, lines, places, source, syntax
-from samedevice.check import Memory
-from samedevice.config import Config
+from samedevice import inference
 from samedevice.finding import Finding
-from samedevice.places.focus import PartialAnalysis, Target
-from samedevice.project import Project
+from samedevice.inference.focus import PartialAnalysis, Target
+from samedevice.migration import check, glance
+from samedevice.migration.check import Memory
+from samedevice.reading import lines, source, syntax
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 from .mutations import mutated
 
@@ -57,7 +59,7 @@ class Looked:
         self.is_whole = False
         self.config = Config()
         self.units: list[frozenset[Target]] = []
-        infer = places.infer
+        infer = inference.infer
 
         def watched(*args, **options):  # type: ignore[no-untyped-def]
             focus = args[3] if len(args) > 3 else None
@@ -65,7 +67,7 @@ class Looked:
                 self.units.append(focus.units)
             return infer(*args, **options)
 
-        monkeypatch.setattr(places, "infer", watched)
+        monkeypatch.setattr(inference, "infer", watched)
         self.check()
 
     def project(self) -> Project:

@@ -23,9 +23,9 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types as lsp
 
-from samedevice import check, migrate
-from samedevice.config import Config
 from samedevice.finding import Finding
+from samedevice.migration import check, migrate
+from samedevice.reading.config import Config
 from samedevice.server.analysis import Folder, Settings
 
 from .editor import run, session

@@ -18,8 +18,9 @@ pytest.importorskip("pygls")
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from samedevice import check, config, migrate
 from samedevice.finding import Finding
+from samedevice.migration import check, migrate
+from samedevice.reading import config
 from samedevice.server.analysis import Folder, Settings
 
 from .editor import PATIENCE, applied, capabilities, run, session

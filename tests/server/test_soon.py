@@ -42,7 +42,7 @@ def test_findings_are_told_in_lines_that_have_moved_without_any_inference(
     whole = folder.analyse({path: CODE}, SETTINGS)
     assert folder.soon({path: CODE}) is whole
     with monkeypatch.context() as patch:
-        patch.setattr("samedevice.places.infer", None)
+        patch.setattr("samedevice.inference.infer", None)
         soon = folder.soon({path: "# new\n\n" + CODE})
         changed = folder.soon({path: CODE.replace("x = torch.ones", "x = 1 + torch.ones")})
     assert soon is not None and changed is not None

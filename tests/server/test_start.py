@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import places
+from samedevice import inference
 from samedevice.server.analysis import Folder, Settings
 
 CODE = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\nmodel(torch.zeros(1, 2))\n"
@@ -18,13 +18,13 @@ def inferred(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[set[str]]:
     """The files that are inferred."""
     monkeypatch.setenv("SAMEDEVICE_CACHE_DIR", str(tmp_path / "cache"))
     seen: list[set[str]] = []
-    infer = places.infer
+    infer = inference.infer
 
     def watched(project, program=None, *rest, **named):  # type: ignore[no-untyped-def]
         seen.append({Path(path).name for path in program})
         return infer(project, program, *rest, **named)
 
-    monkeypatch.setattr(places, "infer", watched)
+    monkeypatch.setattr(inference, "infer", watched)
     return seen
 
 

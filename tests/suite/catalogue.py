@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from samedevice import migrate
-from samedevice.check import is_wrong
-from samedevice.config import load
+from samedevice.migration import migrate
+from samedevice.migration.check import is_wrong
+from samedevice.reading.config import load
 
 if sys.version_info >= (3, 11):
     import tomllib

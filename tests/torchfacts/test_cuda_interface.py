@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate
-from samedevice.check import check
-from samedevice.config import Config
+from samedevice.migration import migrate
+from samedevice.migration.check import check
+from samedevice.reading.config import Config
 
 pytestmark = pytest.mark.torch
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from tests.cases.running import Runner, Where
 
-from samedevice import migrate
-from samedevice.config import Config
+from samedevice.migration import migrate
+from samedevice.reading.config import Config
 from samedevice.torchfacts import accelerator_names, lookup
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]

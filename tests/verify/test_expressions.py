@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from samedevice.project import Project
-from samedevice.source import from_text
+from samedevice.reading.project import Project
+from samedevice.reading.source import from_text
 from samedevice.verify import objections
 
 #: The program, what is edited in it, and what is said: "" for nothing.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate
-from samedevice.config import load
+from samedevice.migration import migrate
+from samedevice.reading.config import load
 
 #: A flag that nobody sets decides on what is left.
 FLAG = {

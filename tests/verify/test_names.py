@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from samedevice import verify
-from samedevice.project import Project
-from samedevice.source import from_text
+from samedevice.reading.project import Project
+from samedevice.reading.source import from_text
 from samedevice.verify import objections
 from samedevice.verify.edited import Edited
 

@@ -8,10 +8,10 @@ from collections.abc import Collection
 import pytest
 
 from samedevice.finding import Edit, Finding, Fix
-from samedevice.places import infer
-from samedevice.places.certainty import UNSEEN
-from samedevice.project import Project
-from samedevice.source import from_text
+from samedevice.inference import infer
+from samedevice.inference.certainty import UNSEEN
+from samedevice.reading.project import Project
+from samedevice.reading.source import from_text
 from samedevice.verify import uncertain
 
 #: What arrives at the argument of `np.exp`, and what is said of it.

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import migrate, places
-from samedevice.check import check
-from samedevice.config import load
-from samedevice.project import Project
+from samedevice import inference
+from samedevice.migration import migrate
+from samedevice.migration.check import check
+from samedevice.reading.config import load
+from samedevice.reading.project import Project
 
 #: A device gets an index, which fails; `rollout` has no part in that device but by the data.
 TWO_PARTS = """\
@@ -146,13 +147,13 @@ def test_a_half_that_is_known_beforehand_is_not_inferred(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts: list[str] = []
-    inferred = places.infer
+    inferred = inference.infer
 
-    def infer(project: Project, *args: object, **settings: object) -> places.Solution:
+    def infer(project: Project, *args: object, **settings: object) -> inference.Solution:
         texts.append(project.sources[str(tmp_path / "a.py")].text)
         return inferred(project, *args, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(places, "infer", infer)
+    monkeypatch.setattr(inference, "infer", infer)
     outcome = _migrated(tmp_path, {"a.py": DEMANDS})
     assert not outcome.changes
     assert any("a.py:4 is not repaired" in reason for reason in outcome.refused.values())

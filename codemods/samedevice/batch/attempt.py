@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from . import branches, reuse, trees
 from . import git as git_
 from .fix import Fixed, FixError, Server, fix

@@ -120,7 +120,7 @@ def run(
 
     By default nothing leaves this machine. Everything is kept in the folder of the batch.
     """
-    from ..config import ConfigError
+    from ..reading.config import ConfigError
     from .run import Settings, begin
 
     if dry_run and (push or pull_request):
@@ -210,7 +210,7 @@ def retry(
 
     A policy given here holds from now on in the place of the batch's.
     """
-    from ..config import ConfigError
+    from ..reading.config import ConfigError
     from . import run as run_
     from .record import Outcome
 

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from .. import __version__
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from .attempt import perform
 from .fix import Server
 from .job import Job, with_outcome

@@ -20,17 +20,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import config as config_
-from .. import migrate
-from ..check import is_wrong
-from ..config import ConfigError
 from ..finding import Finding
-from ..migrate import Outcome
+from ..migration import migrate
+from ..migration.check import is_wrong
+from ..migration.migrate import Outcome
 from ..outside import python
-from ..patterns import Patterns
-from ..project import Project
+from ..reading import config as config_
+from ..reading.config import ConfigError
+from ..reading.patterns import Patterns
+from ..reading.project import Project
+from ..reading.source import SourceError
 from ..report.changes import change_list, dump, line_of
-from ..source import SourceError
 from . import policy as policy_
 from .policy import Policy
 
@@ -223,7 +223,7 @@ class Task:
         outcome, fixed.infer_seconds = _migrate(project, config, policy.leave_alone)
         self._done = project, config, outcome
         if first is not None:
-            from ..modernize import plan
+            from ..migration.modernize import plan
 
             outcome = plan.then(first, outcome)
         applied = dict.fromkeys(one for change in outcome.changes for one in change.findings)
@@ -320,7 +320,7 @@ def _migrate(
 
 
 def _modernized(config: config_.Config) -> tuple[Project, Outcome]:
-    from ..modernize import plan
+    from ..migration.modernize import plan
 
     planned = plan.plan(["."], config, everything=True)
     return plan.project(planned.outcome, config, ["."]), planned.outcome

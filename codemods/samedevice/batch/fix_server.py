@@ -17,10 +17,11 @@ import sys
 import time
 from typing import Any
 
-from .. import config, migrate
 from .. import map as map_
-from ..project import Project
-from ..source import from_text
+from ..migration import migrate
+from ..reading import config
+from ..reading.project import Project
+from ..reading.source import from_text
 from . import fix
 from .guard import end_with_parent, limit
 from .policy import Policy

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from . import forges
 from .branches import beside, checkout, drop_branch, origin, unpush
 from .forge import Forge, ForgeError

@@ -126,7 +126,7 @@ def with_bare(settings: Settings, listed: Listed) -> Settings:
 
 def protocols(allow: list[str] | None) -> tuple[str, ...]:
     """Return what git may speak; raises `ConfigError` for another word."""
-    from ..config import ConfigError
+    from ..reading.config import ConfigError
     from .git import PROTOCOLS
 
     for name in allow or ():
@@ -139,7 +139,7 @@ def cluster(
     address: str, cpus: float, gpus: float, memory: int | None, resources: list[str] | None
 ) -> Any:
     """Return the Ray cluster of the options; raises `ConfigError`."""
-    from ..config import ConfigError
+    from ..reading.config import ConfigError
     from .engines import Cluster
 
     own = {}

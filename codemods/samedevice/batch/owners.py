@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..patterns import Patterns
+from ..reading.patterns import Patterns
 
 PLACES = (
     *(".github/CODEOWNERS", ".gitlab/CODEOWNERS", ".bitbucket/CODEOWNERS", ".forgejo/CODEOWNERS"),

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .. import requirements
-from ..config import RESOLVER, Config, ConfigError, Exclude
 from ..outside import git
+from ..reading import requirements
+from ..reading.config import RESOLVER, Config, ConfigError, Exclude
 
 if sys.version_info >= (3, 11):
     import tomllib

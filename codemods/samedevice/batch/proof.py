@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from ..config import ConfigError
 from ..outside import python
+from ..reading.config import ConfigError
 from . import sandbox
 from .policy import Policy
 from .record import Proof, Run

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .. import write as write_
-from ..source import printable
+from ..migration import write as write_
+from ..reading.source import printable
 from . import report_markdown, report_page
 from .record import Outcome, Record
 from .report_data import Totals, proof_word, seconds

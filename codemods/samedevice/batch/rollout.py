@@ -13,7 +13,7 @@ from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from .policy import read_toml
 from .record import Record
 

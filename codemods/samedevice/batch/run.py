@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from . import engines, sandbox
 from .engines import Cluster, Event
 from .git import PROTOCOLS

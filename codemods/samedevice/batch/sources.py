@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from . import forges
 from .forges import KINDS, git_host, of_host
 from .git import GitError, check_source

@@ -18,8 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .. import write
-from ..config import ConfigError
+from ..migration import write
+from ..reading.config import ConfigError
 from .record import Outcome, Record, Repository
 
 SCHEMA = 1

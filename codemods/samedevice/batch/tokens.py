@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 from . import forges
 from .forge import ForgeError
 from .git import Credentials

@@ -23,7 +23,7 @@ app.add_typer(cache, name="cache")
 @exit_codes
 def cache_dir() -> int:
     """Print the folder of the cache."""
-    from ..cache import folder
+    from ..migration.cache import folder
 
     typer.echo(folder())
     return CLEAN
@@ -33,7 +33,7 @@ def cache_dir() -> int:
 @exit_codes
 def cache_info() -> int:
     """Print how many projects the cache knows, and its size."""
-    from ..cache import LIMIT, entries, folder
+    from ..migration.cache import LIMIT, entries, folder
 
     known = entries()
     size = sum(path.stat().st_size for path in known)
@@ -46,7 +46,7 @@ def cache_info() -> int:
 @exit_codes
 def cache_clear() -> int:
     """Remove all that is kept."""
-    from ..cache import clear, folder
+    from ..migration.cache import clear, folder
 
     try:
         typer.echo(f"{clear() / 1e6:.1f} MB freed in {folder()}", err=True)

@@ -15,8 +15,8 @@ from .screen import count, detail, is_quiet, looked_at, make_console, say, tell_
 
 if TYPE_CHECKING:
     from ..finding import Finding
-    from ..migrate import Change, Outcome
-    from ..modernize.plan import Plan
+    from ..migration.migrate import Change, Outcome
+    from ..migration.modernize.plan import Plan
 
 
 CAUSES = 5  # places that a conversion waits for of which each gets a line
@@ -39,8 +39,8 @@ def show_diff(changes: Iterable[Change]) -> None:
 
 def tell(outcome: Outcome, *, written: bool) -> None:
     """Print what `fix` did or would do: files and fixes by rule, then what it leaves and why."""
-    from ..check import is_wrong
-    from ..migrate import key
+    from ..migration.check import is_wrong
+    from ..migration.migrate import key
     from ..report.changes import why_left
     from ..report.place import place, printable
 
@@ -86,7 +86,7 @@ def _tell_incomplete(outcome: Outcome, unknown: str) -> None:
 
     It is on standard error, and marked: nobody applies it by mistake.
     """
-    from ..check import is_wrong
+    from ..migration.check import is_wrong
     from ..report import diff
     from ..report.place import place, printable
 
@@ -125,7 +125,7 @@ def _by_rule(findings: Iterable[Finding]) -> str:
 
 def _tell_notes_left(outcome: Outcome, written: bool) -> None:
     """Print what was seen and left alone on purpose, each with the reason."""
-    from ..check import is_wrong
+    from ..migration.check import is_wrong
     from ..report.place import place, printable
 
     notes = [one for one in outcome.remaining if not is_wrong(one) and one.rule != UNDECIDED]
@@ -147,7 +147,7 @@ def to_stdout(outcome: Outcome) -> int:
 
 def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
     """Show or write the changes of `outcome`; returns the exit code."""
-    from .. import migrate
+    from ..migration import migrate
 
     if diff or ask:
         show_diff(outcome.changes)
@@ -171,7 +171,7 @@ def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
 
 def result(outcome: Outcome) -> int:
     """Print what could not be worked on and return the exit code of a finished migration."""
-    from ..check import is_wrong
+    from ..migration.check import is_wrong
 
     tell_errors(outcome.errors)
     if outcome.errors:

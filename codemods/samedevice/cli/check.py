@@ -46,10 +46,10 @@ from .screen import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..baseline import Compared
-    from ..config import Config
     from ..finding import Finding
-    from ..project import Project
+    from ..migration.baseline import Compared
+    from ..reading.config import Config
+    from ..reading.project import Project
     from ..report.edits import Edits
     from ..rules import Rule
 
@@ -196,8 +196,8 @@ class _Checked:
         jobs: int | None,
         baseline: bool,
     ) -> None:
-        from .. import baseline as baseline_
-        from .. import check, parallel
+        from ..migration import baseline as baseline_
+        from ..migration import check, parallel
 
         self.config, self.paths = config, paths
         self._old = baseline_.Baseline("")
@@ -238,7 +238,7 @@ class _Checked:
     @property
     def wrong(self) -> bool:
         """Whether a new finding asks for action."""
-        from ..check import is_wrong
+        from ..migration.check import is_wrong
 
         return any(map(is_wrong, self.compared.new))
 
@@ -254,7 +254,7 @@ class _Checked:
 
     def update_baseline(self, *, add: bool) -> int:
         """Rewrite the baseline; return the exit code."""
-        from .. import baseline
+        from ..migration import baseline
 
         done = baseline.update(self.config, self.findings, self.project, self.paths, add=add)
         tell_errors(self.project.errors)
@@ -321,7 +321,7 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
 
 def _summary(findings: Sequence[Finding], project: Project) -> None:
     """Print what `check` found, in one line."""
-    from ..check import is_wrong
+    from ..migration.check import is_wrong
 
     wrong = [finding for finding in findings if is_wrong(finding)]
     unknown = [finding for finding in findings if finding.rule == UNDECIDED]

@@ -25,7 +25,7 @@ def doctor(
     from rich.table import Table
     from rich.text import Text
 
-    from .. import doctor as doctor_
+    from . import installation as doctor_
 
     console = make_console(stderr=True)
     with console.status("looking at torch ..."):

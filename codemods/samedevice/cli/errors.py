@@ -45,8 +45,8 @@ def exit_codes(command: Callable[P, int]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        from ..config import ConfigError
-        from ..source import SourceError
+        from ..reading.config import ConfigError
+        from ..reading.source import SourceError
 
         listen()
         for stream in (sys.stdout, sys.stderr):
@@ -93,7 +93,7 @@ def tell_error(message: str) -> None:
     """Print an error; what it names of somebody's files steers no terminal."""
     from rich.text import Text
 
-    from ..source import printable
+    from ..reading.source import printable
 
     line = Text.assemble(("error: ", "bold red"), "\n".join(map(printable, message.split("\n"))))
     make_console(stderr=True).print(line, soft_wrap=True)

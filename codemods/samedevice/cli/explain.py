@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..explain import Explanation, Meeting
     from ..finding import Finding
-    from ..project import Project
+    from ..reading.project import Project
 
 
 @app.command(cls=Command, short_help="Explain a traceback from a GPU machine.")

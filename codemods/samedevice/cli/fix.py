@@ -34,11 +34,11 @@ from .root import app
 from .screen import Clock, count, listen, make_console, say, working, write_report
 
 if TYPE_CHECKING:
-    from ..cache import Cache
-    from ..check import Memory
-    from ..config import Config
-    from ..migrate import Key, Outcome
-    from ..project import Project
+    from ..migration.cache import Cache
+    from ..migration.check import Memory
+    from ..migration.migrate import Key, Outcome
+    from ..reading.config import Config
+    from ..reading.project import Project
 
 
 @app.command(cls=Command, short_help="Repair it: show a diff, ask, write.")
@@ -190,8 +190,8 @@ def _outcome(
     ask: bool,
 ) -> Outcome:
     """Return what `fix` would do; with `ask`, without what was declined."""
-    from .. import migrate
-    from ..check import Memory
+    from ..migration import migrate
+    from ..migration.check import Memory
 
     clock = Clock()
     project = read(paths, config, stdin_filename)
@@ -205,7 +205,7 @@ def _outcome(
         outcome = migrate.with_incomplete(project, config, old, step, memory, cache)
     clock.tell("fixed", f"in {count(outcome.rounds, 'round')}")
     if ask:
-        from ..interactive import choose
+        from .interactive import choose
 
         left = choose(outcome, make_console())
         if left:
@@ -229,8 +229,8 @@ def _older(
     cache: Cache | None,
 ) -> set[Key]:
     """Return what names the findings that a baseline lists."""
-    from .. import baseline, migrate
-    from ..check import check
+    from ..migration import baseline, migrate
+    from ..migration.check import check
 
     known = baseline.read(path)
     findings = check(project, config, memory=memory, cache=cache)
@@ -247,7 +247,7 @@ def _root(paths: Sequence[str]) -> Path:
 
 def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float | None) -> str:
     """Run a program before and after the changes, show what that proves, and return it."""
-    from .. import repair
+    from ..migration import by_running
     from ..prove.commands import show_proof
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
@@ -256,7 +256,7 @@ def _verdict(outcome: Outcome, paths: Sequence[str], program: str, limit: float 
     try:
         _warn(program, paths)
         with console.status("") as status:
-            proof = repair.proved(
+            proof = by_running.proved(
                 outcome, _root(paths), program, Settings(limits=Limits(seconds=limit), seed=0),
                 lambda what: status.update(f"{what} ..."),
             )  # fmt: skip
@@ -273,7 +273,7 @@ def _repaired(
 
     Return also whether it did not end well.
     """
-    from .. import repair
+    from ..migration import by_running
     from ..prove.display import render_clash
     from ..prove.process import Limits
     from ..prove.run import ProgramError, Settings
@@ -284,7 +284,7 @@ def _repaired(
     try:
         _warn(program, paths)
         with console.status("") as status:
-            done = repair.by_running(
+            done = by_running.by_running(
                 project, config, _root(paths), program, Settings(limits=Limits(seconds=limit)),
                 lambda what: status.update(f"{what} ..."),
             )  # fmt: skip

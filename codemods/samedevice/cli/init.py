@@ -31,7 +31,7 @@ def init(
 
     What is there stays as it is. It shows a diff and asks, as `fix` does.
     """
-    from .. import initial
+    from . import initial
 
     if yes and diff:
         fail("--yes and --diff cannot be used together")
@@ -70,7 +70,7 @@ def init(
 
 
 def _write(path: str, data: bytes) -> None:
-    from .. import write
+    from ..migration import write
 
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     write.replace(path, data)
@@ -81,8 +81,9 @@ def _baseline(folder: str) -> bytes | None:
     import os
     from collections import Counter
 
-    from .. import baseline, initial
-    from ..check import check, is_wrong
+    from ..migration import baseline
+    from ..migration.check import check, is_wrong
+    from . import initial
 
     config = settings([folder])
     project = read([folder], config)

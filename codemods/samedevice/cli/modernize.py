@@ -16,9 +16,9 @@ from .root import app
 from .screen import track, working
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..migrate import Outcome
-    from ..modernize.plan import Plan
+    from ..migration.migrate import Outcome
+    from ..migration.modernize.plan import Plan
+    from ..reading.config import Config
 
 
 @app.command(cls=Command, short_help="Turn Python 2 files into Python 3: show a diff, ask, write.")
@@ -36,7 +36,7 @@ def modernize(
     exclude: Exclude = None,
 ) -> int:
     """Turn files of Python 2, or from before 3.7, into Python 3; shows a diff and asks, as fix."""
-    from ..modernize.plan import plan
+    from ..migration.modernize.plan import plan
 
     paths = paths or ["."]
     if yes and diff:
@@ -54,8 +54,8 @@ def modernize(
 
 def modernized_and_fixed(paths: Sequence[str], config: Config) -> tuple[Outcome, Plan]:
     """Return what `modernize --all` and then `fix` would do, and what is left to do by hand."""
-    from .. import migrate
-    from ..modernize import plan
+    from ..migration import migrate
+    from ..migration.modernize import plan
 
     planned = plan.plan(paths, config, everything=True, track=track)
     project = plan.project(planned.outcome, config, paths)

@@ -11,9 +11,9 @@ from .errors import CLEAN, INTERRUPTED, fail
 from .screen import count, detail, say, track
 
 if TYPE_CHECKING:
-    from ..cache import Cache
-    from ..config import Config
-    from ..project import Project
+    from ..migration.cache import Cache
+    from ..reading.config import Config
+    from ..reading.project import Project
 
 
 def settings(
@@ -33,7 +33,7 @@ def settings(
     stdin_filename: str = "",
 ) -> Config:
     """Return the settings that hold for `paths`, with the flags that were given."""
-    from .. import config
+    from ..reading import config
 
     if file and isolated:
         fail("--config and --isolated cannot be used together")
@@ -65,9 +65,9 @@ def names(given: Sequence[str] | None) -> list[str]:
 
 def read(paths: Sequence[str], config: Config, stdin_filename: str = "") -> Project:
     """Return the files under `paths`, read; says so when there are none."""
-    from .. import reading
+    from ..reading import reader
 
-    project = reading.read(paths, config, track, stdin_filename or "-")
+    project = reader.read(paths, config, track, stdin_filename or "-")
     if not project.sources and not project.errors:
         typer.echo(f"there is no Python file or notebook in {', '.join(paths)}", err=True)
     _tell_run_order(project)
@@ -78,7 +78,7 @@ def read(paths: Sequence[str], config: Config, stdin_filename: str = "") -> Proj
 
 def _tell_run_order(project: Project) -> None:
     """Say which notebooks were run in another order than their cells stand in."""
-    from ..source import printable
+    from ..reading.source import printable
 
     found = {path: source.run_order for path, source in project.sources.items() if source.run_order}
     for path, order in found.items():
@@ -95,7 +95,7 @@ def cache_of(project: Project, config: Config) -> Cache:
     """Return what is known of a project from earlier runs: of `check` and `fix` alike."""
     from dataclasses import replace
 
-    from ..cache import Cache
+    from ..migration.cache import Cache
 
     return Cache(project, replace(config, unsafe=False))  # what is found is the same either way
 
@@ -116,7 +116,7 @@ def watched(
     import inspect
     import time
 
-    from ..files import state
+    from ..reading.files import state
 
     if "-" in paths:
         fail("--watch is for files")

@@ -147,9 +147,9 @@ def prove(
 
 def _map_beside(old: Path, new: Path, before: str, page: Path) -> dict[str, str]:
     """Write the map of a change next to the page of its proof; what cannot be read has none."""
-    from ..config import ConfigError
     from ..map import commands
-    from ..source import SourceError
+    from ..reading.config import ConfigError
+    from ..reading.source import SourceError
 
     try:
         named = before if os.path.exists(before) else "."  # a revision of the project here

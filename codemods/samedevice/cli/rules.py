@@ -27,8 +27,8 @@ def rules(
     from rich.text import Text
 
     from .. import rules as rules_
-    from ..check import unknown_rule
     from ..finding import current_rule
+    from ..migration.check import unknown_rule
 
     known = rules_.load()
     console = make_console()

@@ -14,10 +14,10 @@ from ..finding import UNDECIDED
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..check import Step
     from ..finding import Finding
-    from ..project import Project
-    from ..source import Source, SourceError
+    from ..migration.check import Step
+    from ..reading.project import Project
+    from ..reading.source import Source, SourceError
 
 
 LONG = 200  # files from which a run shows its progress
@@ -162,7 +162,7 @@ def count(number: int, noun: str) -> str:
 
 def write_report(path: str, text: str) -> None:
     """Write a report to a file; raises `ConfigError` when that cannot be done."""
-    from ..config import ConfigError
+    from ..reading.config import ConfigError
 
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:

@@ -25,7 +25,7 @@ def server(
     try:
         from ..server import serve
     except ImportError as error:
-        from ..doctor import install
+        from .installation import install
 
         fail(f"{error.name} is missing: {install('pygls', 'lsprotocol', extra='server')}")
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..check import Step, check
-from ..config import Config
 from ..finding import Finding
-from ..project import Project
+from ..migration.check import Step, check
+from ..reading.config import Config
+from ..reading.project import Project
 from . import html, model
 from . import picture as drawn
 from .html import Page

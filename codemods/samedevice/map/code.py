@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..places.trace import Event, Life
+from ..inference.trace import Event, Life
 from ..report.shell import UNSEEN, visible
 from . import lines
 from .lines import Rows

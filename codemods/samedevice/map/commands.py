@@ -9,11 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from .. import config, migrate, source, write
-from ..check import Step
-from ..config import Config
-from ..project import Project
-from ..source import SourceError
+from ..migration import migrate, write
+from ..migration.check import Step
+from ..reading import config, source
+from ..reading.config import Config
+from ..reading.project import Project
+from ..reading.source import SourceError
 from . import page, picture
 
 

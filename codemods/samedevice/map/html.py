@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ..places.trace import WORDS, Life
+from ..inference.trace import WORDS, Life
 from ..report.shell import document, visible
 from . import graph, lines, picture
 from .code import Shown, Writer, marks

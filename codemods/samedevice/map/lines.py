@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from unicodedata import east_asian_width
 
+from ..reading.source import Source
 from ..report.diff import opcodes
 from ..report.shell import UNSEEN
-from ..source import Source
 
 #: Lines shown around a finding, and around a change, where other lines are left out.
 _AROUND, _BESIDE = 2, 1

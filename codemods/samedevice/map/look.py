@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..places.graph import Place
-from ..places.trace import NAMES
+from ..inference.graph import Place
+from ..inference.trace import NAMES
 
 
 @dataclass(frozen=True)

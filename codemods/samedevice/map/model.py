@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..check import is_wrong
 from ..finding import UNDECIDED, Finding, Span
-from ..places.graph import Place
-from ..places.trace import Event, Life, Trace, trace
-from ..project import Project
-from ..source import Source, SourceError
+from ..inference.graph import Place
+from ..inference.trace import Event, Life, Trace, trace
+from ..migration.check import is_wrong
+from ..reading.project import Project
+from ..reading.source import Source, SourceError
 
 _ON_DEVICE = (Place.CENTRAL, Place.FIXED)
 

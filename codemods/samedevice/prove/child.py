@@ -31,12 +31,12 @@ from pathlib import Path  # noqa: E402
 from types import FrameType, ModuleType  # noqa: E402
 from typing import Any  # noqa: E402
 
-from samedevice.notebook import Notebook  # noqa: E402
 from samedevice.prove import device, failure, lead, notebook, trail  # noqa: E402
 from samedevice.prove.clash import Frame  # noqa: E402
 from samedevice.prove.frames import is_users  # noqa: E402
 from samedevice.prove.job import Job  # noqa: E402
 from samedevice.prove.lives import Lives  # noqa: E402
+from samedevice.reading.notebook import Notebook  # noqa: E402
 
 del sys.path[0]
 

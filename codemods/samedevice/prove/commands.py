@@ -85,7 +85,7 @@ def run(
 
 def _tell_run_order(program: str) -> None:
     """Say so where a notebook's cells were run in another order than they stand in."""
-    from samedevice.notebook import Notebook, NotebookError
+    from samedevice.reading.notebook import Notebook, NotebookError
 
     if not program.endswith(".ipynb"):
         return

@@ -14,12 +14,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from samedevice.notebook import Notebook
 from samedevice.prove import notebook
 from samedevice.prove.again import RECORDED
 from samedevice.prove.clash import Clash, Kind, Party
 from samedevice.prove.record import Record, Transfer
 from samedevice.prove.run import RunResult
+from samedevice.reading.notebook import Notebook
 
 if TYPE_CHECKING:
     from samedevice.prove.prove import Proof

@@ -1,8 +1,8 @@
 """Run a notebook's code cells without Jupyter: split them into code objects, and name their lines.
 
 Lines count through the code cells in order, each after one line of its own for the cell's border;
-so they do in `samedevice.notebook`. People read them as cell and line in it. IPython's magics and
-shell lines do nothing here.
+so they do in `samedevice.reading.notebook`. People read them as cell and line in it. IPython's
+magics and shell lines do nothing here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 
-from samedevice.notebook import Notebook
+from samedevice.reading.notebook import Notebook
 
 
 def cell_of(notebook: Notebook, line: int) -> tuple[int, int] | None:

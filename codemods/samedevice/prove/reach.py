@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 
-from samedevice.notebook import Notebook
 from samedevice.prove import notebook
 from samedevice.prove.trail import Ran
+from samedevice.reading.notebook import Notebook
 
 _NO_CODE = (ast.Global, ast.Nonlocal)
 

@@ -8,10 +8,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from ..check import is_wrong
-from ..config import ConfigError
 from ..finding import Edit, Finding, Span
-from ..migrate import Change, Outcome, key
+from ..migration.check import is_wrong
+from ..migration.migrate import Change, Outcome, key
+from ..reading.config import ConfigError
 from . import html, markdown
 from .diff import Opcode, opcodes, text_lines
 from .json import VERSION, ErrorRecord, error_record

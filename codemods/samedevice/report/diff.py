@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ..matching import Matcher, in_step, joined
-from ..migrate import Change
-from ..source import from_bytes
+from ..migration.migrate import Change
+from ..reading.matching import Matcher, in_step, joined
+from ..reading.source import from_bytes
 from .place import printable
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

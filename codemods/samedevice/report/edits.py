@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .. import lines, migrate
-from ..config import Config
 from ..finding import Finding, Span
-from ..project import Project
-from ..source import Source
+from ..migration import migrate
+from ..reading import lines
+from ..reading.config import Config
+from ..reading.project import Project
+from ..reading.source import Source
 
 #: Characters of one file that are rewritten for the edits of its findings, all in all.
 BOUND = 1_000_000

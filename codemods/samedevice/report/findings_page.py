@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby
 
-from ..check import is_wrong
 from ..finding import UNDECIDED, Finding, Span
+from ..migration.check import is_wrong
+from ..reading.source import Source, SourceError
 from ..rules import Rule
-from ..source import Source, SourceError
 from .html import prose
 from .place import cell_of, short_place
 from .repair import what_it_does

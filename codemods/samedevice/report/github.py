@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..finding import Finding
-from ..source import Source, SourceError
+from ..reading.source import Source, SourceError
 from .place import in_cell, in_file, printable, short_place
 from .text import fix_note
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..baseline import Baseline
 from ..finding import Finding
-from ..source import Source, SourceError
+from ..migration.baseline import Baseline
+from ..reading.source import Source, SourceError
 from .place import in_cell, in_file
 from .text import fix_note
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from ..finding import UNDECIDED, Finding, Span
-from ..source import Source, SourceError
+from ..reading.source import Source, SourceError
 from .edits import Edits
 from .place import cell_of
 

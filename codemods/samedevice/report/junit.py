@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as xml
 
 from ..finding import UNDECIDED, Finding
-from ..source import Source, SourceError
+from ..reading.source import Source, SourceError
 from .place import place, printable, short_place
 from .text import fix_note
 

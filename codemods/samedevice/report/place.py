@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..finding import Span
-from ..source import Source
-from ..source import printable as printable
+from ..reading.source import Source
+from ..reading.source import printable as printable
 
 
 def place(path: str, span: Span, sources: Mapping[str, Source]) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from ..finding import Edit, Fix
-from ..source import Source
+from ..reading.source import Source
 from .place import printable
 
 _LONGEST = 90  # characters of code in a line of prose

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..finding import RENAMED, UNDECIDED, Finding, Span
+from ..reading.source import SourceError
 from ..rules import Rule, page
-from ..source import SourceError
 from .edits import Edits, TextEdit
 from .place import in_cell, in_file
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..finding import Finding, Span
+from ..reading.source import Source, SourceError
 from ..rules import Rule, page
-from ..source import Source, SourceError
 from .place import place, printable, short_place
 from .repair import what_it_does
 

@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..erase import equivalent
 from ..finding import Edit, Fix, Resolver, Span
-from ..source import Source, SourceError
+from ..reading.source import Source, SourceError
+from ..verify.erase import equivalent
 from . import resolver
 from .engine import Tree
 from .expressions import Refused

@@ -13,9 +13,10 @@ from functools import cache
 import libcst as cst
 from libcst.codemod import CodemodContext, VisitorBasedCodemodCommand
 
-from .. import places, rules, source
+from .. import inference, rules
 from ..finding import RENAMED, Fix, current_rule
-from ..project import Project
+from ..reading import source
+from ..reading.project import Project
 from . import rewrite
 
 
@@ -49,7 +50,7 @@ class _RuleCodemod(VisitorBasedCodemodCommand):
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         """Return the module with the rule's fixes; raises `SourceError` when it does not parse."""
         file = source.from_bytes(tree.bytes, self.context.filename or "-")
-        solution = places.infer(Project([file]))
+        solution = inference.infer(Project([file]))
         fixes = [found.fix for found in self.RULE.find(solution) if found.fix and found.fix.safe]
         result = rewrite(file, [fix for fix in fixes if self._is_local(fix, file.path)])
         for _, reason in result.refused:

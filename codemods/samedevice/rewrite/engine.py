@@ -14,8 +14,8 @@ from libcst.metadata import CodeRange, PositionProvider
 from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from ..finding import Edit, Span, Verb
-from ..notebook import MARKER
-from ..source import Source
+from ..reading.notebook import MARKER
+from ..reading.source import Source
 from . import expressions, layout, statements
 from .expressions import Refused
 from .imports import Plan

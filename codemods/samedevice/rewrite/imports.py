@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..finding import Import, Resolver
-from ..notebook import MARKER
+from ..reading.notebook import MARKER
 from . import resolver as texts
 from .expressions import Refused, code_of
 from .quotes import Quotes

@@ -13,11 +13,11 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from samedevice import source as source_
 from samedevice.finding import Edit, Verb
-from samedevice.notebook import MARKER
-from samedevice.source import Source
-from samedevice.syntax import statements
+from samedevice.reading import source as source_
+from samedevice.reading.notebook import MARKER
+from samedevice.reading.source import Source
+from samedevice.reading.syntax import statements
 
 #: Edits inside one statement: those that stand beside it may be left out.
 _INSIDE: frozenset[Verb] = frozenset(

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ..finding import Edit
-from ..source import Source
+from ..reading.source import Source
 
 
 class Present:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from ..finding import Edit
-from ..source import Source
+from ..reading.source import Source
 
 #: The words that fixes write, which are code of ours and no text of the user's.
 _OURS = re.compile(r'"((?:cuda|cpu|gloo|nan|CPU|mps|xpu|hpu|npu)(?::[^"\']*)?)"')

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
+from samedevice.inference import Solution
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterable
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Origin, Verb
-from samedevice.naming import device_names
-from samedevice.places.events import Indexed, Literal, device_of
-from samedevice.places.graph import Location
-from samedevice.places.sites import SiteGroup
-from samedevice.places.solution import Solution
-from samedevice.places.values import Device
+from samedevice.inference.events import Indexed, Literal, device_of
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import SiteGroup
+from samedevice.inference.solution import Solution
+from samedevice.inference.values import Device
+from samedevice.repair import device_names
 
 #: What a test about devices has in it.
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)

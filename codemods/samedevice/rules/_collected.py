@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator
 
-from samedevice import syntax
-from samedevice.places import Solution
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
+from samedevice.reading import syntax
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 _Owner = ast.Name | ast.Attribute

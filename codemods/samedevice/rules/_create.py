@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
-from samedevice.naming import device_names
-from samedevice.places.events import Creation, Shared, is_bare
-from samedevice.places.graph import Location, Place
-from samedevice.places.objects import Instance
-from samedevice.places.sites import Group, SiteGroup
-from samedevice.places.solution import Solution
-from samedevice.places.values import Const, Scalar, Unknown
+from samedevice.inference.events import Creation, Shared, is_bare
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.objects import Instance
+from samedevice.inference.sites import Group, SiteGroup
+from samedevice.inference.solution import Solution
+from samedevice.inference.values import Const, Scalar, Unknown
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 

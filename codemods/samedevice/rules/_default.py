@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Fix, Import
-from samedevice.naming import device_names, handing
-from samedevice.places import Solution
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
+from samedevice.reading import syntax
+from samedevice.repair import device_names, handing
 from samedevice.rules._build import edit, fix
 
 #: Decorators that ask nothing of the signature; others may make a command line or a type of it.

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Loaded, Placing
-from samedevice.places.graph import Location
-from samedevice.places.sites import SiteGroup
+from samedevice.inference import Solution
+from samedevice.inference.events import Loaded, Placing
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import SiteGroup
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, with_comment
 from samedevice.torchfacts import accelerator_names
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from samedevice.finding import Finding
-from samedevice.places.graph import PlaceVar
-from samedevice.places.solution import Solution
+from samedevice.inference.graph import PlaceVar
+from samedevice.inference.solution import Solution
 
 UNMET = "nothing that certainly runs shows that it meets the device"
 #: The same of a value that is perhaps there, and is read by code of the CPU.

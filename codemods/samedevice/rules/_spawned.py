@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.graph import Location
-from samedevice.places.sites import SiteGroup
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import SiteGroup
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, short
 
 _RULE = "processes-tied-to-cuda"

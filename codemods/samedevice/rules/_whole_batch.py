@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression
-from samedevice.naming import batch_movers
-from samedevice.naming.movers import MoverName, Structure
-from samedevice.places import Solution
-from samedevice.places.events import Bound, Drawn
-from samedevice.places.graph import Location
-from samedevice.places.sites import Group
-from samedevice.places.values import Tensor
+from samedevice.inference import Solution
+from samedevice.inference.events import Bound, Drawn
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import Group
+from samedevice.inference.values import Tensor
+from samedevice.reading import syntax
+from samedevice.repair import batch_movers
+from samedevice.repair.movers import MoverName, Structure
 
 #: More moves than a person would write one by one.
 _MANY = 3

@@ -26,12 +26,12 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Bound, Drawn
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Dict, Seq, Tensor, Value
+from samedevice.inference import Solution
+from samedevice.inference.events import Bound, Drawn
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.values import Dict, Seq, Tensor, Value
+from samedevice.repair import device_names
 from samedevice.rules import _whole_batch
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown

@@ -36,14 +36,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import ArmTaken, BranchTaken, FlagSet, Move
-from samedevice.places.graph import Location
-from samedevice.places.sites import Group
-from samedevice.places.values import Device
+from samedevice.inference import Solution
+from samedevice.inference.events import ArmTaken, BranchTaken, FlagSet, Move
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import Group
+from samedevice.inference.values import Device
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import (
     edit,
     finding,

@@ -20,19 +20,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.events import CudaOnly, Literal, Loaded, Move
-from samedevice.places.forced import (
-    WORDS,
-    Defaults,
-    Forced,
-    by_default,
-    defaults_of,
-    forced,
-)
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.events import CudaOnly, Literal, Loaded, Move
+from samedevice.inference.forced import WORDS, Defaults, Forced, by_default, defaults_of, forced
+from samedevice.inference.graph import Location
+from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
 
 RULE = "cuda-not-judged"

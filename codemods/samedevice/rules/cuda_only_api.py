@@ -33,14 +33,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
-from samedevice.naming import device_names
-from samedevice.places import Solution, demands
-from samedevice.places.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
-from samedevice.places.graph import Location
-from samedevice.places.probes import is_probe
-from samedevice.places.sites import Group, SiteGroup
+from samedevice.inference import Solution, demands
+from samedevice.inference.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
+from samedevice.inference.graph import Location
+from samedevice.inference.probes import is_probe
+from samedevice.inference.sites import Group, SiteGroup
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short, with_comment
 from samedevice.rules._runtime import (
     VENDORS,

@@ -23,9 +23,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.events import Placed, TensorMoved
-from samedevice.places.graph import Location, Place
+from samedevice.inference import Solution
+from samedevice.inference.events import Placed, TensorMoved
+from samedevice.inference.graph import Location, Place
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 

@@ -23,13 +23,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.events import Amp, Comparison
-from samedevice.places.graph import Location
-from samedevice.places.sites import SiteGroup
-from samedevice.places.values import Const, Device, Seq, Value
+from samedevice.inference import Solution
+from samedevice.inference.events import Amp, Comparison
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import SiteGroup
+from samedevice.inference.values import Const, Device, Seq, Value
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, short
 
 RULE = "device-comparison"

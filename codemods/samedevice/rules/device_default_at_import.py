@@ -28,10 +28,10 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import DefaultMade
-from samedevice.places.sites import Group
+from samedevice.inference import Solution
+from samedevice.inference.events import DefaultMade
+from samedevice.inference.sites import Group
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding
 
 

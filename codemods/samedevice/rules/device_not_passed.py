@@ -20,12 +20,12 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Built, Creation, GivenDevice
-from samedevice.places.graph import Place
-from samedevice.places.sites import LeftOut, Site
-from samedevice.places.values import Arg, Const
+from samedevice.inference import Solution
+from samedevice.inference.events import Built, Creation, GivenDevice
+from samedevice.inference.graph import Place
+from samedevice.inference.sites import LeftOut, Site
+from samedevice.inference.values import Arg, Const
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 from samedevice.rules._shown import shown
 

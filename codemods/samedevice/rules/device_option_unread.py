@@ -31,8 +31,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
 from samedevice.rules._build import finding
 
 _NAMES = re.compile(

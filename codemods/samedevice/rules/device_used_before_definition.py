@@ -24,9 +24,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix, Resolver
-from samedevice.places import Solution
-from samedevice.places.events import UndefinedDevice
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.events import UndefinedDevice
+from samedevice.inference.graph import Location
 from samedevice.rules._build import edit, finding
 
 

@@ -20,9 +20,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding
-from samedevice.places import Solution
-from samedevice.places.events import Dropped
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.events import Dropped
+from samedevice.inference.graph import Location
 from samedevice.rules._build import edit, finding, fix, short
 
 

@@ -25,12 +25,12 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import DefaultSet, Draw, GeneratorMade, Shuffled
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import Group
-from samedevice.places.values import Const
+from samedevice.inference import Solution
+from samedevice.inference.events import DefaultSet, Draw, GeneratorMade, Shuffled
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.sites import Group
+from samedevice.inference.values import Const
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 from samedevice.rules._shown import shown
 

@@ -27,11 +27,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import (
+from samedevice.inference import Solution
+from samedevice.inference.events import (
     DeviceChosen,
     Indexed,
     Literal,
@@ -40,8 +38,10 @@ from samedevice.places.events import (
     TensorMoved,
     device_of,
 )
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import Site, SiteGroup
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.sites import Site, SiteGroup
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules import _default
 from samedevice.rules._build import (
     NO_NAME,

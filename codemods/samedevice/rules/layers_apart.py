@@ -24,13 +24,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.events import ModuleMoved
-from samedevice.places.graph import Place
-from samedevice.places.objects import Instance
-from samedevice.places.values import Tensor
+from samedevice.inference import Solution
+from samedevice.inference.events import ModuleMoved
+from samedevice.inference.graph import Place
+from samedevice.inference.objects import Instance
+from samedevice.inference.values import Tensor
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, short
 
 

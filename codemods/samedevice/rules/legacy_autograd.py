@@ -23,10 +23,10 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import FirstItem, OldName
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.events import FirstItem, OldName
+from samedevice.inference.graph import Location
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short
 
 

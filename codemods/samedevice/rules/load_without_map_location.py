@@ -24,12 +24,12 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Loaded
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import Group, SiteGroup
-from samedevice.places.values import Device, Value
+from samedevice.inference import Solution
+from samedevice.inference.events import Loaded
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.sites import Group, SiteGroup
+from samedevice.inference.values import Device, Value
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 _ON_HOST = DeviceExpression('"cpu"')

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
+from samedevice.inference import Solution
 from samedevice.rules.module_not_moved import report, unmoved
 
 

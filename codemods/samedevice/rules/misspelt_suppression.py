@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, current_rule
-from samedevice.places import Solution
-from samedevice.suppress import MISSPELT, comments_of, meant
+from samedevice.inference import Solution
+from samedevice.reading.suppress import MISSPELT, comments_of, meant
 
 
 def find(solution: Solution) -> Iterator[Finding]:

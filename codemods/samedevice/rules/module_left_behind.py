@@ -22,11 +22,11 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Built, Cloned, Copied, Optimizes
-from samedevice.places.graph import Location, Place
-from samedevice.places.sites import SiteGroup
+from samedevice.inference import Solution
+from samedevice.inference.events import Built, Cloned, Copied, Optimizes
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.sites import SiteGroup
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 

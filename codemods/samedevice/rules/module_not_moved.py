@@ -23,15 +23,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Built, Kept
-from samedevice.places.graph import Location, Place
-from samedevice.places.objects import Instance
-from samedevice.places.sites import Group
-from samedevice.places.values import Const, Tensor
+from samedevice.inference import Solution
+from samedevice.inference.events import Built, Kept
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.objects import Instance
+from samedevice.inference.sites import Group
+from samedevice.inference.values import Const, Tensor
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 from samedevice.rules._shown import shown
 

@@ -21,8 +21,8 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.graph import Cause, Place
+from samedevice.inference import Solution
+from samedevice.inference.graph import Cause, Place
 from samedevice.rules._build import finding, short
 
 

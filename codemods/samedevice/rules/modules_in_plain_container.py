@@ -21,12 +21,12 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix, Import
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import PlainContainer
-from samedevice.places.graph import Location
-from samedevice.places.objects import Instance, Union
-from samedevice.places.values import Dict, Seq, Value
+from samedevice.inference import Solution
+from samedevice.inference.events import PlainContainer
+from samedevice.inference.graph import Location
+from samedevice.inference.objects import Instance, Union
+from samedevice.inference.values import Dict, Seq, Value
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding
 
 _REASON = "the layers become parameters: they are trained, and the state dict gets their keys"

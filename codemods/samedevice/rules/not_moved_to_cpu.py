@@ -20,9 +20,9 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.events import HostRead
-from samedevice.places.graph import Location, Place, PlaceVar
+from samedevice.inference import Solution
+from samedevice.inference.events import HostRead
+from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.rules._build import edit, finding, fix, short
 from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.events import Shared, TensorMoved
+from samedevice.inference import Solution
+from samedevice.inference.events import Shared, TensorMoved
 from samedevice.rules._create import placed, unplaced
 
 

@@ -21,15 +21,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import GivenDevice, Placing
-from samedevice.places.graph import Location, Place, PlaceVar
-from samedevice.places.objects import Instance
-from samedevice.places.sites import perhaps_number
-from samedevice.places.values import Tensor
+from samedevice.inference import Solution
+from samedevice.inference.events import GivenDevice, Placing
+from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.objects import Instance
+from samedevice.inference.sites import perhaps_number
+from samedevice.inference.values import Tensor
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 

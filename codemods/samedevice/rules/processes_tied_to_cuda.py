@@ -36,11 +36,9 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution, demands
-from samedevice.places.events import (
+from samedevice.inference import Solution, demands
+from samedevice.inference.events import (
     ArmTaken,
     BranchTaken,
     Indexed,
@@ -50,10 +48,12 @@ from samedevice.places.events import (
     ProcessCall,
     device_of,
 )
-from samedevice.places.graph import Location
-from samedevice.places.probes import is_probe
-from samedevice.places.sites import Group, Site, SiteGroup
-from samedevice.places.values import Const, Device, ProcessIndex, Value
+from samedevice.inference.graph import Location
+from samedevice.inference.probes import is_probe
+from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.values import Const, Device, ProcessIndex, Value
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, fix, short, to_device, with_comment
 from samedevice.rules._runtime import respelled
 from samedevice.rules._spawned import none_started

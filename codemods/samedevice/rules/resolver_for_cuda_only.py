@@ -27,11 +27,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from samedevice import syntax
 from samedevice.finding import Edit, Finding, Fix, Import
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.graph import Location
+from samedevice.inference import Solution
+from samedevice.inference.graph import Location
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, with_comment
 
 RULE = "resolver-for-cuda-only"

@@ -21,13 +21,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.places import Solution
-from samedevice.places.events import Creation, PlainTensor
-from samedevice.places.graph import Location
-from samedevice.places.objects import Instance
-from samedevice.places.sites import Group
+from samedevice.inference import Solution
+from samedevice.inference.events import Creation, PlainTensor
+from samedevice.inference.graph import Location
+from samedevice.inference.objects import Instance
+from samedevice.inference.sites import Group
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 from samedevice.rules._shown import shown
 

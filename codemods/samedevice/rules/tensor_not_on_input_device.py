@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.events import Created
+from samedevice.inference import Solution
+from samedevice.inference.events import Created
 from samedevice.rules._create import placed, unplaced
 
 

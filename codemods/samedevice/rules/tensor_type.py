@@ -22,15 +22,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice import syntax
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
-from samedevice.naming import device_names
-from samedevice.places import Solution
-from samedevice.places.events import Creation, LegacyCreated, Move, Placed
-from samedevice.places.graph import Location
-from samedevice.places.objects import Scope
-from samedevice.places.sites import Group, SiteGroup
-from samedevice.places.values import ARRAY, Dict, Seq, Value
+from samedevice.inference import Solution
+from samedevice.inference.events import Creation, LegacyCreated, Move, Placed
+from samedevice.inference.graph import Location
+from samedevice.inference.objects import Scope
+from samedevice.inference.sites import Group, SiteGroup
+from samedevice.inference.values import ARRAY, Dict, Seq, Value
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, short
 from samedevice.torchfacts import legacy_dtype
 

@@ -26,10 +26,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samedevice import syntax
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.events import (
+from samedevice.inference import Solution
+from samedevice.inference.events import (
     GivenAway,
     Handed,
     HandedTogether,
@@ -38,8 +37,9 @@ from samedevice.places.events import (
     MetTaken,
     Optimizes,
 )
-from samedevice.places.graph import Location
-from samedevice.places.sites import SiteGroup
+from samedevice.inference.graph import Location
+from samedevice.inference.sites import SiteGroup
+from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
 
 #: What gives back an object as it was saved, a model perhaps, and with it its place.

@@ -9,7 +9,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from ..source import Source, SourceError, from_bytes
+from ..reading.source import Source, SourceError, from_bytes
 from .analysis import Analysis, named
 from .protocol import Server, path_of
 
@@ -149,7 +149,7 @@ def _offers(
     server: Server, analysis: Analysis, path: str, params: lsp.CodeActionParams
 ) -> Iterable[lsp.CodeAction]:
     """Yield the actions for a range, without their edits."""
-    from ..migrate import key
+    from ..migration.migrate import key
 
     uri = params.text_document.uri
     data: dict[str, Any] = {"path": path}

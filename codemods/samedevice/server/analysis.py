@@ -11,22 +11,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .. import baseline, check, config, files, source
-from ..baseline import Baseline
-from ..cache import Cache
-from ..check import Memory, Step
-from ..config import Config
 from ..finding import Finding, Span
-from ..glance import Glances, glance
-from ..lines import Lines, kept, moved, place
-from ..places.trace import Life, Trace, trace
-from ..project import Project
-from ..source import Source, SourceError
-from ..suppress import Suppressions
+from ..inference.trace import Life, Trace, trace
+from ..migration import baseline, check
+from ..migration.baseline import Baseline
+from ..migration.cache import Cache
+from ..migration.check import Memory, Step
+from ..migration.glance import Glances, glance
+from ..reading import config, files, source
+from ..reading.config import Config
+from ..reading.lines import Lines, kept, moved, place
+from ..reading.project import Project
+from ..reading.source import Source, SourceError
+from ..reading.suppress import Suppressions
 
 if TYPE_CHECKING:  # it loads libcst, which a session needs only when something is to be fixed
-    from .. import migrate
-    from ..migrate import Key
+    from ..migration import migrate
+    from ..migration.migrate import Key
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Analysis:
 
         Raises `ValueError` with the reason when it cannot be made.
         """
-        from .. import migrate
+        from ..migration import migrate
 
         changed, refused = migrate.once(self.project, [finding], self.config)
         if not changed:
@@ -104,7 +105,7 @@ class Analysis:
         self, path: str, rule: str = "", step: Step = lambda files: None
     ) -> dict[str, Source]:
         """Return the files that change when all of a file's findings (of `rule`) are fixed."""
-        from .. import migrate
+        from ..migration import migrate
 
         outcome = migrate.migrate(
             self.project, self.config, _Declined(path, rule), step, self.memory
@@ -115,7 +116,7 @@ class Analysis:
 
     def centralize(self, step: Step = lambda files: None) -> migrate.Outcome:
         """Return what `samedevice fix` would make of the texts as they are."""
-        from .. import migrate
+        from ..migration import migrate
 
         return migrate.migrate(self.now, self.config, step=step, memory=self.memory)
 
@@ -485,6 +486,6 @@ def _from_editor(text: str, path: str) -> Source:
 
 def named(analysis: Analysis, path: str, wanted: Key) -> Finding | None:
     """Return the finding of a file that `wanted` names."""
-    from .. import migrate
+    from ..migration import migrate
 
     return next((one for one in analysis.of(path) if migrate.key(one) == wanted), None)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from lsprotocol import types as lsp
 
-from .. import lines
 from ..finding import Span
+from ..reading import lines
 
 _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 """For each position encoding the codec and the bytes of one of its units."""

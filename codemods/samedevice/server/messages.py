@@ -6,7 +6,7 @@ import asyncio
 import io
 from typing import BinaryIO
 
-from ..config import ConfigError
+from ..reading.config import ConfigError
 
 LARGEST = 256 << 20  # bytes; a message holds a whole file, and notebooks have pictures
 _LINE = 4096  # bytes of a line of a message's head

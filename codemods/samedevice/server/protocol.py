@@ -26,12 +26,12 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.workspace import Workspace
 
 from .. import __version__, rules
-from ..cache import folder as caches
-from ..check import Step
-from ..config import ConfigError
 from ..finding import UNDECIDED, Finding, Span
-from ..places.trace import Life
-from ..source import Source
+from ..inference.trace import Life
+from ..migration.cache import folder as caches
+from ..migration.check import Step
+from ..reading.config import ConfigError
+from ..reading.source import Source
 from .analysis import Analysis, Folder, Settings
 from .edits import range_of, replaced, text_edits
 from .messages import BoundedReader
@@ -244,7 +244,7 @@ class Server(LanguageServer):
 
     def warm_up(self) -> None:
         """Load what fixes need while nothing is asked: it takes a while."""
-        self._worker.submit(import_module, "samedevice.migrate")
+        self._worker.submit(import_module, "samedevice.migration.migrate")
 
     # -- analysis -----------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from ..places.graph import Place
-from ..places.trace import NAMES, WORDS, Event, Life
+from ..inference.graph import Place
+from ..inference.trace import NAMES, WORDS, Event, Life
 from .analysis import Analysis
 from .protocol import NAME, Server
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samedevice.importable import Importable
-from samedevice.project import Project
+from samedevice.reading.project import Project
+from samedevice.repair.importable import Importable
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
 from samedevice.verify.imports import brought, unresolved

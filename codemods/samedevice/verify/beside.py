@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from samedevice.finding import Finding
-from samedevice.places import Solution
-from samedevice.places.bonds import Bonds, bonds
-from samedevice.places.staying import Staying, staying
-from samedevice.project import Project
+from samedevice.inference import Solution
+from samedevice.inference.bonds import Bonds, bonds
+from samedevice.inference.staying import Staying, staying
+from samedevice.reading.project import Project
 from samedevice.verify.receivers import uncertain
 
 

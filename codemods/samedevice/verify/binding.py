@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
-from samedevice.syntax import asked_for_none, is_main_test
+from samedevice.reading.syntax import asked_for_none, is_main_test
 from samedevice.verify.callers import Callers, Unit
 
 

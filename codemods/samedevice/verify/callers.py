@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from samedevice import syntax
+from samedevice.reading import syntax
 
 #: What runs when a class is called.
 _BUILDING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from samedevice import syntax
-from samedevice.places.programs import Programs
+from samedevice.inference.programs import Programs
+from samedevice.reading import syntax
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNKNOWN = object()

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from samedevice import syntax
-from samedevice.places.probes import is_probe
-from samedevice.places.programs import Programs, is_main
+from samedevice.inference.probes import is_probe
+from samedevice.inference.programs import Programs, is_main
+from samedevice.reading import syntax
 from samedevice.verify.constants import Constants
 
 #: Statements whose blocks run, as far as can be told; others may be left out by a test.

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from samedevice.matching import Matcher, in_step
-from samedevice.syntax import Parents, walk
+from samedevice.reading.matching import Matcher, in_step
+from samedevice.reading.syntax import Parents, walk
 
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _MANY = 40  # statements that differ; beyond that each of them is compared with its own other one

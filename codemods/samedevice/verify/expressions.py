@@ -7,7 +7,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from samedevice import syntax
+from samedevice.reading import syntax
 from samedevice.verify.edited import Edited
 from samedevice.verify.kinds import DATA, DEVICE, FLAG, MODULE, NUMBER, TENSOR, TEXT, Kinds
 

@@ -7,10 +7,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from samedevice import syntax
 from samedevice.finding import Finding, Span
-from samedevice.places.bonds import Bonds
-from samedevice.project import Project
+from samedevice.inference.bonds import Bonds
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
 from samedevice.verify.needs import Halves
 
 #: A branch with such a test is one piece: half of it is worse than none.

@@ -6,9 +6,9 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from samedevice.importable import Importable
-from samedevice.project import Project
-from samedevice.syntax import is_main_test, walk
+from samedevice.reading.project import Project
+from samedevice.reading.syntax import is_main_test, walk
+from samedevice.repair.importable import Importable
 from samedevice.verify.binding import State, at_end
 from samedevice.verify.edited import Edited
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from samedevice import syntax
+from samedevice.reading import syntax
 from samedevice.verify.callers import bound_in
 
 #: The kinds; a set of them holds all that an expression may be, and is empty where nothing shows.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from samedevice import syntax
+from samedevice.reading import syntax
 from samedevice.verify.binding import State, states
 from samedevice.verify.callers import Callers
 from samedevice.verify.edited import Edited

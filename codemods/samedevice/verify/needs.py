@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from samedevice import syntax, torchfacts
+from samedevice import torchfacts
 from samedevice.finding import Finding
-from samedevice.places import demands
-from samedevice.places.forced import WORDS, Forced, behind_flags, forced
-from samedevice.places.programs import Programs, is_main
-from samedevice.project import Project
-from samedevice.syntax import Parents
+from samedevice.inference import demands
+from samedevice.inference.forced import WORDS, Forced, behind_flags, forced
+from samedevice.inference.programs import Programs, is_main
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
+from samedevice.reading.syntax import Parents
 from samedevice.verify.course import Class, Code, Course, defaults
 
 #: Rules about what raises on a machine without CUDA, and those whose fixes serve only those.

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
-from samedevice import syntax
 from samedevice.finding import Edit, Finding
-from samedevice.places.certainty import UNSEEN
-from samedevice.project import Project
+from samedevice.inference.certainty import UNSEEN
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
 
 _MOVES = frozenset({"to", "cpu", "cuda"})
 _MOVE = re.compile(r"\.(?:to|cpu|cuda)\(")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import source
-from samedevice.check import check, is_wrong
-from samedevice.config import Config
-from samedevice.project import Project
+from samedevice.migration.check import check, is_wrong
+from samedevice.reading import source
+from samedevice.reading.config import Config
+from samedevice.reading.project import Project
 
 from . import CLASH, TWIN, Pair, pairs
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samedevice import source
-from samedevice.places.events import ArmTaken, BranchTaken
-from samedevice.places.graph import Place
-from samedevice.places.objects import Instance, Union
-from samedevice.places.trace import Trace, trace
-from samedevice.places.values import Device, Tensor, Value
-from samedevice.places.whereabouts import is_moved
-from samedevice.project import Project
+from samedevice.inference.events import ArmTaken, BranchTaken
+from samedevice.inference.graph import Place
+from samedevice.inference.objects import Instance, Union
+from samedevice.inference.trace import Trace, trace
+from samedevice.inference.values import Device, Tensor, Value
+from samedevice.inference.whereabouts import is_moved
+from samedevice.reading import source
+from samedevice.reading.project import Project
 
 from .instrument import KINDS, Key, key
 

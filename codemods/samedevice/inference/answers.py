@@ -1,0 +1,210 @@
+"""What can be asked about single values and expressions, once all places are found."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from samedevice.inference import choices
+from samedevice.inference.events import Structured
+from samedevice.inference.evidence import Evidence
+from samedevice.inference.graph import ON_DEVICE, Cause, Location, Place, PlaceVar
+from samedevice.inference.movers import ANY, Structure
+from samedevice.inference.objects import Class, Scope
+from samedevice.inference.sites import LeftOut
+from samedevice.inference.values import Const, Value
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+class Answers:
+    """The questions that need only the evaluation: who asks sees no node's relations."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter = interpreter
+        self.graph = interpreter.graph
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What shows for certain where values are."""
+        return Evidence(self.graph)
+
+    def clashing(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value is on the host but enters an operation on the device."""
+        return node is not None and node.find() in self.graph.clashing
+
+    def left_out(self, given: Const) -> LeftOut | None:
+        """Return the call that left a device parameter at this default, and the parameter."""
+        return self.interpreter.left_out.get(given)
+
+    def left_to_cpu(self) -> Iterator[LeftOut]:
+        """Yield the calls that leave a device to its default, which is the CPU, and the parameter.
+
+        Only of programs that use no other device: there the CPU stands for the device.
+        """
+        for given, left in self.interpreter.left_out.items():
+            used = self.interpreter.consumed.get(given.spot.node) if given.spot else None
+            if used is not None and used.node.find().place is Place.CENTRAL:
+                if str(given.value).startswith("cpu"):
+                    yield left
+
+    def is_default(self, device: ast.AST) -> bool:
+        """Tell whether a text that names a device is what a parameter is that a call leaves out."""
+        left = self.interpreter.left_out
+        return any(given.spot is not None and given.spot.node is device for given in left)
+
+    @staticmethod
+    def index_in(node: ast.AST) -> ast.expr | None:
+        """Return the index in `x.cuda(index)`, `f"cuda:{index}"` and their like."""
+        return choices.index_in(node)
+
+    def is_counted(self, path: str, index: ast.expr) -> bool:
+        """Tell whether a loop of a file counts the GPUs that an index stands for."""
+        tree = self.interpreter.project.tree(path)
+        return isinstance(index, ast.Name) and index.id in choices.counted(tree)
+
+    def is_stored(self, device: ast.AST) -> bool:
+        """Tell whether an expression of a device is what a name or option stands for."""
+        return device in self.interpreter.stored_literals
+
+    def is_meant(self, device: ast.AST) -> bool:
+        """Tell whether an expression that looks like a device's is used as one."""
+        return device in self.interpreter.meant
+
+    @property
+    def has_default_device(self) -> bool:
+        """Whether the program tells torch where new tensors are."""
+        return self.interpreter.default_device
+
+    def is_set_later(self, klass: Class, attr: str) -> bool:
+        """Tell whether an attribute of a class is set to a library's class by another method."""
+        return (klass.node, attr) in self.interpreter.set_later
+
+    def scope_at(self, spot: Location) -> Scope | None:
+        """Return the names that an expression sees."""
+        return self.interpreter.scope_of(spot)
+
+    def place(self, node: PlaceVar | None) -> Place:
+        """Return where a value lives."""
+        if node is None:
+            return Place.UNKNOWN
+        return node.find().place or Place.UNKNOWN
+
+    def on_device(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value is, or has to be, on the central device or where its input is."""
+        return self.place(node) in ON_DEVICE
+
+    def is_needed_on_host(self, node: PlaceVar) -> bool:
+        """Tell whether something asks for a value where only host memory can be."""
+        return node.find().host_required_at is not None
+
+    @staticmethod
+    def structure(batch: Value) -> Structure:
+        """Return what is in a batch."""
+        found = Structure()
+        found.add(batch)
+        return found
+
+    @staticmethod
+    def structure_of_parts(batch: Structured) -> Structure:
+        """Return what is in a batch of which only the parts are known that the program reads."""
+        found = Structure()
+        for part in (*batch.parts.values(), batch.others):
+            if part is not None:
+                found.add(part)
+        found.kinds, found.rest = set(ANY), True
+        return found
+
+    def given(self, node: PlaceVar | None) -> Place | None:
+        """Return where something puts a value, None where only its use says where it has to be."""
+        root = node.find() if node is not None else None
+        return root.pin if root is not None and root.cause is not Cause.SEED else None
+
+    def is_tensor(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value is known to be a tensor, and not only used like one."""
+        return node is not None and node.find().is_tensor
+
+    def module_move(self, node: PlaceVar) -> tuple[Location, Cause] | None:
+        """Return the move by which a module is on the CPU: one to the CPU, or one that comes later.
+
+        None for what is no module, or is on the CPU for another reason.
+        """
+        root = node.find()
+        if root.cause not in (Cause.TO_CPU, Cause.UNMOVED) or root.pin_spot is None:
+            return None
+        return root.pin_spot, root.cause
+
+    def host_device(self, node: PlaceVar) -> Location | None:
+        """Return where the only device is written by which a value is on the CPU."""
+        root = node.find()
+        if root.host_required_at is not None or len(root.flows_from) != 1:
+            return None
+        return root.flows_from[0].find().pin_spot
+
+    def entries(self, node: PlaceVar) -> list[Location]:
+        """Return the expressions by which a value enters operations with what is on the device."""
+        root = node.find()
+        found: dict[ast.AST, Location] = {}
+        for meet in root.meets:
+            left = meet.left.find() is root
+            if self.on_device(meet.right if left else meet.left):
+                spot = meet.left_spot if left else meet.right_spot
+                spot = self.entry(root, spot, meet.function)
+                if isinstance(spot.node, ast.expr):
+                    found[spot.node] = spot
+        return list(found.values())
+
+    def certain(self, node: PlaceVar) -> bool:
+        """Tell whether something puts a value where it is, or computes it from what is there."""
+        root = node.find()
+        if self.given(root) is not None:
+            return True
+        return any(
+            source.find().pin is not None and source.find().place is root.place
+            for source in root.flows_from
+        )
+
+    def evaluations(self, scope: Scope, node: ast.AST) -> int:
+        """Return how often the function of a scope was evaluated; if `node` is a name, with it."""
+        if scope.func is None:
+            return 1
+        count = self.interpreter.contexts.get(scope.func.node, 1)
+        for each in self.interpreter.all_scopes.get(scope.func.node, ()):
+            value = each.names.get(node.id) if isinstance(node, ast.Name) else None
+            count -= isinstance(value, Const) and value.value is None
+        return count
+
+    def entry(self, node: PlaceVar, spot: Location, function: ast.AST | None) -> Location:
+        """Return the outermost argument through which a value enters an operation."""
+        root = node.find()
+        seen: set[ast.AST] = set()
+        while function is not None and function not in seen:
+            if not is_parameter(spot.node, function):
+                break  # it is made here, and only lives where some argument does
+            seen.add(function)
+            for passed, where, caller in self.interpreter.arguments.get(function, ()):
+                if passed.find() is root and isinstance(where.node, ast.expr):
+                    spot, function = where, caller
+                    break
+            else:
+                break
+        return spot
+
+
+def is_parameter(node: ast.AST, function: ast.AST) -> bool:
+    """Tell whether an expression is a parameter of a function, or some part or view of one."""
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
+                node = inner
+            case _:
+                return False
+    spec = getattr(function, "args", None)
+    return spec is not None and any(
+        isinstance(part, ast.arg) and part.arg == node.id for part in ast.walk(spec)
+    )

@@ -1,0 +1,492 @@
+"""What statements bind: names, attributes, members."""
+
+from __future__ import annotations
+
+import ast
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from samedevice.inference import (
+    calls,
+    choices,
+    classes,
+    contents,
+    expressions,
+    functions,
+    iteration,
+    libraries,
+    movers,
+    moving,
+    operators,
+    subscripts,
+)
+from samedevice.inference.events import (
+    Bound,
+    Drawn,
+    Kept,
+    Loaded,
+    PlainContainer,
+    PlainTensor,
+    Structured,
+)
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.lattice import counted
+from samedevice.inference.models import datasets, module_methods, optimizers, serialization
+from samedevice.inference.objects import (
+    Class,
+    Environment,
+    External,
+    Func,
+    Instance,
+    Namespace,
+    Scope,
+    Union,
+)
+from samedevice.inference.values import (
+    ARRAY,
+    SCALAR,
+    Const,
+    Device,
+    Dict,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+    surely_tensor,
+)
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+def bind(run: Interpreter, name: str, value: Value, scope: Scope) -> None:
+    """Bind a name in its scope."""
+    if scope.writes and name in scope.writes:
+        outer = scope.outer
+        while outer is not None and outer.outer is not None and name not in outer.names:
+            outer = outer.outer
+        outer = outer or scope.globals
+        run.trail.note(outer, name)
+        outer.names[name] = value
+    else:
+        scope.names[name] = value
+        scope.tests.pop(name, None)
+
+
+def assign(
+    run: Interpreter, target: ast.expr, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Bind a target of any form."""
+    match target:
+        case ast.Name(id=name):
+            value = reloaded(run, name, value, scope)
+            note_binding(run, name, value, scope, statement)
+            bind(run, name, value, scope)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            for part, member in zip(targets, unpack(run, value, targets, scope), strict=True):
+                run.assign(part, member, scope, statement)
+        case ast.Starred(value=inner):
+            run.assign(inner, value, scope, statement)
+        case ast.Attribute(value=owner, attr=attr):
+            set_attribute(run, run.eval(owner, scope), attr, value, scope, statement)
+        case ast.Subscript(value=owner, slice=index):
+            set_item(run, owner, index, value, scope, statement)
+            choices.hides(run, owner, index, scope, statement)
+
+
+def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
+    """Return what a name holds after a file was loaded into it: a model where it held one.
+
+    What held a number holds one again.
+    """
+    if not isinstance(value, Tensor) or not isinstance(value.site, Loaded):
+        return value
+    old = expressions.name(run, ast.Name(name, ast.Load()), scope)
+    if counted(old, value):
+        return SCALAR
+    if not isinstance(old, Instance) or old.family != "module" or old.node is None:
+        return value
+    value.site.into_module = True
+    run.graph.same(value.node, old.node)  # it was saved where the model is
+    return serialization.copied(old)
+
+
+def note_binding(
+    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Remember where a batch, or a member of it, first gets a name: it is moved there."""
+    if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
+        return  # a comprehension's target: no statement can follow it
+    if isinstance(value, Tensor):
+        site = value.site
+        if isinstance(site, Drawn) and site.bound is None:
+            site.bound = Bound(name, Location(scope.path, statement), scope.node)
+            run.snapshot(site, scope)
+    elif isinstance(value, (Seq, Dict, Instance)):
+        _note_structure(run, name, value, scope, statement)
+        if isinstance(value, Instance):
+            if value.family or value.cls is None or value.cls.lookup("to") is None:
+                return
+            members = list(value.attrs.values())
+        else:
+            members = list(value.members())
+        for member in members:
+            site = member.site if isinstance(member, Tensor) else None
+            if isinstance(site, Drawn) and site.held is None:
+                site.held = Bound(name, Location(scope.path, statement), scope.node)
+                site.container, site.named = value, site.bound is not None
+                run.snapshot(site, scope)
+
+
+def _note_structure(
+    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Remember where a batch that has structure first gets a name: all of it is moved there."""
+    if not movers.layered(value):
+        return
+    for tensor in movers.tensors(value):
+        site = tensor.site
+        if isinstance(site, Drawn) and site.bound is None and site.held is None:
+            if site.within is None:
+                site.within = Bound(name, Location(scope.path, statement), scope.node)
+                site.batch = value
+                run.snapshot(site, scope)
+
+
+def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:
+    """Return one value for each target of an unpacking; `() = x` has none."""
+    count = len(targets)
+    if not count:
+        return []
+    if isinstance(value, Union):
+        parts = [unpack(run, option, targets, scope) for option in value.options]
+        return [iteration.any_of(run, column) for column in zip(*parts, strict=True)]
+    starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if isinstance(value, Seq) and value.items is not None:
+        items = value.items
+        if starred is None and len(items) == count:
+            return list(items)
+        if starred is not None and len(items) >= count - 1:
+            tail = count - starred - 1
+            middle = items[starred : len(items) - tail]
+            end = items[len(items) - tail :] if tail else []
+            return [*items[:starred], Seq("list", list(middle)), *end]
+    if isinstance(value, Union):
+        rows = [unpack(run, option, targets, scope) for option in value.options]
+        return [reduce(run.join, column) for column in zip(*rows, strict=True)]
+    whole = classes.members(value) if isinstance(value, Instance) else None
+    if whole is not None:
+        return unpack(run, whole, targets, scope)
+    if isinstance(value, Tensor) and value.opaque:
+        return [subscripts.part(run, value, i) for i in range(count)]
+    if isinstance(value, Tensor):
+        return [value] * count
+    element = run.iterate(value, Location(scope.path, targets[0]), scope)
+    return [element] * count
+
+
+def set_attribute(
+    run: Interpreter, owner: Value, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Store a value in an attribute: a module registers modules and parameters."""
+    if isinstance(owner, Instance):
+        _set_on_instance(run, owner, attr, value, scope, statement)
+    elif isinstance(owner, Union):
+        for option in owner.options:
+            set_attribute(run, option, attr, value, scope, statement)
+    elif isinstance(owner, Func):
+        run.trail.put(run.function_attributes.setdefault(owner.node, {}), attr, value)
+    elif isinstance(owner, Class):
+        run.trail.put(owner.names, attr, value)
+        run.class_devices = run.class_devices or isinstance(value, Device)
+    elif isinstance(owner, Namespace):
+        run.trail.note(owner.scope, attr)
+        owner.scope.names[attr] = value
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
+        run.graph.flow(value.node, owner.node)
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
+        spot = Location(scope.path, statement)
+        given = Location(scope.path, getattr(statement, "value", statement))
+        run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
+    elif isinstance(owner, Tensor) and attr == "requires_grad":
+        optimizers.trained(owner)
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor):
+        _set_part(run, owner, attr, value)
+
+
+def _set_part(run: Interpreter, owner: Tensor, key: str, value: Tensor) -> None:
+    """Store a tensor in what is not known more closely: an attribute or entry of a batch."""
+    if owner.opaque and isinstance(owner.site, Structured):
+        run.trail.put(owner.site.parts, key, value)
+
+
+def _set_on_instance(
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> None:
+    """Store a value in an attribute of an instance, as its class says."""
+    if owner.node is not None and owner.family == "module":
+        value = module_attribute(run, owner, attr, value, scope, statement)
+    setter = owner.cls.lookup(attr) if owner.cls is not None else None
+    spot = Location(scope.path, statement)
+    if isinstance(setter, Func) and setter.static == "setter":
+        set_it = Func(setter.node, setter.scope, owner, setter.cls)
+        functions.call_func(run, set_it, [(value, spot)], {}, spot)
+        return
+    if operators.called(run, setter, "__set__", [owner, value], spot, scope) is not None:  # type: ignore[arg-type]
+        return
+    if attr == "__dict__" and isinstance(value, Dict) and owner.family != "module":
+        for name, member in value.items.items():
+            run.trail.put(owner.attrs, name, member)
+        return
+    _note_holder(run, owner, attr, value, scope, spot)
+    old = owner.attrs.get(attr)
+    if type(value) is External or type(old) is External:
+        if owner.cls is not None and scope.func is not None:
+            if getattr(scope.func.node, "name", "") != "__init__":
+                run.set_later.add((owner.cls.node, attr))
+    kept = value if old is None or len(run.stack) <= 1 else after_store(old, value)
+    run.trail.put(owner.attrs, attr, kept)
+
+
+def _note_holder(
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, spot: Location
+) -> None:
+    """Note what it means for a value that this instance holds it from now on."""
+    if isinstance(value, Instance) and value.family == "module" and owner.family != "module":
+        run.snapshot(run.record(Kept(spot, value.node, scope, attr, module=value)), scope)
+    if owner.family == "dataset":
+        for tensor, where in contents.tensors_in(value, spot):
+            datasets.keep_on_host(tensor, where)
+    elif owner.family != "module" and run.in_constructor and isinstance(value, Tensor):
+        run.held.append(value.node)  # a module that holds this instance moves without it
+    if owner.family == "namespace":
+        choices.overruled(owner, attr, value)
+
+
+def after_store(old: Value, new: Value) -> Value:
+    """A store wins over what was there, unless it stores nothing."""
+    if isinstance(new, Const) and new.value is None and not isinstance(old, Const):
+        return old
+    return new
+
+
+def module_attribute(
+    run: Interpreter, owner: Instance, attr: str, value: Value, scope: Scope, statement: ast.stmt
+) -> Value:
+    """Register what is stored in a module, and note tensors that are not registered."""
+    assert owner.node is not None
+    spot = Location(scope.path, statement)
+    if isinstance(value, Instance) and value.family == "module" and value.node is not None:
+        join_in(run, owner, value)
+    elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
+        run.graph.batch(value.node, owner.node)
+        owner.stateful = True
+        held = parameter_of(owner)
+        held.scalar = value.scalar
+        return held
+    elif isinstance(value, Tensor):
+        if value.node.find() is owner.node.find():
+            return value
+        return plain_tensor(run, owner, attr, value, scope, spot)
+    elif isinstance(value, (Seq, Dict)):
+        members = list(value.members())
+        if any(isinstance(m, Instance) and m.family == "module" for m in members) or (
+            not members and run.in_constructor
+        ):
+            run.record(PlainContainer(spot, owner.node, scope, attr, owner=owner, value=value))
+        run.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
+    elif isinstance(value, Instance) and value.family == "distribution" and value.node is not None:
+        run.held.append(value.node)
+    return value
+
+
+def join_in(run: Interpreter, owner: Instance, child: Instance) -> None:
+    """Register a part; a new part of a module that has moved already has to move by itself."""
+    if not owner.moves or run.in_constructor or child.moves:
+        register(run, owner, child)
+
+
+def plain_tensor(
+    run: Interpreter, owner: Instance, attr: str, value: Tensor, scope: Scope, spot: Location
+) -> Tensor:
+    """A tensor stored in a module without registering it: it does not move with the module."""
+    if owner.cls is not None and (
+        _moves_along(owner.cls, attr) or run.in_constructor and _is_buffer(owner.cls, attr)
+    ):
+        assert owner.node is not None
+        run.graph.batch(value.node, owner.node)
+        return Tensor(owner.node, scalar=value.scalar)
+    root = value.node.find()
+    if not run.in_constructor or root.pin is Place.FOLLOWS or not root.is_tensor:
+        return value
+    if value.leaf and value.site is not None:
+        run.held.append(value.node)
+        return value  # the optimizer holds this tensor: it has to be created on its device
+    node = run.graph.node(spot)
+    node.is_tensor = value.node.find().is_tensor
+    site = run.record(PlainTensor(spot, node, scope, attr, owner=owner, value=value))
+    site.trained = value.leaf
+    run.graph.batch(value.node, node)
+    return Tensor(node, scalar=value.scalar, site=site)
+
+
+def register(run: Interpreter, owner: Instance, child: Instance) -> None:
+    """Make `child` a part of the module `owner`: they move together."""
+    if child is owner or owner.node is None or child.node is None:
+        return
+    if lent(run, owner, child):
+        owner.borrows.append(child)
+        child.shared = True
+    else:
+        child.parent = owner
+    if child.node.find().pin is Place.HOST:
+        return  # it was put on the CPU on purpose; moving the whole moves it again
+    if child.moves and not owner.moves:
+        return  # it moved before the rest, which may move later
+    for whole in owner.wholes():
+        whole.stateful = whole.stateful or child.stateful
+    if child.used and not (run.path or owner.used or child.moves):
+        # It was called by itself before: what it computed then stays where it is.
+        moving.rebase(run, child, run.graph.node())
+    assert child.node is not None
+    run.graph.same(owner.node, child.node)
+    owner.parts.append(child)
+
+
+def lent(run: Interpreter, owner: Instance, child: Instance) -> bool:
+    """Tell whether a part was built by a caller of the function that builds the whole."""
+    if owner.site is None or child.site is None or child.site.in_constructor or owner.moves:
+        return False
+    if owner.site.in_constructor:
+        return False  # it is a part itself, of what its builder gets
+    builder, lender = owner.site.scope, child.site.scope
+    if builder.func is None or builder is lender:
+        return False
+    if lender.func is None or lender.func.node not in run.stack:
+        return lender.func is None
+    inner = builder.func.node
+    return inner not in run.stack or (run.stack.index(lender.func.node) < run.stack.index(inner))
+
+
+def set_item(
+    run: Interpreter,
+    owner_node: ast.expr,
+    index: ast.expr,
+    value: Value,
+    scope: Scope,
+    stmt: ast.stmt,
+) -> None:
+    """Store into a container or a tensor (which copies across devices)."""
+    owner = run.eval(owner_node, scope)
+    key = run.eval(index, scope)
+    if isinstance(owner, Instance) and owner.cls is not None:
+        if owner.cls.lookup("__setitem__") is None:
+            owner = classes.contents(owner) or owner
+    if isinstance(owner, Dict):
+        module_methods.add_to_state(owner, [(value, Location(scope.path, stmt))])
+        if isinstance(key, Const) and isinstance(key.value, (str, int)):
+            run.trail.put(owner.items, key.value, value)
+            return
+        run.trail.note(owner)
+        if isinstance(value, Tensor) and subscripts.keyed_by(run, index, scope) is not None:
+            value = Tensor(run.graph.node())  # others keep theirs elsewhere
+        owner.element = run.join(owner.element, value)
+    elif isinstance(owner, Seq):
+        _set_in_sequence(run, owner, key, value)
+    elif isinstance(owner, Tensor):
+        if isinstance(key, Const) and isinstance(key.value, str):
+            if isinstance(value, Tensor):
+                _set_part(run, owner, key.value, value)
+            return  # it is a mapping, of which nothing else is known
+        subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
+        if isinstance(value, Tensor):
+            if _by_tensor(key) and not value.scalar and surely_tensor(value):
+                # What a tensor indexes takes values from its own device only; slices copy.
+                given = Location(scope.path, getattr(stmt, "value", stmt))
+                spot = Location(scope.path, owner_node)
+                run.graph.meet(
+                    owner.node, spot, value.node, given, Location(scope.path, stmt), run.function()
+                )
+            else:
+                run.graph.store(value.node, owner.node)
+            if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
+                owner.site.others = value  # `for key in batch: batch[key] = ...`
+    elif owner is ARRAY and not _of_callers(owner_node, scope):
+        spot = Location(scope.path, getattr(stmt, "value", stmt))
+        libraries.demand_host(run, value, spot, scope, "numpy")
+        subscripts.index_array(run, key, index, scope)
+    elif isinstance(owner, Instance):
+        _set_in_instance(run, owner, key, value, scope, index)
+
+
+def _of_callers(node: ast.expr, scope: Scope) -> bool:
+    """Tell whether a name is a parameter: what one caller hands in as an array may be a tensor."""
+    return (
+        isinstance(node, ast.Name)
+        and scope.func is not None
+        and node.id in functions.parameters(scope.func.node)
+    )
+
+
+def _set_in_sequence(run: Interpreter, owner: Seq, key: Value, value: Value) -> None:
+    run.trail.note(owner)
+    if owner.items is not None and isinstance(key, Const) and isinstance(key.value, int):
+        if -len(owner.items) <= key.value < len(owner.items):
+            owner.items[key.value] = value
+            return
+    elif owner.items is not None and value is ARRAY:  # any of them may be one now
+        owner.items = [run.join(item, value) for item in owner.items]
+    owner.element = run.join(owner.element, value)
+
+
+def _set_in_instance(
+    run: Interpreter, owner: Instance, key: Value, value: Value, scope: Scope, index: ast.expr
+) -> None:
+    if owner.family == "module" and isinstance(value, Instance):
+        if value.family == "module":
+            join_in(run, owner, value)
+            if isinstance(key, Const):
+                run.trail.put(owner.attrs, str(key.value), value)
+    elif owner.cls is not None:
+        calls.method(run, owner, "__setitem__", scope, index, key, value)
+
+
+def join_names(run: Interpreter, left: Environment, right: Environment) -> Environment:
+    """Join the names at the end of two paths."""
+    joined = left.copy()
+    for name, value in right.items():
+        other = left.get(name)
+        if other is not value:
+            joined[name] = value if other is None else run.join(other, value)
+    return joined
+
+
+def _moves_along(klass: Class, attr: str) -> bool:
+    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
+    own = klass.lookup("_apply")
+    return isinstance(own, Func) and any(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for node in syntax.walk(own.node)
+    )
+
+
+def _is_buffer(klass: Class, attr: str) -> bool:
+    """Tell whether a module's class registers an attribute: a tensor stored there stays one."""
+    return any(
+        ast.unparse(node.args[0]) == repr(attr)
+        for each in klass.mro()
+        for node in syntax.walk(each.node)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "register_buffer"
+        and node.args
+    )
+
+
+def _by_tensor(key: Value) -> bool:
+    """Tell whether a subscript has a tensor in it that has dimensions."""
+    parts = key.items or [] if isinstance(key, Seq) else [key]
+    return any(
+        isinstance(part, Tensor) and surely_tensor(part) and not part.scalar for part in parts
+    )

@@ -1,0 +1,246 @@
+"""Statements of which one path is taken: `if` and `match`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from samedevice.inference import (
+    assignment,
+    attributes,
+    choices,
+    conditions,
+    demands,
+    instances,
+    narrowing,
+    subscripts,
+)
+from samedevice.inference.dispatch import executes
+from samedevice.inference.environment import Exits, Path, State
+from samedevice.inference.events import BranchTaken
+from samedevice.inference.graph import Location
+from samedevice.inference.objects import Class, Scope
+from samedevice.inference.values import Const, Device, DeviceTest, Value
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> None:
+    """Mark the names of devices that one branch binds and the other does not."""
+    last = other[-1] if other else None
+    if isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return
+    bound = {n.id for part in other for n in syntax.walk(part) if isinstance(n, ast.Name)}
+    for name, value in scope.names.items():
+        if isinstance(value, Device) and name not in before and name not in bound:
+            marked = Device(
+                value.node,
+                value.spot,
+                text=value.text,
+                resolved=value.resolved,
+                rank=value.rank,
+            )
+            marked.partial = True
+            scope.names[name] = marked
+
+
+@executes(ast.If)
+def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
+    test = conditions.asking(run.eval(node.test, scope))
+    known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
+    if (
+        known is None
+        and not isinstance(test, DeviceTest)
+        and choices.chosen_unknown(run, node, scope)
+    ):
+        run.guarded += 1
+        run.block(node.body, scope)
+        run.guarded -= 1
+        return False
+    if isinstance(test, DeviceTest):
+        return device_branch(run, node, test, scope)
+    if known is not None:
+        if _by_default(node.test, scope):
+            _aside(run, node.orelse if known else node.body, scope)
+        narrowing.narrow(run, node.test, scope, known)
+        return run.block(node.body if known else node.orelse, scope)
+    return paths(
+        run,
+        scope,
+        [
+            lambda: _arm(run, node.test, True, node.body, scope),
+            lambda: _arm(run, node.test, False, node.orelse, scope),
+        ],
+    )
+
+
+def _by_default(test: ast.expr, scope: Scope) -> bool:
+    """Tell whether a test compares what a parameter is for those who leave it out with a text."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
+            held = scope.names.get(name)
+            given = syntax.defaults(scope.func.node.args).get(name) if scope.func else None
+            return isinstance(held, Const) and held.spot is not None and held.spot.node is given
+    return False
+
+
+def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
+    """Evaluate what other callers may run and these do not, if it moves anything to a GPU.
+
+    Nothing that it binds, returns or raises goes on.
+    """
+    if not choices.moves(body):
+        return
+    fork = run.trail.fork(scope)
+    exits = run.loops, run.caught
+    run.loops, run.caught = [], []
+    run.returns.append([])
+    run.yields.append([])
+    run.exits.append(Exits(fork.mark, run.trail.forks))
+    outer = run.path
+    run.path = Path(outer, arm=True)
+    run.block(body, scope)
+    run.path = outer
+    for stack in (run.returns, run.yields, run.exits):
+        stack.pop()
+    run.loops, run.caught = exits
+    run.trail.leave(scope, fork)
+    run.trail.close()
+
+
+def _arm(
+    run: Interpreter, test: ast.expr, positive: bool, body: list[ast.stmt], scope: Scope
+) -> bool:
+    narrowing.narrow(run, test, scope, positive)
+    return run.block(body, scope)
+
+
+def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope) -> bool:
+    """Evaluate only the branch that is taken where the accelerator is used."""
+    if test.choice:
+        run.offers.append(Location(scope.path, node))
+    taken = node.body if test.positive else node.orelse
+    run.record(
+        BranchTaken(
+            Location(scope.path, node),
+            None,
+            scope,
+            positive=test.positive,
+            asks=test.asks or test.of_value,
+            choice=test.choice,
+            of_value=test.of_value,
+        )  # fmt: skip
+    )
+    other = node.orelse if test.positive else node.body
+    names = set(scope.names)
+    run.guarded += 1
+    ended = run.block(taken, scope)
+    run.guarded -= 1
+    bound_there_only(names, other, scope)
+    if demands.leaves(other) and not test.of_value:
+        if not demands.is_demand(node) or demands.says_why(node, scope.node):
+            run.guarded += 1  # to the end of this block, which is only reached with an accelerator
+    return ended
+
+
+def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:
+    """Evaluate bodies of which one is run; tell whether control continues after none of them."""
+    fork = run.trail.fork(scope)
+    live: list[State] = []
+    outer = run.path
+    for body in bodies:
+        run.path = Path(outer, arm=True)
+        ended = body()
+        run.path = outer
+        state = run.trail.leave(scope, fork)
+        if not ended:
+            live.append(state)
+    if live:
+        run.trail.resume(scope, live)
+    run.trail.close()
+    return not live
+
+
+@executes(ast.Match)
+def _match_statement(run: Interpreter, node: ast.Match, scope: Scope) -> bool:
+    subject = run.eval(node.subject, scope)
+    spot = Location(scope.path, node.subject)
+    bodies: list[Callable[[], bool]] = [
+        lambda c=case: _case(run, c, subject, spot, scope)  # type: ignore[misc]
+        for case in node.cases
+    ]
+    last = node.cases[-1]
+    if last.guard is not None or not _is_irrefutable(last.pattern):
+        bodies.append(lambda: False)
+    return paths(run, scope, bodies)
+
+
+def _case(
+    run: Interpreter, case: ast.match_case, subject: Value, spot: Location, scope: Scope
+) -> bool:
+    bind_pattern(run, case.pattern, subject, spot, scope)
+    if case.guard is not None:
+        run.eval(case.guard, scope)
+        narrowing.narrow(run, case.guard, scope, True)
+    return run.block(case.body, scope)
+
+
+def bind_pattern(
+    run: Interpreter, pattern: ast.pattern, value: Value, spot: Location, scope: Scope
+) -> None:
+    """Bind the names of a pattern to the parts of the value that it matches."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if inner is not None:
+                bind_pattern(run, inner, value, spot, scope)
+            if name is not None:
+                assignment.bind(run, name, value, scope)
+        case ast.MatchOr(patterns=patterns):
+            for inner in patterns:
+                bind_pattern(run, inner, value, spot, scope)
+        case ast.MatchStar(name=name) if name is not None:
+            assignment.bind(run, name, value, scope)
+        case ast.MatchSequence(patterns=patterns):
+            for inner, part in zip(patterns, _parts(run, patterns, value, scope), strict=True):
+                bind_pattern(run, inner, part, spot, scope)
+        case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
+            for key, inner in zip(keys, patterns, strict=True):
+                part = subscripts.subscript(run, value, run.eval(key, scope), spot, scope)
+                bind_pattern(run, inner, part, spot, scope)
+            if rest is not None:
+                assignment.bind(run, rest, value, scope)
+        case ast.MatchClass(cls=named, patterns=patterns, kwd_attrs=attrs):
+            klass = run.eval(named, scope)
+            fields = instances.fields_of(klass) if isinstance(klass, Class) else []
+            inners = [*patterns, *pattern.kwd_patterns]
+            for attr, inner in zip([*fields[: len(patterns)], *attrs], inners, strict=False):
+                part = attributes.attribute(run, value, attr, spot, scope)
+                bind_pattern(run, inner, part, spot, scope)
+
+
+def _parts(
+    run: Interpreter, patterns: list[ast.pattern], value: Value, scope: Scope
+) -> list[Value]:
+    """Return the parts of a value that a sequence of patterns matches."""
+    targets: list[ast.expr] = [
+        ast.Starred(ast.Name("_", ast.Store()), ast.Store())
+        if isinstance(pattern, ast.MatchStar)
+        else ast.Name("_", ast.Store())
+        for pattern in patterns
+    ]
+    return assignment.unpack(run, value, targets, scope)
+
+
+def _is_irrefutable(pattern: ast.pattern) -> bool:
+    """Tell whether a pattern matches every value."""
+    match pattern:
+        case ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchAs(pattern=inner) if inner is not None:
+            return _is_irrefutable(inner)
+        case ast.MatchOr(patterns=patterns):
+            return any(map(_is_irrefutable, patterns))
+    return False

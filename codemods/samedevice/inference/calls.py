@@ -1,0 +1,402 @@
+"""Calls: the arguments, and what is called."""
+
+from __future__ import annotations
+
+import ast
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from samedevice.inference import (
+    classes,
+    contents,
+    devices,
+    functions,
+    instances,
+    libraries,
+    subscripts,
+)
+from samedevice.inference.dispatch import evaluates
+from samedevice.inference.events import Handed, ModuleMade, OldName
+from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
+from samedevice.inference.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Partial,
+    Scope,
+    Super,
+    Union,
+)
+from samedevice.inference.values import (
+    ARRAY,
+    NONE,
+    NOTHING,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Dict,
+    Doubt,
+    Iter,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+@evaluates(ast.Call)
+def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
+    if isinstance(node.func, ast.Name) and node.func.id == "super":
+        if scope.self_value is not None and scope.func is not None and scope.func.cls:
+            return Super(scope.func.cls, scope.self_value)
+    callee = run.eval(node.func, scope)
+    args = _positional(run, node, callee, scope)
+    if isinstance(args, Seq):
+        return args
+    kwargs = _keywords(run, node, scope)
+    before = len(run.sites)
+    if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
+        layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
+        if layer is not None:
+            return layer
+        return tensor_methods.moved_unknown(
+            run, node.func, args, kwargs, Location(scope.path, node), scope
+        )
+    result = apply(run, callee, args, kwargs, Location(scope.path, node), scope)
+    if isinstance(callee, (Func, Union, Partial)):
+        for made in contents.modules_in(result) if isinstance(result, (Instance, Union)) else ():
+            if made.site is None or made.site.order < before or made.node is None:
+                continue  # it was handed in
+            if not made.moves and not made.site.in_constructor and not _computed(made.node):
+                # What a function builds and returns is moved by its caller.
+                if isinstance(made.site, ModuleMade):
+                    made.site.returned = Location(scope.path, node)
+                run.snapshot(made.site, scope)
+                made.site.scope = scope
+    return result
+
+
+def _positional(run: Interpreter, node: ast.Call, callee: Value, scope: Scope) -> list[Arg] | Seq:
+    """Return a call's positional arguments; for `zip(*rows)` what it yields, if that is known."""
+    args: list[Arg] = []
+    for arg in node.args:
+        value = run.eval(arg, scope)
+        if not isinstance(arg, ast.Starred):
+            args.append((value, Location(scope.path, arg)))
+            continue
+        spot = Location(scope.path, arg.value)
+        zipped = isinstance(callee, External) and callee.name == "builtins.zip"
+        if zipped and len(node.args) == 1 and isinstance(value, Seq):
+            columns = _columns(run, run.iterate(value, spot, scope))
+            if columns is not None:
+                return columns
+        if isinstance(value, Seq) and value.items is not None:
+            args.extend((v, spot) for v in value.items)
+        else:
+            element = run.iterate(value, spot, scope)
+            args.extend([(element, spot)] * _room(callee, node))
+    return args
+
+
+def _keywords(run: Interpreter, node: ast.Call, scope: Scope) -> dict[str, Arg]:
+    """Return a call's keyword arguments, under "**" what has a name that is not known."""
+    kwargs: dict[str, Arg] = {}
+    for keyword in node.keywords:
+        value = run.eval(keyword.value, scope)
+        spot = Location(scope.path, keyword.value)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = (value, spot)
+        elif isinstance(value, Dict):
+            kwargs.update({str(k): (v, spot) for k, v in value.items.items()})
+            if value.element is not None:
+                kwargs.setdefault("**", (value.element, spot))
+        elif value is UNKNOWN:
+            kwargs.setdefault("**", (UNKNOWN, spot))
+        elif isinstance(value, Tensor):  # of unknown structure: here, a mapping
+            kwargs.setdefault("**", (subscripts.subscript(run, value, UNKNOWN, spot, scope), spot))
+    return kwargs
+
+
+def unknown_layer(
+    run: Interpreter, func: ast.Attribute, args: list[Arg], spot: Location, scope: Scope
+) -> Value | None:
+    """Return what `self.layer(x)` gives, a layer that a module got from code not known here.
+
+    A part of such a layer (`self.body.layer(x)`) is where the module is, too.
+    """
+    owner = _holder(func, scope)
+    if owner is None or owner.node is None:
+        return None
+    operands = [(v, where) for v, where in args if isinstance(v, Tensor)]
+    if not operands:
+        return None
+    for value, _ in operands:
+        value.node.find().is_tensor = True
+    owner.stateful = True
+    layer = Tensor(owner.node)
+    return run.operate([(layer, Location(spot.path, func)), *operands], spot, False)
+
+
+def _holder(func: ast.Attribute, scope: Scope) -> Instance | None:
+    """Return the module that holds something unknown by which an attribute is reached."""
+    names = [func.attr]
+    inner = func.value
+    while isinstance(inner, ast.Attribute):
+        names.append(inner.attr)
+        inner = inner.value
+    held = scope.names.get(inner.id) if isinstance(inner, ast.Name) else None
+    while names and isinstance(held, Instance) and held.family == "module":
+        owner, held = held, held.attrs.get(names.pop())
+        if held is UNKNOWN:
+            return owner
+    return None
+
+
+def apply(
+    run: Interpreter,
+    callee: Value,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Return the result of calling a value."""
+    match callee:
+        case Func():
+            return functions.call_func(run, callee, args, kwargs, spot)
+        case Class():
+            return instances.instantiate(run, callee, args, kwargs, spot, scope)
+        case Instance():
+            return call_object(run, callee, args, kwargs, spot, scope)
+        case Method():
+            return call_method(run, callee, args, kwargs, spot, scope)
+        case Union(options=options):
+            joined: Value | None = None
+            for option in options:
+                joined = run.join(joined, apply(run, option, args, kwargs, spot, scope))
+            return joined if joined is not None else UNKNOWN
+        case Partial():
+            given = {**callee.kwargs, **kwargs}
+            return apply(run, callee.callee, [*callee.args, *args], given, spot, scope)
+        case External(name=name):
+            head, _, rest = name.partition(".")
+            if head == "builtins":
+                return builtins.builtin(run, rest, args, kwargs, spot, scope)
+            return libraries.call_external(run, name, args, kwargs, spot, scope)
+        case Tensor():
+            return call_parameter(run, callee, args, kwargs, spot)
+    called = getattr(spot.node, "func", None)
+    if callee is UNKNOWN and isinstance(called, ast.Name):
+        for value, _ in (*args, *kwargs.values()):
+            if isinstance(value, Tensor) and value.node.find().is_tensor:
+                run.record(Handed(Location(spot.path, called), value.node, scope))
+    if callee is UNKNOWN:
+        libraries.handed_together(run, args, kwargs, spot, scope)
+    return callee if callee is NOTHING else UNKNOWN
+
+
+def call_parameter(
+    run: Interpreter, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+) -> Value:
+    """Call something that a caller passed: most likely a module or a loss."""
+    callee.doubt = Doubt.OTHER  # a tensor is not called
+    for value, where in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            run.graph.meet(
+                callee.node,
+                Location(spot.path, spot.node),
+                value.node,
+                where,
+                spot,
+                run.function(),
+                "called",
+            )
+    return run.derived(callee, spot)
+
+
+def call_object(
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call an instance: a module's `forward`, or `__call__`."""
+    if callee.family == "module":
+        args = module_methods.hooked(run, callee, args, spot, scope)
+        if nn.computes(callee, args, kwargs):
+            for whole in callee.wholes():
+                whole.used = True  # using a part is using the whole
+            if run.process is not None:
+                run.forks.append(run.process)
+        if callee.cls is not None:
+            forward = callee.cls.lookup("forward") or callee.cls.lookup("__call__")
+            if isinstance(forward, Func):
+                for value, where in args if callee.stateful and callee.node else ():
+                    assert callee.node is not None
+                    libraries.undecided(run, value, where, callee.node, scope)
+                return functions.call_func(
+                    run, Func(forward.node, forward.scope, callee, forward.cls), args, kwargs, spot
+                )
+        return nn.call_module(run, callee, args, kwargs, spot, scope)
+    if callee.cls is not None:
+        method = callee.cls.lookup("__call__")
+        if isinstance(method, Func):
+            return functions.call_func(
+                run, Func(method.node, method.scope, callee, method.cls), args, kwargs, spot
+            )
+    return libraries.call_library_object(run, callee, args, kwargs, spot, scope)
+
+
+def method(
+    run: Interpreter, owner: Instance, name: str, scope: Scope, where: ast.AST, *args: Value
+) -> Value:
+    """Call a method of an instance with these values."""
+    found = owner.cls.lookup(name) if owner.cls is not None else None
+    if not isinstance(found, Func):
+        return UNKNOWN
+    spot = Location(scope.path, where)
+    return functions.call_func(
+        run, Func(found.node, found.scope, owner, found.cls), [(a, spot) for a in args], {}, spot
+    )
+
+
+def call_method(
+    run: Interpreter,
+    callee: Method,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call a method of a tensor, a module, a container or a library's object."""
+    receiver, name = callee.receiver, callee.name
+    match receiver:
+        case Tensor():
+            return tensor_methods.tensor_method(
+                run, receiver, name, args, kwargs, callee.spot, spot, scope
+            )
+        case Instance(family="module") | Instance(family="owned"):
+            return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
+        case Instance():
+            own = classes.tuple_method(run, receiver, name, kwargs)
+            if own is not None:
+                return own
+            held = classes.contents(receiver)
+            if held is not None:
+                inner = Method(held, name, callee.spot)
+                return call_method(run, inner, args, kwargs, spot, scope)
+            return libraries.library_method(run, receiver, name, args, kwargs, spot, scope)
+        case Super(obj=obj):
+            return _method_of_super(run, obj, name, args, kwargs, spot, scope)
+        case Class():
+            return instances.class_method(run, receiver, name, args, kwargs, spot, scope)
+        case Seq():
+            return builtin_types.sequence_method(run, receiver, name, args, spot, scope)
+        case Dict():
+            return builtin_types.dict_method(run, receiver, name, args, kwargs, spot, scope)
+        case Iter():
+            return _method_of_iterator(run, receiver, name, args, spot, scope)
+        case Const(value=text) if isinstance(text, str):
+            return _method_of_text(run, text, name, args, spot, scope)
+        case Device():
+            return Const(None) if name == "__enter__" else SCALAR
+    return ARRAY if receiver is ARRAY else UNKNOWN
+
+
+def _method_of_super(
+    run: Interpreter,
+    obj: Value,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call a method that an instance has from a library, or from Python itself."""
+    if isinstance(obj, Instance) and obj.family == "module":
+        if name == "__init__":
+            nn.module_arguments(run, obj, args, kwargs)
+            return NONE
+        if name == "forward":
+            return nn.call_module(run, obj, args, kwargs, spot, scope)
+        return module_methods.module_method(run, obj, name, args, kwargs, spot, scope)
+    if name == "__new__" and args and isinstance(args[0][0], Class):
+        made = instances.new_object(run, args[0][0], spot, scope)
+        if made.cls is not None and made.cls.lookup("__init__") is None:
+            classes.fill(run, made, args[1:], kwargs, spot, scope)
+        return made
+    if not isinstance(obj, Instance):
+        return NONE
+    held = classes.contents(obj)
+    if held is not None:
+        return classes.inherited(run, obj, held, name, args, kwargs, spot, scope)
+    if obj.family == "optimizer":
+        return libraries.library_method(run, obj, name, args, kwargs, spot, scope)
+    if name == "__init__":
+        for key, (value, _) in kwargs.items():
+            obj.attrs.setdefault(key, value)
+    return NONE
+
+
+def _method_of_iterator(
+    run: Interpreter, owner: Iter, name: str, args: list[Arg], spot: Location, scope: Scope
+) -> Value:
+    if name == "next" and not args:
+        run.record(OldName(spot, None, scope, "next"))
+    if name in ("send", "asend") and args:
+        return functions.sent(run, owner, args[0][0])
+    return owner.element if name in ("__next__", "next") else UNKNOWN
+
+
+def _method_of_text(
+    run: Interpreter, text: str, name: str, args: list[Arg], spot: Location, scope: Scope
+) -> Value:
+    if name in ("split", "rsplit", "splitlines"):
+        return Seq("list", None, SCALAR)
+    if name == "format" and len(args) == 1 and devices.INDEXED.fullmatch(text):
+        if isinstance(spot.node, ast.expr):
+            return devices.indexed(run, spot.node, args[0][0], scope)
+    return SCALAR
+
+
+def _columns(run: Interpreter, row: Value) -> Seq | None:
+    """Return what `zip(*rows)` yields for any number of rows like this one."""
+    members = _members(run, row)
+    return Seq("list", [Seq("tuple", None, m) for m in members]) if members else None
+
+
+def _members(run: Interpreter, row: Value) -> list[Value]:
+    """Return the members of a row; of one that may be either of several, each joined."""
+    if isinstance(row, Seq):
+        return row.items or []
+    if isinstance(row, Instance) and not row.family:
+        return list(row.attrs.values())  # a named tuple
+    rows = [_members(run, option) for option in row.options] if isinstance(row, Union) else []
+    if len({len(each) for each in rows}) != 1:
+        return []
+    return [reduce(run.join, column) for column in zip(*rows, strict=True)]
+
+
+def _room(callee: Value, node: ast.Call) -> int:
+    """Return how many parameters each starred argument of unknown length fills."""
+    if not isinstance(callee, Func) or callee.node.args.vararg is not None:
+        return 1
+    starred = sum(isinstance(arg, ast.Starred) for arg in node.args)
+    spec = callee.node.args
+    free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
+    return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
+
+
+def _computed(node: PlaceVar) -> bool:
+    """Tell whether something was computed with a value, under a name that it may go by, too."""
+    root = node.find()
+    return bool(root.meets) or any(other.find().meets for other in root.flows_to)

@@ -1,0 +1,149 @@
+"""What arrives at an expression over all of its evaluations: always a tensor, or something else."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection
+
+from samedevice.inference.dispatch import EVALUATORS
+from samedevice.inference.events import Loaded
+from samedevice.inference.focus import PartialAnalysis
+from samedevice.inference.interpret import Interpreter
+from samedevice.inference.objects import Func, Instance, Scope, Union
+from samedevice.inference.values import (
+    NONE,
+    NOTHING,
+    UNKNOWN,
+    Array,
+    Const,
+    Device,
+    Dict,
+    Doubt,
+    Scalar,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+)
+from samedevice.reading.project import Project
+
+#: What is said of an expression of which nothing is known.
+UNSEEN = "something unknown"
+
+#: It takes a look at the value itself.
+_LOOK = 0
+#: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
+_FINE = 1
+_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN = 2, 16, 512, 1024
+_TEXTS = {
+    _ELSEWHERE: "no tensor on another path",
+    4: "an array",
+    8: "a number or a string",
+    _CONSTANT: "a constant",
+    32: "a device",
+    64: "a sequence",
+    128: "a mapping",
+    256: "a function",
+    _UNKNOWN: UNSEEN,
+    _FOREIGN: "data of another library",
+}
+_LOADED = "an entry of a loaded file"
+
+#: What has no methods of a tensor, by its place in a number of kinds.
+_KINDS: dict[type[Value], int] = {
+    Unknown: _UNKNOWN,
+    Tensor: _LOOK,
+    Union: _LOOK,
+    Instance: _LOOK,
+    Const: _LOOK,
+    Array: 4,
+    Scalar: 8,
+    Device: 32,
+    Seq: 64,
+    Dict: 128,
+    Func: 256,
+}
+
+
+#: Families of objects of libraries that are no tensors and no modules.
+_NO_TENSORS = frozenset(("hostobject", "loader", "optimizer", "parser", "plot"))
+
+
+class Watcher(Interpreter):
+    """An evaluation that notes what kinds of values arrive at each expression.
+
+    There are millions of them: a number is kept for each expression, and a value only where its
+    kind may become known later.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        program: frozenset[str] | None = None,
+        focus: PartialAnalysis | None = None,
+    ) -> None:
+        super().__init__(project, program, focus)
+        self._in_calls: defaultdict[ast.AST, int] = defaultdict(int)
+        self._alone: defaultdict[ast.AST, int] = defaultdict(int)
+        self._held_back: dict[ast.AST, dict[int, Value]] = {}
+
+    def eval(self, node: ast.expr, scope: Scope) -> Value:
+        evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
+        value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        kind = _KINDS.get(value.__class__, _FINE)
+        if value is NOTHING:
+            kind = _FINE  # no code ever meets it
+        elif kind == _LOOK:
+            kind = _FINE
+            if value.__class__ is Const:
+                kind = _CONSTANT if value is not NONE else _FINE
+            elif value.__class__ is Instance:
+                kind = _FOREIGN if value.family in _NO_TENSORS else _FINE
+            elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
+                self._hold(node, value)  # what nobody calls may call it further on
+            elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
+                kind = _ELSEWHERE
+        if self.symbolic:
+            self._alone[node] |= kind
+        else:
+            self._in_calls[node] |= kind
+        return value
+
+    def _hold(self, node: ast.expr, value: Value) -> None:
+        if not self.symbolic or node not in self._in_calls:
+            self._held_back.setdefault(node, {})[id(value)] = value
+
+    def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions may be no tensor or module, and what else.
+
+        One that is known to be something else, or of which nothing is known, and so is an entry of
+        a loaded file until the code uses it as only a tensor can be used. A function that nothing
+        calls is judged by its own code.
+        """
+        found = {}
+        for node in expressions:
+            kinds = self._in_calls.get(node) or self._alone.get(node, _FINE)
+            others = {text for kind, text in _TEXTS.items() if kinds & kind}
+            others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
+            if others:
+                found[node] = min(others)
+        return found
+
+
+def _other(value: Value) -> str:
+    """Return what a value is if that is no tensor and no module, else ""."""
+    if isinstance(value, Union):
+        return next(filter(None, map(_other, value.options)), "")
+    if isinstance(value, Tensor):
+        if value.doubt is Doubt.OTHER:
+            return _TEXTS[_ELSEWHERE]
+        loaded = value.opaque and isinstance(value.site, Loaded)
+        return _LOADED if loaded and not value.node.find().is_tensor else ""
+    if value is NONE or value is NOTHING:
+        return ""  # None has no device that could be asked for, and nobody meets a member of []
+    if isinstance(value, Instance):
+        return _TEXTS[_FOREIGN] if value.family in _NO_TENSORS else ""
+    return _TEXTS.get(
+        _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""
+    )

@@ -1,0 +1,231 @@
+"""What decides between values: `and`, `or`, `not`, `a if b else c`, and what a test gives."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.inference import narrowing, operators
+from samedevice.inference.dispatch import evaluates
+from samedevice.inference.events import ArmTaken, DeviceChosen, DeviceOf
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.values import (
+    ARRAY,
+    DEVICE,
+    HOW_MANY,
+    SCALAR,
+    UNKNOWN,
+    CliOption,
+    Const,
+    Device,
+    DeviceTest,
+    Scalar,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+@evaluates(ast.BoolOp)
+def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
+    match node:
+        case (
+            ast.BoolOp(op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _])
+            | ast.BoolOp(op=ast.And(), values=[test, moved])
+        ):
+            chosen = _and_or(run, node, test, moved, scope)
+            if chosen is not None:
+                return chosen
+    values = [run.eval(part, scope) for part in node.values]
+    flags = [v for v in values if isinstance(v, DeviceTest)]
+    if len({flag.positive for flag in flags}) > 1:
+        return SCALAR  # there is an accelerator, but it is not to be used
+    if len(flags) < len(values) and any(flag.of_value for flag in flags):
+        return SCALAR  # something else decides as well, and no user chose that as a device
+    if flags and isinstance(node.op, ast.And):
+        choice = len(flags) < len(values) or any(flag.choice for flag in flags)
+        return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
+    if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
+        return flags[0]
+    if isinstance(node.op, ast.Or):
+        first = values[0]
+        if isinstance(first, Const) and not first.value:
+            return values[-1]
+    joined: Value | None = None
+    for value in values:
+        joined = run.join(joined, value)
+    return joined if joined is not None else UNKNOWN
+
+
+def _and_or(
+    run: Interpreter, node: ast.BoolOp, test: ast.expr, moved: ast.expr, scope: Scope
+) -> Value | None:
+    """Return the value of `use_cuda and x.cuda() or x`, as old as Python 2.4."""
+    if not isinstance(moved, ast.Call):
+        return None
+    flag = run.eval(test, scope)
+    if not (isinstance(flag, DeviceTest) and flag.positive):
+        return None
+    run.guarded += 1
+    value = run.eval(moved, scope)
+    run.guarded -= 1
+    if not isinstance(value, (Tensor, Instance, Union)):
+        return None
+    spot = Location(scope.path, node)
+    run.record(ArmTaken(spot, None, scope, positive=True, asks=flag.asks, choice=flag.choice))
+    return value
+
+
+@evaluates(ast.UnaryOp)
+def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = run.eval(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        value = asking(value)
+        if isinstance(value, DeviceTest):
+            return DeviceTest(not value.positive, asks=value.asks, choice=value.choice)
+        known = truth(value)
+        return SCALAR if known is None else Const(not known)
+    own = operators.unary(run, node.op, value, Location(scope.path, node), scope)
+    if own is not None:
+        return own
+    if isinstance(value, Tensor):
+        return Tensor(value.node, scalar=value.scalar)
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
+        return Const(-value.value) if isinstance(node.op, ast.USub) else value
+    return value if value is ARRAY or isinstance(value, Scalar) else UNKNOWN
+
+
+def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
+    """Tell whether a test asks a named constant: users edit those, so both branches count."""
+    match test:
+        case ast.UnaryOp(operand=inner):
+            return is_switch(inner, value, scope)
+        case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
+            return isinstance(value, Const) and _is_global(name, scope)
+        case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+            owner = scope.self_value
+            own = isinstance(owner, Instance) and attr in owner.attrs
+            told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
+            return isinstance(value, Const) and not told  # the call that made it says what it is
+    return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
+
+
+def _is_global(name: str, scope: Scope) -> bool:
+    """Tell whether a name belongs to a file, and is no parameter."""
+    level: Scope | None = scope
+    while level is not None and name not in level.names:
+        level = level.outer
+    return level is not None and level.outer is None and not name.startswith("__")
+
+
+@evaluates(ast.IfExp)
+def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
+    test = asking(run.eval(node.test, scope))
+    if isinstance(test, DeviceTest):
+        taken, other = (node.body, node.orelse) if test.positive else (node.orelse, node.body)
+        spot = Location(scope.path, node)
+        asks = test.asks or test.of_value
+        taking = ArmTaken(spot, None, scope, positive=test.positive, asks=asks, choice=test.choice)
+        run.record(taking)
+        run.guarded += 1
+        value = run.eval(taken, scope)
+        run.guarded -= 1
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            # `True if torch.cuda.is_available() else False`
+            return DeviceTest(value.value, asks=test.asks, choice=test.choice)
+        if isinstance(value, Const) and isinstance(value.value, str):
+            match = DEVICE.fullmatch(value.value)
+            followed = _where_it_is(run, node, True, scope) if match else None
+            if followed is not None:
+                return followed
+            if match:
+                made = run.graph.node(Location(scope.path, node))
+                run.graph.pin(made, Place.CENTRAL, Location(scope.path, node))
+                run.record(DeviceChosen(Location(scope.path, node), made, scope))
+                return Device(made, Location(scope.path, node), text=True, resolved=True)
+        if isinstance(value, Device):
+            followed = _where_it_is(run, node, value.text, scope)
+            if followed is not None:
+                return followed
+            value = Device(value.node, value.spot, text=value.text, resolved=True, rank=value.rank)
+        return value
+    known = None if is_switch(node.test, test, scope) else truth(test)
+    if known is True:
+        return run.eval(node.body, scope)
+    if known is False:
+        return run.eval(node.orelse, scope)
+    left = _arm_of(run, node.test, True, node.body, scope)
+    right = _arm_of(run, node.test, False, node.orelse, scope)
+    device = _either_device(run, left, right, Location(scope.path, node))
+    return device if device is not None else run.join(left, right)
+
+
+def _arm_of(run: Interpreter, test: ast.expr, positive: bool, arm: ast.expr, scope: Scope) -> Value:
+    """Return the value of one arm, where the names that the test asks about are narrowed."""
+    match test:
+        case ast.Call(args=[ast.Name(id=name), *_]) | ast.Compare(left=ast.Name(id=name)):
+            held = scope.names.get(name)
+        case _:
+            held = None
+    if not isinstance(held, Tensor):
+        return run.eval(arm, scope)
+    narrowing.narrow(run, test, scope, positive)
+    value = run.eval(arm, scope)
+    scope.names[name] = held
+    return value
+
+
+def _where_it_is(run: Interpreter, node: ast.IfExp, text: bool, scope: Scope) -> Device | None:
+    """Return the device that `"cuda" if x.is_cuda else "cpu"` means: where `x` is."""
+    asked = node.test
+    while isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not):
+        asked = asked.operand
+    if not (isinstance(asked, ast.Attribute) and asked.attr == "is_cuda"):
+        return None
+    owner = run.eval(asked.value, scope)
+    if not isinstance(owner, Tensor):
+        return None
+    found = Device(owner.node, Location(scope.path, node), text=text, resolved=True)
+    spot = Location(scope.path, node)
+    run.record(DeviceOf(spot, owner.node, scope, "is_cuda", of=asked.value, device=found))
+    return found
+
+
+def _either_device(run: Interpreter, left: Value, right: Value, spot: Location) -> Device | None:
+    """`"cuda" if flag else "cpu"` with a flag of any kind chooses the central device."""
+    texts = [v.value for v in (left, right) if isinstance(v, Const)]
+    if len(texts) == 2 and all(isinstance(t, str) for t in texts):
+        if any(t == "cpu" for t in texts) and any(DEVICE.fullmatch(t) for t in texts):
+            node = run.graph.node(spot)
+            run.graph.pin(node, Place.CENTRAL, spot)
+            return Device(node, spot, text=True, resolved=True)
+    return None
+
+
+def truth(value: Value) -> bool | None:
+    """Return what a test is known to be."""
+    if isinstance(value, CliOption):
+        return None
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, (Instance, Func, Class, Device)):
+        return True
+    return None
+
+
+def asking(value: Value) -> Value:
+    """Return what a value says as a test: how many devices there are, whether there are any."""
+    return DeviceTest() if value is HOW_MANY else value
+
+
+def counted(op: ast.cmpop, number: Value) -> DeviceTest | None:
+    """Return what a comparison of how many devices there are with a number says of them."""
+    match op, number:
+        case (ast.Gt() | ast.NotEq(), Const(value=0)) | (ast.GtE(), Const(value=1)):
+            return DeviceTest()
+        case (ast.Eq() | ast.LtE(), Const(value=0)) | (ast.Lt(), Const(value=1)):
+            return DeviceTest(False)
+    return None

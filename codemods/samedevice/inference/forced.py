@@ -1,0 +1,431 @@
+"""What asks for CUDA on every machine, by its text alone: moves, devices' names, calls, backends.
+
+Rules judge values that were followed. This is asked last, of what none of them spoke of.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from samedevice import torchfacts
+from samedevice.inference import demands, probes
+from samedevice.reading import syntax
+from samedevice.reading.syntax import Parents
+
+Kind = Literal["move", "name", "call", "type", "backend", "load", "given"]
+
+#: A file without one of these words asks for nothing.
+WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
+_NAME = re.compile(r"cuda(:\d+)?")
+_CUDA = re.compile(r"cuda|gpu", re.IGNORECASE)
+_DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
+#: A test that speaks of these may well be one for CUDA.
+_TEST = re.compile(
+    r"cuda|gpu|mps|xpu|npu|hpu|cpu|device|accelerator|nccl|distributed|backend", re.IGNORECASE
+)
+_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+_LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
+#: The number of a GPU, or of several, as the default of an option.
+_NUMBERS = re.compile(r"\d+(,\s*\d+)*")
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: What is called with texts that are texts.
+_TEXTS = frozenset(
+    (
+        "add_argument", "append", "count", "endswith", "error", "find", "format", "get", "index",
+        "info", "isin", "join", "log", "pop", "print", "replace", "setdefault", "skipif", "split",
+        "startswith", "str", "warn", "warning", "write", "xfail",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Forced:
+    """An expression that asks for CUDA, or for where a file was saved, and in which way.
+
+    `by_default`: it does so unless a user, or a caller, says otherwise.
+    """
+
+    node: ast.expr
+    kind: Kind
+    by_default: bool = False
+
+
+@dataclass
+class Defaults:
+    """What files set unless a user says otherwise, by name, in small letters.
+
+    `gpus` are options with the number of a GPU, `on` and `off` flags, `cuda` what is the text
+    "cuda"; what `asks` is whether there is a GPU, and no default.
+    """
+
+    gpus: set[str] = field(default_factory=set)
+    on: set[str] = field(default_factory=set)
+    off: set[str] = field(default_factory=set)
+    cuda: set[str] = field(default_factory=set)
+    asks: set[str] = field(default_factory=set)
+
+    @classmethod
+    def joined(cls, files: Iterable[Defaults]) -> Defaults:
+        """Return what several files set, one program's say."""
+        found = cls()
+        for each in files:
+            found.gpus |= each.gpus
+            found.on |= each.on
+            found.off |= each.off
+            found.cuda |= each.cuda
+            found.asks |= each.asks
+        return found
+
+    def learn(self, tree: ast.Module) -> None:
+        """Learn what a file sets."""
+        for node in syntax.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="add_argument")):
+                    self._option(node)
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        self._bound(_called(target), value)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._bound(_called(target), value)
+                case ast.keyword(arg=str(name), value=value):
+                    self._bound(name, value)
+                case ast.arguments():
+                    for name, value in syntax.defaults(node).items():
+                        self._bound(name, value)
+                case ast.Dict(keys=keys, values=values):
+                    for key, value in zip(keys, values, strict=True):
+                        if isinstance(key, ast.Constant):
+                            self._bound(str(key.value), value)
+
+    def _option(self, call: ast.Call) -> None:
+        given = {each.arg: each.value for each in call.keywords}
+        names = [str(a.value)[2:].replace("-", "_") for a in call.args
+                 if isinstance(a, ast.Constant) and str(a.value).startswith("--")]  # fmt: skip
+        dest, default, action = given.get("dest"), given.get("default"), given.get("action")
+        if isinstance(dest, ast.Constant):
+            names = [str(dest.value)]
+        said = action.value if isinstance(action, ast.Constant) else ""
+        if default is None and said in ("store_true", "store_false"):
+            default = ast.Constant(said == "store_false")
+        for name in names:
+            if default is not None:
+                self._bound(name, default)
+            if isinstance(default, ast.Constant) and type(default.value) in (int, str):
+                if _NUMBERS.fullmatch(str(default.value)):
+                    self.gpus.add(name)
+
+    def _bound(self, name: str, value: ast.expr) -> None:
+        name = name.lower()
+        if isinstance(value, ast.Constant):
+            if value.value is True:
+                self.on.add(name)
+            elif value.value is False:
+                self.off.add(name)
+            elif isinstance(value.value, str) and _NAME.fullmatch(value.value):
+                self.cuda.add(name)
+        elif any(map(_asks_availability, syntax.walk(value))):
+            self.asks.add(name)
+
+    def hold(self, test: ast.expr, positive: bool = True) -> bool:
+        """Tell whether a test is what is asked for, unless somebody says otherwise."""
+        name = _called(test).lower()
+        if name:
+            chosen, other = (self.on, self.off) if positive else (self.off, self.on)
+            return name in chosen and name not in other | self.asks
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return self.hold(inner, not positive)
+            case ast.BoolOp(op=ast.And(), values=values) if positive:
+                return all(self.hold(each) for each in values)
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=text)]):
+                return positive and text == "cuda" and _called(left).lower() in self.cuda
+            case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                # That a device was chosen does not say which.
+                return positive and not _CUDA.search(ast.unparse(test.left))
+        return False
+
+
+@syntax.per_node
+def defaults_of(tree: ast.Module) -> Defaults:
+    """Return what a file sets unless a user says otherwise."""
+    found = Defaults()
+    found.learn(tree)
+    return found
+
+
+def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+    """Yield what a file asks for on every machine, and no test in sight of it decides on."""
+    return (each for each, decided in _asked(tree, parents) if decided is None)
+
+
+def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+    """Yield what a file asks for where the tests of `if` statements alone decide on it."""
+    return (each for each, decided in _asked(tree, parents) if decided == "ifs")
+
+
+@syntax.per_node
+def _asked(
+    tree: ast.Module, parents: Parents
+) -> list[tuple[Forced, Literal["ifs", "otherwise"] | None]]:
+    """Return what a file asks for, and what decides on it."""
+    taken, own = _taken(tree), _own(tree)
+    found: list[tuple[Forced, Literal["ifs", "otherwise"] | None]] = []
+    for node in syntax.walk(tree):
+        kind = _kind(node, parents, taken, own)
+        if kind is not None:
+            assert isinstance(node, ast.expr)
+            asked = Forced(node, kind)
+            if not _is_decided(node, parents):
+                found.append((asked, None))
+            else:
+                by_others = _is_decided(node, parents, ifs=False)
+                found.append((asked, "otherwise" if by_others else "ifs"))
+    return found
+
+
+def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterator[Forced]:
+    """Yield what a file asks for where only a user's word against it would decide on it."""
+    for asked in behind_flags(tree, parents):
+        tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
+        if tests and all(defaults.hold(test, positive) for test, positive in tests):
+            yield replace(asked, by_default=True)
+    for node in _numbered_in(tree) if defaults.gpus else ():
+        tests = list(_tests(node, parents))
+        read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+        if tests and read and read <= defaults.gpus:
+            yield Forced(node, "name", by_default=True)
+
+
+@syntax.per_node
+def _numbered_in(tree: ast.Module) -> list[ast.expr]:
+    """Return where a file names a device by a number that it computes."""
+    nodes = syntax.walk(tree)
+    return [n for n in nodes if isinstance(n, ast.expr) and _numbered(n) is not None]
+
+
+def _numbered(node: ast.AST) -> ast.expr | None:
+    """Return the number of `f"cuda:{number}"`, however that is written."""
+    match node:
+        case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=number)]):
+            return number
+        case ast.BinOp(left=ast.Constant(value="cuda:"), op=ast.Add(), right=number):
+            return number
+        case ast.BinOp(left=ast.Constant(value="cuda:%d" | "cuda:%s"), op=ast.Mod(), right=number):
+            return number
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value="cuda:{}"), attr="format"), args=[number]
+        ):
+            return number
+    return None
+
+
+def _asks_availability(node: ast.AST) -> bool:
+    """Tell whether a name asks what is there: `torch.cuda.is_available`, `is_available`."""
+    return isinstance(node, (ast.Attribute, ast.Name)) and _called(node) == "is_available"
+
+
+def _called(node: ast.expr) -> str:
+    """Return the last part of a dotted name, "" for what is none."""
+    return syntax.dotted(node).rpartition(".")[2]
+
+
+def _tests(node: ast.AST, parents: Parents) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield the tests behind which an expression stands, and whether they have to hold for it."""
+    inner, outer = node, parents.get(node)
+    while outer is not None:
+        match outer:
+            case ast.If(test=test, body=body) | ast.While(test=test, body=body):
+                if inner is not test:
+                    yield test, inner in body
+            case ast.IfExp(test=test):
+                if inner is not test:
+                    yield test, inner is outer.body
+        inner, outer = outer, parents.get(outer)
+
+
+def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str]) -> Kind | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if _NAME.fullmatch(node.value):
+            if _is_device(node, parents):
+                return "name"
+            return "given" if _is_given_to(own, node, parents) else None
+        if _TENSOR.fullmatch(node.value) and isinstance(parents.get(node), ast.Call):
+            return "type"
+        return "backend" if node.value.lower() == "nccl" and _is_given(node, parents) else None
+    if isinstance(node, ast.IfExp):
+        both = _begins(node.body) and _begins(node.orelse)
+        return "name" if both and _is_device(node, parents) else None
+    if isinstance(node, ast.Attribute):
+        if node.attr == "NCCL" and _last(node.value) == "Backend":
+            return "backend" if _is_given(node, parents) else None
+        return "type" if _TENSOR.fullmatch(syntax.dotted(node)) else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = syntax.dotted(node.func)
+    first, dot, rest = name.partition(".")
+    name = taken.get(first, first) + dot + rest
+    if name.startswith("torch.cuda."):
+        fact = torchfacts.lookup(name)
+        return "call" if fact is not None and fact.kind == "cudaonly" else None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+        return "move"
+    if _LOAD.fullmatch(name) and len(node.args) < 2:
+        return None if {k.arg for k in node.keywords} & {"map_location", None} else "load"
+    return None
+
+
+def _taken(tree: ast.Module) -> dict[str, str]:
+    """Return what names of a file stand for, of torch."""
+    found: dict[str, str] = {}
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update((a.asname, a.name) for a in node.names if a.asname)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.update((a.asname or a.name, f"{node.module}.{a.name}") for a in node.names)
+    return {name: what for name, what in found.items() if what.partition(".")[0] == "torch"}
+
+
+def _begins(node: ast.expr) -> bool:
+    """Tell whether a text names a device of CUDA: `"cuda"`, `f"cuda:{index}"`."""
+    first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
+    return isinstance(first, ast.Constant) and str(first.value).partition(":")[0] == "cuda"
+
+
+def _own(tree: ast.Module) -> set[str]:
+    """Return what a file defines: a text that one of these is given is more than a text."""
+    kinds = (*_FUNCTION, ast.ClassDef)
+    return {node.name for node in syntax.walk(tree) if isinstance(node, kinds)}
+
+
+def _is_device(node: ast.expr, parents: Parents) -> bool:
+    """Tell whether a text is used as a device: by what takes it, or what it is called."""
+    parent = parents.get(node)
+    match parent:
+        case ast.keyword(arg=str(name)):
+            if name == "default":
+                call = parents.get(parent)
+                return isinstance(call, ast.Call) and any(map(_speaks, call.args))
+            return _DEVICE.search(name) is not None
+        case ast.Call(func=ast.Attribute(attr="to" | "device" | "set_default_device")):
+            return True
+        case ast.Call(func=ast.Name(id="device")):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return re.match(r"to_?(the_)?(device|cuda|gpu)$", name, re.IGNORECASE) is not None
+        case ast.Assign(targets=targets):
+            home = parents.get(parent)
+            if isinstance(home, ast.ClassDef) and "Enum" in map(_last, home.bases):
+                return False  # one of several, by its name
+            return any(map(_speaks, targets))
+        case ast.AnnAssign(target=target):
+            return _speaks(target)
+        case ast.arguments():
+            given = syntax.defaults(parent).items()
+            return any(each is node and _DEVICE.search(name) for name, each in given)
+        case ast.Dict(keys=keys, values=values):
+            key = keys[values.index(node)] if node in values else None
+            return key is not None and _speaks(key)
+    return False
+
+
+def _last(base: ast.expr) -> str:
+    return syntax.dotted(base).rpartition(".")[2].replace("StrEnum", "Enum")
+
+
+def _speaks(node: ast.expr) -> bool:
+    return _DEVICE.search(ast.unparse(node)) is not None
+
+
+def _is_given_to(own: set[str], node: ast.Constant, parents: Parents) -> bool:
+    """Tell whether a text is an argument of a function or class that the file itself defines.
+
+    One with a number is a device whoever is called, but where texts are made or shown.
+    """
+    parent = parents.get(node)
+    if not isinstance(parent, ast.Call):
+        return False
+    called = _called(parent.func)
+    return called in own or ":" in str(node.value) and called.lower() not in _TEXTS
+
+
+def _is_given(node: ast.expr, parents: Parents) -> bool:
+    """Tell whether a text is handed to something, or kept: it is not compared."""
+    parent = parents.get(node)
+    if isinstance(parent, ast.keyword) and parent.arg == "choices":
+        return False
+    return isinstance(parent, (ast.Call, ast.keyword, ast.Assign, ast.AnnAssign, ast.arguments))
+
+
+def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
+    """Tell whether some test decides about a place: around it, before it, or of its function.
+
+    Without `ifs`, the blocks of `if` statements do not count.
+    """
+    inner: ast.AST = node
+    outer = parents.get(node)
+    while outer is not None:
+        match outer:
+            case ast.If(test=test) if not ifs and inner is not test:
+                pass
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                if inner is test or _TEST.search(ast.unparse(test)) and not _is_elsewhere(test):
+                    return True
+            case ast.Assert() | ast.Compare() | ast.ExceptHandler():
+                return True
+            case ast.Try(body=body) if inner in body and probes.is_probe(outer):
+                return True
+            case ast.BoolOp(values=values) if isinstance(node, ast.Call):
+                before = values[: next(i for i, each in enumerate(values) if each is inner)]
+                if any(_TEST.search(ast.unparse(each)) for each in before):
+                    return True
+            case ast.Dict(keys=keys, values=values) if inner in values:
+                if _names_cuda(keys[next(i for i, each in enumerate(values) if each is inner)]):
+                    return True
+            case ast.match_case():
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if any("is_available" in ast.unparse(each) for each in outer.decorator_list):
+                    return True
+        block = parents.block(inner)
+        ending = _first_ending(block[0], block) if block else None
+        if ending is not None and _position(ending) < _position(inner):
+            return True
+        inner, outer = outer, parents.get(outer)
+    return False
+
+
+def _is_elsewhere(test: ast.expr) -> bool:
+    """Tell whether `x.device != torch.device("cuda")` asks: then `x` is moved on every machine."""
+    asks = isinstance(test, ast.Compare) and [type(op) for op in test.ops] == [ast.NotEq]
+    return asks and "cuda" in ast.unparse(test)
+
+
+def _names_cuda(key: ast.expr | None) -> bool:
+    """Tell whether the key of a table is the name of the device in its entry."""
+    text = key.value if isinstance(key, ast.Constant) else None
+    return isinstance(text, str) and text.lower().partition(":")[0] in ("cuda", "gpu")
+
+
+@syntax.per_node
+def _first_ending(first: ast.stmt, block: list[ast.stmt]) -> ast.stmt | None:
+    """Return the first statement of a block behind which nothing comes without CUDA."""
+    return next(filter(_ends_without, block), None)
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def _ends_without(statement: ast.stmt) -> bool:
+    """Tell whether nothing comes after a statement without CUDA, as far as its test says."""
+    if isinstance(statement, ast.Assert):
+        return "is_available" in ast.unparse(statement.test)
+    return (
+        isinstance(statement, ast.If)
+        and _TEST.search(ast.unparse(statement.test)) is not None
+        and demands.leaves(statement.body)
+    )

@@ -1,0 +1,475 @@
+"""Calls of the project's functions: evaluated, or by a template of an earlier evaluation."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from samedevice.inference import classes, instances, movers
+from samedevice.inference.environment import Exits, State
+from samedevice.inference.events import DefaultMade
+from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.objects import Class, Func, Instance, Scope
+from samedevice.inference.sites import LeftOut
+from samedevice.inference.summaries import (
+    Given,
+    Record,
+    Records,
+    again,
+    beforehand,
+    moves,
+    placeholder,
+    shape,
+    stores,
+)
+from samedevice.inference.values import (
+    ARRAY,
+    DEEP,
+    DEVICE,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Dict,
+    FunctionNode,
+    Iter,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+#: Statements that are evaluated for each call anew, however often a function is called: most
+#: programs have no more.
+_FREE = 14_000
+#: Beyond: evaluations of one function before a template stands for the others, and for short ones
+#: the statements that may be evaluated.
+_CONTEXTS = 12
+_STATEMENTS = 200
+#: Methods that are always evaluated, since others may depend on what they do.
+ALWAYS = ("__init__", "backward")
+#: Shapes of arguments that one function has templates for; others use the most similar one.
+_VARIANTS = 16
+#: Nested calls that are followed; `interpret._FRAMES` has room for them.
+_DEPTH = 100
+
+
+def call_func(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+) -> Value:
+    """Evaluate a function of the project with these arguments."""
+    node = func.node
+    moved = movers.call(run, func, args, kwargs, spot)
+    if moved is not None:
+        return moved
+    if not _binds(func, args, kwargs, spot):
+        return UNKNOWN  # it raises a TypeError: nothing comes into the function
+    if isinstance(func.bound, Instance) and not run.in_constructor:
+        func.bound.used = True
+    if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
+        return nearest(run, func, args, kwargs)
+    known = run.results.setdefault(_code(func), Records())
+    size = _size(run, node)
+    if run.statements >= _FREE:
+        run.evaluations += 1
+        many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
+        if known and many:
+            return by_template(run, func, args, kwargs, spot)
+        known.late += 1
+    run.statements += size
+    run.contexts[node] = run.contexts.get(node, 0) + 1
+    note_arguments(run, node, args, kwargs)
+    record = evaluate(run, func, args, kwargs, spot)
+    known.add(record)
+    return record.result
+
+
+def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) -> bool:
+    """Tell whether a call may give a function all that it requires, as far as the call shows."""
+    call, spec = spot.node, func.node.args
+    decorated = not isinstance(func.node, ast.Lambda) and func.node.decorator_list
+    if not isinstance(call, ast.Call) or decorated:
+        return True
+    spread = any(isinstance(each, ast.Starred) for each in call.args)
+    if spread or {each.arg for each in call.keywords} != kwargs.keys():
+        return True
+    if [where.node for _, where in args] != call.args:
+        return True  # somebody else hands them on
+    named = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+    required = set(named[: len(named) - len(spec.defaults)])
+    alone = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    required |= {each.arg for each, default in alone if default is None}
+    filled = len(args) + (func.bound is not None)
+    return required <= {*named[:filled], *kwargs}
+
+
+def _is_spent(run: Interpreter) -> bool:
+    """Tell whether there were too many calls to make new templates for them."""
+    return run.evaluations > 2000 + 20 * len(run.declared)
+
+
+def note_arguments(
+    run: Interpreter, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
+) -> None:
+    """Remember what this call passed."""
+    run.reached.setdefault(node, set()).add(run.unit)
+    for value, where in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            run.arguments.setdefault(node, []).append((value.node, where, run.function()))
+
+
+def evaluate(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+) -> Record:
+    """Evaluate the body of a function."""
+    node = func.node
+    run.evaluated.add(node)
+    scope = Scope(func.scope.path, node, func.scope, func.scope.globals)
+    scope.func = func
+    scope.call = spot
+    scope.building = run.in_constructor > 0
+    scope.self_value = func.bound if func.bound is not None else func.scope.self_value
+    if func.bound is None and func.cls is None and func.scope.func is not None:
+        scope.self_value = func.scope.self_value
+    run.scopes[node] = scope
+    run.all_scopes.setdefault(node, []).append(scope)
+    run.bind_arguments(func, args, kwargs, scope)
+    given = _given(func, args, kwargs)
+    before = beforehand(given)
+    nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
+    in_worker = _is_host_code(func)
+    run.in_worker += in_worker
+    run.stack.append(node)
+    in_constructor = run.in_constructor
+    if func.cls is not None and func.cls.family == "module" and instances.name(node) != "__init__":
+        # A method that runs while the module is built still builds it; a call of another
+        # module's forward does not.
+        if instances.name(node) == "forward":
+            run.in_constructor = 0
+    if isinstance(node, ast.Lambda):
+        result = run.eval(node.body, scope)
+    else:
+        results, yields = body(run, node.body, scope)
+        result = NONE
+        if yields:
+            element: Value | None = None
+            for value in yields:
+                element = run.join(element, value)
+            result = Iter(element if element is not None else UNKNOWN)
+            result.result = reduce(run.join, results) if results else NONE
+            result.call = node, lambda: call_func(run, func, args, kwargs, spot)
+        elif results:
+            joined: Value | None = None
+            for value in results:
+                joined = run.join(joined, value)
+            result = joined if joined is not None else NONE
+    run.in_constructor = in_constructor
+    run.stack.pop()
+    run.in_worker -= in_worker
+    return Record(
+        before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),
+        moved=moves(before, given),
+    )  # fmt: skip
+
+
+def body(run: Interpreter, body: list[ast.stmt], scope: Scope) -> tuple[list[Value], list[Value]]:
+    """Evaluate a function's body; return what it returns and what it yields."""
+    run.returns.append([])
+    run.yields.append([])
+    run.exits.append(Exits(run.trail.mark(), run.trail.forks))
+    loops, run.loops = run.loops, []
+    caught, run.caught = run.caught, []
+    ended = run.block(body, scope)
+    run.loops, run.caught = loops, caught
+    exits = run.exits.pop()
+    if exits.states:
+        if not ended:
+            exits.states.append(State(scope.names, {}))
+        run.trail.merge(exits.states)
+    return run.returns.pop(), run.yields.pop()
+
+
+def sent(run: Interpreter, generator: Iter, value: Value) -> Value:
+    """Return what `generator.send(value)` gives: the body is evaluated with what it receives.
+
+    What was sent before may be received as well.
+    """
+    if generator.call is None or generator.call[0] in run.sending:
+        return generator.element
+    node, again = generator.call
+    generator.received = run.sending[node] = run.join(generator.received, value)
+    found = again()
+    del run.sending[node]
+    return found.element if isinstance(found, Iter) else generator.element
+
+
+def _is_host_code(func: Func) -> bool:
+    if func.cls is None or func.cls.family != "dataset":
+        return False
+    return instances.name(func.node) in ("__getitem__", "__iter__", "__getitems__")
+
+
+def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+    """Return the result of a function that is still being evaluated, from its results so far."""
+    known = run.results.get(_code(func))
+    if not known:
+        return UNKNOWN
+    given = _given(func, args, kwargs)
+    shapes = {name: shape(value) for name, value in given.items()}
+    return again(run, known.nearest(shapes, latest=True), given)
+
+
+def by_template(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+) -> Value:
+    """Return what a function gives for these arguments, by one evaluation for their shape."""
+    note_arguments(run, func.node, args, kwargs)
+    given = _given(func, args, kwargs)
+    record = _template(run, func, args, kwargs, spot, given)
+    result = record.result
+    if isinstance(result, Instance) and result.family == "module":
+        known = (value for value in record.given.values() if isinstance(value, Instance))
+        if all(result.attrs is not before.attrs for before in known):
+            return twin(result, run.graph.node(spot))
+    return again(run, record, given)
+
+
+def _template(
+    run: Interpreter,
+    func: Func,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    given: Given,
+) -> Record:
+    """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
+    variants = run.templates.setdefault(_code(func), {})
+    known = run.results.get(_code(func))
+    shapes = {name: shape(value) for name, value in given.items()}
+    key = tuple(shapes.items())
+    if key in variants:
+        return variants[key]
+    if known and (len(variants) >= _VARIANTS or _is_spent(run)):
+        return known.nearest(shapes)
+    free = [(placeholder(run, value, where), where) for value, where in args]
+    named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
+    if isinstance(func.bound, Instance):
+        bound = placeholder(run, func.bound, spot)
+        func = Func(func.node, func.scope, bound, func.cls, func.static)
+    scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
+    run.scopes, run.all_scopes = dict(run.scopes), {}
+    run.trail.forks += 1
+    record = evaluate(run, func, free, named, spot)
+    set_by_it = stores(run.trail.written(mark), record.given)
+    run.trail.undo(mark)
+    run.trail.close()
+    run.scopes, run.all_scopes = scopes
+    record = replace(record, sites=tuple(run.sites[sites:]), stores=set_by_it)
+    del run.sites[sites:]
+    variants[key] = record
+    return record
+
+
+def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
+    """Return another module that was built in the same way, with its parts, all at `node`."""
+    made = Instance("module", module.name, module.cls, module.fact, node)
+    made.stateful, made.plain = module.stateful, module.plain
+    made.args, made.kwargs = module.args, module.kwargs
+    for attr, value in module.attrs.items():
+        if isinstance(value, Instance) and value.family == "module" and value.parent is module:
+            if depth:
+                part = made.attrs[attr] = twin(value, node, depth - 1)
+                part.parent = made
+        elif isinstance(value, Tensor) and module.node is not None:
+            same = value.node.find() is module.node.find()
+            made.attrs[attr] = parameter_of(made) if same else value
+        else:
+            made.attrs[attr] = value
+    return made
+
+
+def bind_arguments(
+    run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg], scope: Scope
+) -> None:
+    """Bind a call's arguments to the function's parameters."""
+    spec = func.node.args
+    names, defaults = _signature(run, func.node)
+    values = [value for value, _ in args]
+    if func.bound is not None:
+        values.insert(0, func.bound)
+    left = dict(kwargs)
+    spread = left.pop("**", None)  # of a mapping whose keys are not known
+    if spread is not None:
+        bound = func.bound is not None
+        for name in names[len(values) :] if not bound else names[max(len(values), 1) :]:
+            left.setdefault(name, spread)
+    for index, name in enumerate(names):
+        if index < len(values):
+            scope.names[name] = values[index]
+        elif name in left:
+            scope.names[name] = left.pop(name)[0]
+        else:
+            scope.names[name] = default_value(run, name, defaults[index], func, scope)
+    if spec.vararg is not None:
+        scope.names[spec.vararg.arg] = Seq("tuple", values[len(names) :])
+    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+        if argument.arg in left:
+            scope.names[argument.arg] = left.pop(argument.arg)[0]
+        else:
+            scope.names[argument.arg] = default_value(run, argument.arg, default, func, scope)
+    if spec.kwarg is not None:
+        scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
+
+
+def _signature(run: Interpreter, node: FunctionNode) -> tuple[list[str], list[ast.expr | None]]:
+    """Return the names of a function's positional parameters, and their defaults."""
+    known = run.signatures.get(node)
+    if known is None:
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        without = len(names) - len(node.args.defaults)
+        known = run.signatures[node] = names, [None] * without + [*node.args.defaults]
+    return known
+
+
+def default_value(
+    run: Interpreter, name: str, default: ast.expr | None, func: Func, scope: Scope
+) -> Value:
+    """Return a parameter's default, and note a device that was chosen at import."""
+    if default is None:  # a decorator gives it
+        spec = func.node.args
+        given = (each for each in (*spec.posonlyargs, *spec.args) if each.arg == name)
+        return _of_settings(run, next(given, None), func.scope) or UNKNOWN
+    value = run.eval(default, func.scope)
+    if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
+        spot = Location(func.scope.path, default)
+        run.record(DefaultMade(spot, value.node, scope, name, call=scope.call))
+    if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+        if scope.call is not None and isinstance(scope.call.node, ast.Call):
+            run.left_out[value] = LeftOut(scope.call, name, run.symbolic > 0)
+    return value
+
+
+def call_symbolic(run: Interpreter, func: Func) -> Value:
+    """Evaluate a function whose callers are not known."""
+    spec = func.node.args
+    arguments = [*spec.posonlyargs, *spec.args]
+    positional = arguments[1:] if func.bound is not None else arguments
+    _, defaults = _signature(run, func.node)
+    if func.bound is not None:
+        defaults = defaults[1:]
+    path = func.scope.path
+    # The gradients that an autograd function gets are tensors.
+    sure = func.cls is not None and func.cls.family == "function"
+    sure = sure and instances.name(func.node) == "backward"
+    args = [
+        (
+            _of_settings(run, argument, func.scope)
+            or parameter(run, argument, default, path, sure),
+            Location(path, argument),
+        )
+        for argument, default in zip(positional, defaults, strict=True)
+    ]
+    kwargs = {
+        argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
+        for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    }
+    return call_func(run, func, args, kwargs, Location(path, func.node))
+
+
+def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:
+    """Return an instance for a parameter that is one of a class whose fields have defaults.
+
+    A library's decorator fills it from the command line. Of the defaults only an accelerator
+    counts: users who choose none get it. "cpu" may stand there on purpose.
+    """
+    if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
+        return None
+    klass = run.eval(argument.annotation, scope)
+    if not isinstance(klass, Class) or klass.family or klass.bases:
+        return None
+    declared = classes.fields(klass)
+    if not declared or isinstance(klass.lookup("__init__"), Func):
+        return None
+    given = [klass.names.get(field.name) for field in declared]
+    if any(value is None or _is_cpu(value) for value in given):
+        return None
+    made = instances.instantiate(run, klass, [], {}, Location(scope.path, argument), scope)
+    if not isinstance(made, Instance):
+        return None
+    for name, value in made.attrs.items():
+        if isinstance(value, Const):
+            if not (isinstance(value.value, str) and DEVICE.fullmatch(value.value)):
+                made.attrs[name] = SCALAR
+    return made
+
+
+def parameter(
+    run: Interpreter, argument: ast.arg, default: ast.expr | None, path: str, sure: bool
+) -> Value:
+    """Return what stands for a parameter: a tensor, as far as its use shows it to be one."""
+    note = syntax.dotted(argument.annotation) if argument.annotation is not None else ""
+    last = note.rpartition(".")[2]
+    if last in ("int", "float", "str", "bool", "bytes", "Path"):
+        return SCALAR
+    if last in ("ndarray", "Image", "DataFrame"):
+        return ARRAY
+    if isinstance(default, ast.Constant) and default.value is not None:
+        if not isinstance(default.value, str) or not argument.arg.endswith("device"):
+            return SCALAR
+    spot = Location(path, argument)
+    node = run.graph.node(spot)
+    node.is_tensor = sure or last in ("Tensor", "FloatTensor", "LongTensor")
+    run.graph.pin(node, Place.FOLLOWS, spot)
+    if last == "device" or argument.arg == "device":
+        node.is_tensor = True
+        return Device(node, spot, resolved=True)
+    if last == "Module":
+        made = Instance("module", node=node)
+        made.stateful = True
+        return made
+    return Tensor(node)
+
+
+def parameters(func: ast.AST) -> tuple[str, ...]:
+    """Return the names of a function's parameters, without those for the rest."""
+    if not isinstance(func, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return ()
+    args = func.args
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+
+
+def _given(func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Given:
+    """Return the values of a call by position and name, and what the function is bound to."""
+    given: Given = {index: value for index, (value, _) in enumerate(args)}
+    given.update((name, value) for name, (value, _) in kwargs.items())
+    if func.bound is not None:
+        given["self"] = func.bound
+    return given
+
+
+def _code(func: Func) -> object:
+    """Return what an evaluation stands for: that of a closure, with what it closes over."""
+    return func.node if func.scope.func is None else (func.node, func.scope)
+
+
+def _size(run: Interpreter, node: FunctionNode) -> int:
+    """Return how many statements a function has, whatever is written between and around them."""
+    known = run.sizes.get(node)
+    if known is None:
+        simple = (each for each in syntax.walk(node) if isinstance(each, ast.stmt))
+        known = sum(not hasattr(each, "body") and not isinstance(each, ast.Pass) for each in simple)
+        known = run.sizes[node] = known + 1
+    return known
+
+
+def _is_cpu(value: Value) -> bool:
+    """Tell whether a value is the text that names the CPU."""
+    return isinstance(value, Const) and value.value == "cpu"

@@ -1,0 +1,200 @@
+"""Instances of the project's classes: made by a call, or standing for those that no code makes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.inference import classes, functions, moving, uncalled
+from samedevice.inference.events import Built
+from samedevice.inference.graph import Cause, Location, Place
+from samedevice.inference.models import nn
+from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+def uncalled_class(run: Interpreter, klass: Class) -> None:
+    """Evaluate the methods of a class that nothing called."""
+    methods = [
+        value
+        for value in klass.names.values()
+        if isinstance(value, Func) and value.node not in run.evaluated
+    ]
+    built = klass.symbolic is not None
+    if not built and not any(_is_worth_evaluating(run, method) for method in methods):
+        return
+    host = klass.family == "dataset"
+    run.in_worker += host
+    if klass.symbolic is None:
+        symbolic_instance(run, klass)
+    instance = klass.symbolic
+    for method in methods:
+        if method.node in run.evaluated or not _is_worth_evaluating(run, method, instance):
+            continue
+        bound: Value | None = instance
+        if method.static == "staticmethod":
+            bound = None
+        elif method.static == "classmethod":
+            bound = klass
+        function = Func(method.node, method.scope, bound, klass, method.static)
+        if klass.family == "function" and name(method.node) in ("forward", "backward"):
+            if klass.context is None:
+                klass.context = Instance("context")
+            function = Func(method.node, method.scope, klass.context, klass)
+        run.graph.open = not (built and _called_by_python(method.node))
+        functions.call_symbolic(run, function)
+        run.graph.open = True
+    run.in_worker -= host
+
+
+def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
+    """Tell whether a method that nothing calls, of an object perhaps, has anything to judge."""
+    always = name(method.node) in functions.ALWAYS
+    return always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner)
+
+
+def _called_by_python(node: FunctionNode) -> bool:
+    """Tell whether Python itself calls a method of an object, with nothing else (`__bool__`)."""
+    named = name(node)
+    return len(node.args.args) == 1 and named.startswith("__") and named.endswith("__")
+
+
+def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
+    """Return an instance of a class that no code constructs."""
+    spot = Location(klass.scope.path, klass.node)
+    made = new_object(run, klass, spot, klass.scope)
+    klass.symbolic = made
+    init = klass.lookup("__init__")
+    if isinstance(init, Func):
+        run.in_constructor += made.family == "module"
+        functions.call_symbolic(run, Func(init.node, init.scope, made, init.cls))
+        run.in_constructor -= made.family == "module"
+    if made.node is not None:
+        # It was built on the CPU. Whoever has it by now has moved it to wherever its inputs are.
+        there = run.graph.node(spot)
+        run.graph.pin(there, Place.FOLLOWS, spot)
+        run.graph.pin(made.node, Place.HOST, spot, cause=Cause.UNMOVED)
+        moving.rebase(run, made, there)
+    return made
+
+
+def classify(klass: Class) -> None:
+    """Find out what kind of class this is, from its bases."""
+    for base in klass.bases:
+        if isinstance(base, Class):
+            klass.family = klass.family or base.family
+            klass.fact = klass.fact or base.fact
+        elif isinstance(base, External):
+            klass.family = klass.family or family_of(base.name)
+            fact = torchfacts.lookup(base.name)
+            if fact is not None and fact.kind == "module":
+                klass.fact = fact
+
+
+def family_of(name: str) -> str:
+    """Return the kind of a library's class, by its dotted name."""
+    head, _, last = name.rpartition(".")
+    if "lightning" in head.split(".")[0] and last in ("LightningModule", "LightningDataModule"):
+        return "owned"
+    if name in ("torch.autograd.Function", "torch.autograd.function.Function"):
+        return "function"
+    fact = torchfacts.lookup(name)
+    if fact is None:
+        return ""
+    return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(fact.kind, "")
+
+
+def new_object(run: Interpreter, klass: Class, spot: Location, scope: Scope) -> Instance:
+    """Return a new instance of a class of the project, before its `__init__` ran."""
+    made = Instance(klass.family, klass.node.name, klass, klass.fact)
+    if klass.family == "module":
+        made.node = run.graph.node(spot)
+        made.stateful = klass.fact is not None and klass.fact.state
+        run.modules.append(made)
+    if klass.symbolic is None:
+        klass.symbolic = made
+    return made
+
+
+def instantiate(
+    run: Interpreter,
+    klass: Class,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Return a new instance of a class of the project."""
+    made = new_object(run, klass, spot, scope)
+    if klass.family == "module":
+        made.site = run.record(Built(spot, made.node, scope, klass.node.name, module=made))
+        nn.made_on_default(run, made, spot, scope)
+        run.snapshot(made.site, scope)
+    init = klass.lookup("__init__")
+    own = classes.made_by_new(run, klass, args, kwargs, spot)
+    if own is not None:
+        if not isinstance(own, Instance) or own.cls is None or klass not in own.cls.mro():
+            return own
+        made = own
+    if isinstance(init, Func):
+        in_constructor = run.in_constructor
+        run.in_constructor = in_constructor + 1 if klass.family == "module" else in_constructor
+        functions.call_func(run, Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
+        run.in_constructor = in_constructor
+    elif own is None and klass.kind in classes.CONTAINERS:
+        classes.fill_contents(run, made, args, kwargs, spot, scope)
+    elif own is None:
+        classes.fill(run, made, args, kwargs, spot, scope)
+        if klass.fact is not None and made.node is not None:
+            nn.module_arguments(run, made, args, kwargs)
+    if klass.family == "dataset" and not isinstance(init, Func):
+        made.args = [v for v, _ in args]
+    return made
+
+
+def fields_of(klass: Class) -> list[str]:
+    """Return the fields of a dataclass or a named tuple, in the order of its constructor."""
+    given = klass.lookup("__match_args__")
+    if isinstance(given, Seq) and given.items is not None:
+        return [str(item.value) for item in given.items if isinstance(item, Const)]
+    return [field.name for field in classes.fields(klass) if field.positional]
+
+
+def class_method(
+    run: Interpreter,
+    klass: Class,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call what a class inherits from a library."""
+    if klass.family == "function" and name == "apply":
+        forward = klass.lookup("forward")
+        if isinstance(forward, Func):
+            context = klass.context = Instance("context")
+            return functions.call_func(
+                run, Func(forward.node, forward.scope, context, klass), args, kwargs, spot
+            )
+    if klass.family == "module":
+        if name == "from_pretrained":
+            made = instantiate(run, klass, [], {}, spot, scope)
+            if isinstance(made, Instance):
+                made.stateful = True
+                nn.spread_out(run, made, kwargs, spot)
+            return made
+        if args and isinstance(args[0][0], Instance) and name in ("__init__", "forward"):
+            if name == "__init__":
+                return NONE
+            return nn.call_module(run, args[0][0], args[1:], kwargs, spot, scope)
+    return UNKNOWN
+
+
+def name(node: ast.AST) -> str:
+    """Return the name of what a node defines, or ""."""
+    return getattr(node, "name", "")

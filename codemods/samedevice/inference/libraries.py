@@ -1,0 +1,221 @@
+"""Calls into libraries: by a model of the function, else by the fact that is kept about it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.inference import contents, models
+from samedevice.inference.events import (
+    GivenAway,
+    HandedTogether,
+    HostRead,
+    LengthsRead,
+    ProcessCall,
+    Undecided,
+)
+from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.models import Call, containers, images, operations, options
+from samedevice.inference.objects import Instance, Scope
+from samedevice.inference.values import (
+    ARRAY,
+    NONE,
+    SCALAR,
+    UNKNOWN,
+    Arg,
+    Doubt,
+    Seq,
+    Tensor,
+    Value,
+    surely_tensor,
+)
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+_HOST = Fact("host", out="unknown")
+_REDUCTIONS = frozenset(
+    (
+        "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "median",
+        "min", "nanmean", "nansum", "norm", "prod", "std", "sum", "var",
+    )
+)  # fmt: skip
+#: What a program of several processes calls with a device, or a word for one.
+_OF_PROCESSES = frozenset(
+    (
+        "init_process_group", "init_device_mesh", "barrier", "DistributedDataParallel",
+        "convert_sync_batchnorm", "set_device", "spawn",
+    )
+)  # fmt: skip
+#: What returns the module that it was given, or changes it in place.
+_NEUTRAL = sys.stdlib_module_names | {"torch", "pytest"}
+#: Losses by name; with an argument of `_REDUCES` they may have a number for each sample.
+_LOSSES = frozenset(
+    ["cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
+)
+REDUCES = frozenset(["reduction", "reduce"])
+
+
+def call_external(
+    run: Interpreter,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call a function or class of a library by its dotted name."""
+    if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
+        last = name.rpartition(".")[2]
+        found = ProcessCall(spot, None, scope, last, args=args, kwargs=kwargs)
+        run.snapshot(run.record(found), scope)
+    call = models.Call(args, kwargs, spot, scope)
+    handler = models.handler(name)
+    if handler is not None:
+        return handler(run, call)
+    fact = torchfacts.lookup(name)
+    if fact is None:
+        for value, _ in (*args, *kwargs.values()):
+            if isinstance(value, Instance) and value.family == "module":
+                if name.partition(".")[0] not in _NEUTRAL:
+                    run.record(GivenAway(spot, None, scope))
+        if name.partition(".")[0] not in _NEUTRAL:
+            handed_together(run, args, kwargs, spot, scope)
+        return UNKNOWN
+    return models.of_kind(fact.kind)(run, name, fact, call)
+
+
+def named(fact: Fact, args: list[Arg], kwargs: dict[str, Arg]) -> dict[str, list[Arg]]:
+    """Return the arguments by parameter name; a starred parameter has several."""
+    found: dict[str, list[Arg]] = {}
+    for index, arg in enumerate(args):
+        found.setdefault(fact.parameter(index) or f"#{index}", []).append(arg)
+    for name, arg in kwargs.items():
+        found.setdefault(name, []).append(arg)
+    return found
+
+
+def returned(fact: Fact, node: PlaceVar | None, spot: Location) -> Value:
+    """Return what a call gives, by the fact's `out`."""
+    match fact.out:
+        case "tensor" | "self" | "tensors" | "follows0" if node is not None:
+            return Tensor(node)
+        case "hostobject":
+            return Instance("hostobject", fact=fact)
+        case "scalar" | "none":
+            return SCALAR if fact.out == "scalar" else NONE
+        case "ndarray":
+            return ARRAY
+    return UNKNOWN
+
+
+def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
+    """Return an operation's result, in the shape that the fact says."""
+    last = name.rpartition(".")[2]
+    if last in _REDUCTIONS:
+        # The first argument of `norm` is its order; `max` and `min` compare two tensors, too.
+        given = args[1:] if last == "norm" else args
+        whole = not given and not kwargs.keys() & {"dim", "axis", "other"}
+        if whole or fact.kind == "view":
+            result = Tensor(result.node, scalar=whole)
+    elif last.endswith("_loss") or last in _LOSSES:
+        result = Tensor(result.node, scalar=not kwargs.keys() & REDUCES)
+    return result
+
+
+def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, name: str) -> None:
+    """Note tensors that must be on the host here."""
+    direct = isinstance(value, Tensor)
+    tensors = contents.tensors_in(value, where)
+    demand = LengthsRead if name.rpartition(".")[2].startswith("pack_") else HostRead
+    if demand is LengthsRead and not direct:
+        return  # a list of numbers: a tensor is made of it on the host
+    for tensor, spot in tensors:
+        if tensor.doubt is Doubt.OTHER:
+            continue  # a number has no `.cpu()`
+        # An expression that is the tensor itself can be moved; a container of tensors cannot.
+        whole = spot.node is not where.node or direct
+        site = run.record(demand(spot, tensor.node, scope, name, whole=whole))
+        if isinstance(value, Seq) and value.added and surely_tensor(value.element or NONE):
+            site.added = value.added
+
+
+def handed_together(
+    run: Interpreter, args: list[Arg], kwargs: dict[str, Arg], spot: Location, scope: Scope
+) -> None:
+    """Note the tensors that something gets of which nothing is known."""
+    nodes = [
+        value.node
+        for value, _ in (*args, *kwargs.values())
+        if isinstance(value, Tensor) and surely_tensor(value)
+    ]
+    if len(nodes) > 1:
+        run.record(HandedTogether(spot, nodes[0], scope, nodes=tuple(nodes)))
+
+
+def undecided(
+    run: Interpreter, value: Value, where: Location, node: PlaceVar, scope: Scope
+) -> None:
+    """Note a value of which nothing is known, and what it meets."""
+    if value is UNKNOWN and isinstance(where.node, ast.expr):
+        run.record(Undecided(where, node, scope))
+
+
+def call_library_object(
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call an instance of a library's class (a transform, a tokenizer)."""
+    known = models.methods_of(callee)
+    if known is not None:
+        return known(run, callee, "__call__", models.Call(args, kwargs, spot, scope))
+    if callee.fact is not None and callee.fact.kind in ("transform", "functional_transform"):
+        return images.transformed(run, callee.fact, args, spot, scope)
+    if callee.family == "hostobject":
+        return operations.host_function(run, callee.name, _HOST, Call(args, kwargs, spot, scope))
+    return UNKNOWN
+
+
+def library_attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
+    """Return an attribute of a library's object that is no method, if a model knows it."""
+    known = models.attributes_of(owner)
+    return known(run, owner, attr) if known is not None else None
+
+
+def library_method(
+    run: Interpreter,
+    owner: Instance,
+    name: str,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call a method of a library's object."""
+    known = models.methods_of(owner)
+    if known is not None:
+        return known(run, owner, name, models.Call(args, kwargs, spot, scope))
+    match owner.family:
+        case "hostobject":
+            operations.host_function(
+                run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
+            )
+            return Instance("hostobject", owner.name) if not args else UNKNOWN
+        case "container":
+            return containers.container_method(run, owner, name, args, kwargs, spot, scope)
+        case "generator":
+            return owner if name == "manual_seed" else SCALAR
+        case "parser":
+            return options.parser_method(owner, name, models.Call(args, kwargs, spot, scope))
+        case "context":
+            if name == "save_for_backward":
+                owner.attrs["saved_tensors"] = Seq("tuple", [v for v, _ in args])
+            return NONE
+    return UNKNOWN

@@ -1,0 +1,85 @@
+"""What a file does about processes and GPUs as a whole, read off its tree, not its comments.
+
+The text is searched for the words first, since most files have none of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, replace
+
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
+
+_WORDS = re.compile(
+    r"init_process_group|init_device_mesh|set_start_method|get_context|set_device|VISIBLE_DEVICES"
+    r"|current_accelerator"
+)
+#: What hides GPUs from a process, as long as nobody has asked for one.
+VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
+
+
+@dataclass(frozen=True)
+class Markers:
+    """`is_distributed`: one process for each GPU is started, and they talk to each other.
+
+    `spawns`: processes are spawned rather than forked. `sets_device_once`: a process chooses
+    its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES,
+    `hides_all`: so that no GPU is left.
+    `asks_accelerator`: it asks torch.accelerator for the device.
+    """
+
+    is_distributed: bool = False
+    spawns: bool = False
+    sets_device_once: bool = False
+    hides_gpus: bool = False
+    hides_all: bool = False
+    asks_accelerator: bool = False
+
+
+_NONE = Markers()
+
+
+def markers(project: Project, path: str) -> Markers:
+    """Return the markers of a file; none for one that does not parse."""
+    if _WORDS.search(project.sources[path].text) is None:
+        return _NONE
+    tree = project.tree(path)
+    found = _NONE
+    for node in syntax.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Call(func=ast.Attribute() | ast.Name() as func):
+                found = _of_call(found, ast.unparse(func), node)
+            case ast.Assign(targets=[target], value=ast.Constant(value="" | "-1")):
+                found = replace(found, hides_all=found.hides_all or _hides(target))
+            case ast.Subscript(ctx=ast.Store()) if _hides(node):
+                found = replace(found, hides_gpus=True)
+    return found
+
+
+def hides(tree: ast.AST) -> bool:
+    """Tell whether some code sets CUDA_VISIBLE_DEVICES."""
+    return any(map(_hides, syntax.walk(tree)))
+
+
+def _hides(node: ast.AST) -> bool:
+    match node:
+        case ast.Subscript(ctx=ast.Store(), value=owner, slice=ast.Constant(value=str(name))):
+            return bool(VISIBLE.fullmatch(name)) and ast.unparse(owner).endswith("environ")
+    return False
+
+
+def _of_call(found: Markers, name: str, node: ast.Call) -> Markers:
+    last = name.rpartition(".")[2]
+    if last in ("init_process_group", "init_device_mesh"):
+        return replace(found, is_distributed=True)
+    if last in ("set_start_method", "get_context"):
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(isinstance(arg, ast.Constant) and arg.value == "spawn" for arg in given):
+            return replace(found, spawns=True)
+    if name.endswith(("cuda.set_device", "accelerator.set_device_index", "set_device_idx")):
+        return replace(found, sets_device_once=True)
+    if name.endswith("accelerator.current_accelerator"):
+        return replace(found, asks_accelerator=True)
+    return found

@@ -1,0 +1,236 @@
+"""Modules of libraries: how they are made and called; `nn.Parameter`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.inference import (
+    arithmetic,
+    assignment,
+    calls,
+    conditions,
+    contents,
+    devices,
+    libraries,
+)
+from samedevice.inference.events import Built
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.models import Call, kind, model, operations
+from samedevice.inference.objects import Instance, Scope
+from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
+from samedevice.torchfacts import Fact
+
+#: Modules that are what they are given.
+_CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("ModuleDict", "ModuleList", "Sequential"))
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+@kind("module")
+def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """Construct a module of a library, or wrap one."""
+    if fact.out == "follows0" and call.args and not isinstance(call.args[0][0], Seq):
+        inner = call.args[0][0]
+        if "FullyShardedDataParallel" in name:
+            for part in contents.modules_in(inner):
+                part.moves.append(call.spot)  # it moves what it wraps
+        if isinstance(inner, Instance):
+            wrapped = Instance("module", name, fact=fact, node=inner.node)
+            wrapped.attrs["module"] = inner
+            wrapped.parent = inner
+            wrapped.stateful = inner.stateful
+            if name.endswith(".DataParallel"):
+                inner.spread = wrapped.spread = True
+            wrapped.cls = inner.cls
+            wrapped.attrs.update(inner.attrs)
+            inner.parts.append(wrapped)
+            return wrapped
+        return inner
+    made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
+    made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
+    made.stateful = fact.state
+    spread_out(run, made, call.kwargs, call.spot)
+    told = next(iter(libraries.named(fact, call.args, call.kwargs).get("device", ())), None)
+    built = Built(call.spot, made.node, call.scope, name, module=made, device=told)
+    made.site = run.record(built)
+    made_on_default(run, made, call.spot, call.scope)
+    run.snapshot(made.site, call.scope)
+    run.modules.append(made)
+    module_arguments(run, made, call.args, call.kwargs)
+    if told is not None and fact.device:
+        device = devices.as_device(run, *told, call.scope, sure=True)
+        if device is not None and device.node.find().pin is not Place.HOST:
+            made.moves.append(call.spot)
+            assert made.node is not None
+            run.graph.same(made.node, device.node)
+    elif told is not None:
+        made.moves.append(call.spot)  # what it does with that device is not known
+    elif fact.chooses and made.node is not None:
+        made.moves.append(call.spot)
+        run.graph.pin(made.node, Place.CENTRAL, call.spot)
+    return made
+
+
+@model("clip.load")
+def clip_loaded(run: Interpreter, call: Call) -> Value:
+    """A model, and the transform of what it is given."""
+    return Seq("tuple", [_named(run, "clip.load", call), UNKNOWN])
+
+
+@model("open_clip.create_model_and_transforms")
+def open_clip_loaded(run: Interpreter, call: Call) -> Value:
+    """A model, and the transforms of what it is given in training and in evaluation."""
+    made = _named(run, "open_clip.create_model_and_transforms", call)
+    return Seq("tuple", [made, UNKNOWN, UNKNOWN])
+
+
+def _named(run: Interpreter, name: str, call: Call) -> Value:
+    fact = torchfacts.lookup(name)
+    assert fact is not None
+    return construct(run, name, fact, call)
+
+
+def spread_out(run: Interpreter, made: Instance, kwargs: dict[str, Arg], spot: Location) -> None:
+    """A `device_map`: the library puts the layers of a module where there is room."""
+    spread = kwargs.get("device_map")
+    if spread is not None and spread[0] is not NONE and made.node is not None:
+        made.moves.append(spot)
+        run.graph.pin(made.node, Place.UNKNOWN, spot)
+
+
+def made_on_default(run: Interpreter, made: Instance, spot: Location, scope: Scope) -> None:
+    """Put a new module where `set_default_device`, or `with torch.device(...)`, says."""
+    if made.node is None:
+        return
+    if run.default_device and not run.inside:
+        run.graph.pin(made.node, Place.CENTRAL, spot)
+    elif run.inside:
+        device = devices.as_device(run, *run.inside[-1], scope, sure=True)
+        root = device.node.find() if device is not None else None
+        if root is None or root.pin is Place.HOST:
+            return
+        made.moves.append(spot)
+        if root.pin is Place.FIXED:  # "meta": it is filled later, wherever that may be
+            run.graph.pin(made.node, Place.UNKNOWN, spot)
+        else:
+            run.graph.same(made.node, root)
+
+
+def module_arguments(
+    run: Interpreter, made: Instance, args: list[Arg], kwargs: dict[str, Arg], first: int = 0
+) -> None:
+    """Register what is handed to a module's constructor: modules, and tensors as buffers.
+
+    `first` is how many parts it has already.
+    """
+    for index, (value, _) in enumerate((*args, *kwargs.values()), first):
+        children = contents.modules_in(value)
+        for number, child in enumerate(children):
+            assignment.join_in(run, made, child)
+            made.attrs[str(index + number)] = child
+        if isinstance(value, Dict):
+            for key, member in value.items.items():
+                made.attrs[str(key)] = member
+        if children:
+            continue
+        if made.name in _CONTAINERS and _holds_unknown(value):
+            made.stateful = True  # perhaps: it moves as if it were
+        if isinstance(value, Tensor) and made.node is not None and value.node.find().is_tensor:
+            made.stateful = True
+            made.kwargs[str(index)] = value
+            run.graph.batch(value.node, made.node)
+
+
+def _holds_unknown(value: Value) -> bool:
+    """Tell whether what a container of modules is made of is not known, or something of it."""
+    if isinstance(value, (Seq, Dict)):
+        return any(member is UNKNOWN for member in value.members())
+    return value is UNKNOWN
+
+
+def computes(callee: Instance, args: list[Arg], kwargs: dict[str, Arg]) -> bool:
+    """Tell whether a module computes when it is called.
+
+    What is reached in a library's module may be a method, which saves or merges it: not with
+    settings only.
+    """
+    given = [value for value, _ in (*args, *kwargs.values())]
+    known = callee.cls is not None or callee.fact is not None
+    return known or not all(isinstance(value, (Const, Scalar)) for value in given)
+
+
+def call_module(
+    run: Interpreter,
+    callee: Instance,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+) -> Value:
+    """Call a module of a library: its parameters and its inputs must agree."""
+    callee.used = callee.used or computes(callee, args, kwargs)
+    name = callee.fact.out if callee.fact is not None else ""
+    operands: list[tuple[Tensor, Location]] = []
+    forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
+    if forward is not None and (forward.free or forward.host):
+        return operations.operation(
+            run, f"{callee.name}.forward", forward, Call(args, kwargs, spot, scope)
+        )
+    for value, where in (*args, *kwargs.values()):
+        operands.extend(contents.tensors_in(value, where))
+    if callee.name.endswith(("Sequential",)) and callee.cls is None and callee.attrs:
+        result: Value = args[0][0] if args else UNKNOWN
+        # A copy that is averaged has itself as `module`.
+        for child in [
+            v for v in callee.attrs.values() if isinstance(v, Instance) and v is not callee
+        ]:
+            result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
+                                scope)  # fmt: skip
+        return result
+    for tensor, _ in operands:
+        tensor.node.find().is_tensor = True
+    if callee.stateful and callee.node is not None:
+        for value, where in (*args, *kwargs.values()):
+            libraries.undecided(run, value, where, callee.node, scope)
+        module = Tensor(callee.node)
+        operands.insert(0, (module, Location(spot.path, getattr(spot.node, "func", spot.node))))
+    if not operands:
+        return UNKNOWN
+    made = run.operate(operands, spot, False)
+    made.scalar = name == "loss" or (
+        callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
+    )
+    return made
+
+
+@model("torch.nn.parallel.data_parallel")
+def data_parallel(run: Interpreter, call: Call) -> Value:
+    """A module called on several GPUs: its inputs are scattered from where they are to there."""
+    if len(call.args) < 2 or not isinstance(call.args[0][0], Instance):
+        return UNKNOWN
+    (module, _), (inputs, spot) = call.args[:2]
+    assert isinstance(module, Instance)
+    given = inputs.members() if isinstance(inputs, Seq) else [inputs]
+    there = [Tensor(module.node) if isinstance(v, Tensor) and module.node else v for v in given]
+    return calls.apply(run, module, [(v, spot) for v in there], {}, call.spot, call.scope)
+
+
+@kind("parameter")
+def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`nn.Parameter(x)` and `Variable(x)`."""
+    source = call.args[0] if call.args else call.kwargs.get("data")
+    if source is None or not isinstance(source[0], Tensor):
+        made = Tensor(run.graph.node(call.spot))
+        made.leaf = made.parameter = name.endswith("Parameter")  # whatever it is made of
+        return made
+    inner = source[0]
+    made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
+    made.leaf = made.parameter = name.endswith("Parameter")
+    wants_grad = call.kwargs.get("requires_grad")
+    if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
+        made.leaf = True
+        arithmetic.compute_intensive(run, made.node, call.spot, call.scope)
+    made.opaque = inner.opaque
+    return made

@@ -1,0 +1,71 @@
+"""torch.load and torch.save."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.inference import devices, functions
+from samedevice.inference.events import Loaded
+from samedevice.inference.graph import Cause, Place
+from samedevice.inference.models import Call, kind, operations
+from samedevice.inference.objects import Instance
+from samedevice.inference.values import NONE, UNKNOWN, Tensor, Value
+from samedevice.torchfacts import Fact
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+
+
+@kind("save")
+def save(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.save`: a model that is written as a whole can be told where it is read again."""
+    if len(call.args) > 1:
+        file = ast.unparse(call.args[1][1].node)
+        known = run.saved.setdefault(file, call.args[0][0])
+        if not isinstance(known, (Instance, Tensor)) or known is not call.args[0][0]:
+            run.saved[file] = UNKNOWN
+    return operations.query(run, name, fact, call)
+
+
+@kind("load")
+def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
+    """`torch.load` and downloads: what is in the file is not known."""
+    given = call.kwargs.get("map_location")
+    if given is None and "map_location" in fact.params:
+        index = fact.params.index("map_location")
+        given = call.args[index] if len(call.args) > index else None
+    node = run.graph.node(call.spot)
+    node.is_tensor = False
+    site = run.record(Loaded(call.spot, node, call.scope, name, mapped=given, fact=fact))
+    run.snapshot(site, call.scope)
+    device = None
+    if given is not None and given[0] is not NONE:
+        device = devices.as_device(run, *given, call.scope, sure=False)
+    if given is None or device is not None and device.node.find().pin is Place.CENTRAL:
+        model = run.saved.get(ast.unparse(call.args[0][1].node)) if call.args else None
+        site.saved = model
+        if isinstance(model, Instance) and model.family == "module" and model.node is not None:
+            site.into_module = True
+            run.graph.same(node, model.node)  # it was saved where the model is
+            return copied(model)
+    if given is not None and given[0] is not NONE:
+        if device is not None:
+            found = Tensor(run.graph.node(call.spot), site=site)
+            if device.node.find().pin is Place.HOST:
+                run.graph.pin(found.node, Place.HOST, call.spot, cause=Cause.FILE)
+            run.graph.batch(device.node, found.node)
+            found.node.is_tensor = False
+            found.opaque = True
+            return found
+    made = Tensor(node, site=site)
+    made.opaque = True
+    return made
+
+
+def copied(model: Instance) -> Instance:
+    """Return a model that was read from a file, and is where the one that was saved is."""
+    assert model.node is not None
+    made = functions.twin(model, model.node)
+    made.used, made.moves = model.used, list(model.moves)
+    return made

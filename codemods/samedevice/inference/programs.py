@@ -1,0 +1,314 @@
+"""The files of a project as programs: which of them run together, and what each does as a whole."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from samedevice.inference.graph import Location
+from samedevice.inference.markers import Markers, hides, markers
+from samedevice.inference.sites import Site
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
+from samedevice.reading.syntax import Parents
+
+#: Libraries that own a program's devices: what they run is left alone.
+_OWNERS = frozenset(
+    (
+        "accelerate", "colossalai", "composer", "deepspeed", "fairscale", "lightning", "megatron",
+        "pytorch_lightning",
+    )
+)  # fmt: skip
+
+
+#: What spreads one model over several devices, in torch itself.
+_SPREADERS = (
+    "torch.distributed.fsdp", "torch.distributed._composable", "torch.distributed.pipelining",
+    "torch.distributed.tensor", "torch.distributed._tensor",
+)  # fmt: skip
+
+
+#: Calls to other processes: where their results are cannot be known here.
+_REMOTE = "torch.distributed.rpc"
+
+
+#: What pytest and unittest take for tests by their names.
+_TEST_FILE = re.compile(r"test_[^/]*\.py|[^/]*_test\.py|tests?\.py|conftest\.py")
+
+
+_TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixture", re.MULTILINE)
+
+
+#: What code says that chooses a device, and what it does that is more than to show something.
+_DEVICES = frozenset(("cuda", "device", "is_available", "to", "xpu", "mps"))
+_WORK = frozenset(
+    (
+        "backward", "step", "zero_grad", "load", "load_state_dict", "save", "DataLoader",
+        "parse_args", "fit", "train_loader", "perf_counter", "time",
+    )
+)  # fmt: skip
+#: What code does that trains a module.
+_TRAINING = frozenset(("backward", "step"))
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINED = (*_FUNCTION, ast.ClassDef)
+
+
+class Programs:
+    """What is known of files without evaluating them: their trees, imports and markers."""
+
+    def __init__(self, project: Project, program: frozenset[str] | None) -> None:
+        self.project = project
+        self._program = program
+        self._parents: dict[str, Parents] = {}
+        self._markers: dict[str, Markers] = {}
+        self._offered: dict[str, set[str]] = {}
+        self._reached: dict[str, set[str]] = {}
+        self._hiding: dict[frozenset[str], bool] = {}
+        self._tests: dict[str, bool] = {}
+        self._shown: dict[ast.If, bool] = {}
+
+    def is_test(self, path: str) -> bool:
+        """Tell whether a file has tests for pytest or unittest: those run on the CPU on purpose.
+
+        A script that tests a model may be called test.py, too.
+        """
+        known = self._tests.get(path)
+        if known is None:
+            known = _TEST_FILE.fullmatch(path.rpartition("/")[2]) is not None
+            known = known and _TEST.search(self.project.sources[path].text) is not None
+            self._tests[path] = known
+        return known
+
+    def spawns(self, path: str) -> bool:
+        """Tell whether a file has processes spawned rather than forked."""
+        return self.markers(path).spawns
+
+    def all(self) -> set[frozenset[str]]:
+        """Return the programs that these files make up."""
+        return {self.of(path) for path in self.files()}
+
+    def with_what_they_run(self, paths: Iterable[str]) -> set[str]:
+        """Return some files, and what they import, directly or not."""
+        found = set(paths)
+        return found.union(*map(self.reached_from, found))
+
+    def runs(self, program: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield each script of a program, with the files that run when it does."""
+        scripts = [path for path in sorted(program) if not self.is_imported(path)]
+        for script in scripts or sorted(program):
+            yield script, program & (self.reached_from(script) | {script})
+
+    def scripts(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the scripts of all programs, each with the files that run when it does."""
+        for program in self.all():
+            yield from self.runs(program)
+
+    def files(self) -> list[str]:
+        """Return the files that this is the solution for."""
+        program = self._program
+        return self.project.ordered(self.project.sources if program is None else program)
+
+    def of(self, path: str) -> frozenset[str]:
+        """Return the files that are connected with this one."""
+        return self.project.programs.get(path, frozenset((path,)))
+
+    def owner(self, path: str) -> tuple[str, ast.stmt] | None:
+        """Return the library that decides the devices of a file, and the file's import of it."""
+        tree = self.project.tree(path)
+        return _owner(tree) if tree is not None else None
+
+    def parents(self, path: str) -> Parents:
+        """Return the parents of the nodes of a file."""
+        known = self._parents.get(path)
+        if known is None:
+            known = self._parents[path] = Parents(self.tree(path))
+        return known
+
+    def tree(self, path: str) -> ast.Module:
+        """Return the tree of a file; an empty one for a file that does not parse."""
+        return self.project.tree(path) or ast.Module([], [])
+
+    def in_demonstration(self, site: Site) -> bool:
+        """Tell whether code shows how a module works, on the CPU: no program of its own.
+
+        It stands under `if __name__ == "__main__":` and says nothing of devices. It is in a file
+        that others import, or in one of a package, and does no more than call a module of its own
+        file.
+        """
+        if site.scope.func is not None:
+            return False
+        path, node = site.spot.path, site.spot.node
+        parents = self.parents(path)
+        while (outer := parents.get(node)) is not None:
+            node = outer
+            if isinstance(node, ast.If) and is_main(node):
+                if node not in self._shown:
+                    self._shown[node] = self._shows(path, node)
+                return self._shown[node]
+        return False
+
+    def _shows(self, path: str, block: ast.If) -> bool:
+        words = _words(block.body)
+        if words & _DEVICES:
+            return False
+        if self.is_imported(path):
+            return not words >= _TRAINING  # that is a program, whoever imports its classes
+        if not self.project.is_package(path):
+            return False  # a script may compute something that is worth a device
+        defined = {n.name: n for n in self.tree(path).body if isinstance(n, _DEFINED)}
+        called = [defined[name] for name in words if name in defined]
+        if not any(isinstance(each, ast.ClassDef) for each in called):
+            return False
+        return not (words | _words([n for n in called if isinstance(n, _FUNCTION)])) & _WORK
+
+    def function_of(self, spot: Location) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """Return the function that some code is in, or None for a file's own code."""
+        parents = self.parents(spot.path)
+        node = parents.get(spot.node)
+        while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node = parents.get(node)
+        return node
+
+    def hides_gpus(self, program: frozenset[str]) -> bool:
+        """Tell whether a program hides GPUs from itself, and must not ask for one on import."""
+        if program not in self._hiding:
+            self._hiding[program] = any(self.markers(path).hides_gpus for path in program)
+        return self._hiding[program]
+
+    @staticmethod
+    def hides_some(code: ast.AST) -> bool:
+        """Tell whether some code says which GPUs a program sees."""
+        return hides(code)
+
+    def asks_before_hiding(self, path: str) -> bool:
+        """Tell whether what a file asks on import comes before the program hides GPUs.
+
+        From then on the choice of GPUs is ignored. A file that hides some itself is no such case:
+        what it asks can stand behind that.
+        """
+        program = self.of(path)
+        for hiding in program if self.hides_gpus(program) else ():
+            if hiding == path or not self.markers(hiding).hides_gpus:
+                continue
+            line = self._hiding_line(hiding)
+            for script in program:
+                reached = self.reached_from(script) | {script}
+                if path not in reached or hiding not in reached:
+                    continue
+                if script != hiding:
+                    set_at = self._import_line(script, hiding) if line is not None else None
+                else:
+                    set_at = line
+                if set_at is None or self._import_line(script, path) <= set_at:
+                    return True
+        return False
+
+    def _hiding_line(self, path: str) -> int | None:
+        """Return where a file hides GPUs when it is imported; None where a function does it."""
+        for node in self.tree(path).body:
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if hides(node) and not is_main(node):
+                    return node.lineno
+        return None
+
+    def _import_line(self, path: str, target: str) -> int:
+        """Return the line of a file's first import that comes to another file; 0 without one."""
+        lines = []
+        for node in syntax.walk(self.tree(path)):
+            for name, level in _imported(node):
+                found = self.project.resolve(path, name, level)
+                if found is not None and (found == target or target in self.reached_from(found)):
+                    lines.append(getattr(node, "lineno", 0))
+        return min(lines, default=0)
+
+    def is_imported(self, path: str) -> bool:
+        """Tell whether another file imports this one."""
+        return path in self.project.importers
+
+    def markers(self, path: str) -> Markers:
+        """Return what a file does about processes and GPUs as a whole."""
+        if path not in self._markers:
+            self._markers[path] = markers(self.project, path)
+        return self._markers[path]
+
+    def is_distributed(self, path: str) -> bool:
+        """Tell whether a file starts one process for each GPU: each has a device of its own."""
+        return self.markers(path).is_distributed
+
+    def sets_device_once(self, path: str) -> bool:
+        """Tell whether each process of a program chooses its GPU once: "cuda" then means that."""
+        return any(self.markers(other).sets_device_once for other in self.of(path))
+
+    def taken_from(self, path: str) -> set[str]:
+        """Return the names that other files may take from this one; "*" for all of them."""
+        found: set[str] = set()
+        for other in self.project.importers.get(path, ()):
+            names = self._offered.get(other)
+            if names is None:
+                names = self._offered[other] = _taken_names(self.tree(other))
+            found |= names
+        return found
+
+    def reached_from(self, path: str) -> set[str]:
+        """The files that a file imports, directly or not."""
+        if path in self._reached:
+            return self._reached[path]
+        found = self._reached[path] = set()
+        queue = [path]
+        while queue:
+            for target in self.project.imports.get(queue.pop(), ()):
+                if target not in found:
+                    found.add(target)
+                    queue.append(target)
+        return found
+
+
+def is_main(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def _words(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names and attributes in some statements."""
+    nodes = syntax.walk_all(body)
+    found = {node.id for node in nodes if isinstance(node, ast.Name)}
+    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
+
+
+def _imported(node: ast.AST) -> list[tuple[str, int]]:
+    """Return the modules that an import names, each with the dots before it."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, 0) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        inner = [f"{module}.{alias.name}".lstrip(".") for alias in node.names]
+        return [(module, node.level), *((name, node.level) for name in inner)]
+    return []
+
+
+def _taken_names(tree: ast.Module) -> set[str]:
+    """Return the names that a file may take from others."""
+    found: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+@syntax.per_node
+def _owner(tree: ast.Module) -> tuple[str, ast.stmt] | None:
+    """Return the library that decides the devices of a file, and the file's import of it."""
+    for node in tree.body:
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            if name.split(".")[0] in _OWNERS or name.startswith((_REMOTE, *_SPREADERS)):
+                return name, node
+    return None

@@ -1,0 +1,362 @@
+"""What code at a place has in reach: tensors to follow, the module it is part of, devices."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from samedevice.inference import functions
+from samedevice.inference.events import Operand
+from samedevice.inference.graph import ON_DEVICE, Location, Place, PlaceVar
+from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.sites import SiteGroup
+from samedevice.inference.values import CliOption, Const, Device, Value
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.inference.solution import Solution
+
+#: What may take a mapping or a tuple apart.
+_TAKEN_APART = (".items", ".keys", "[0]", "[1]")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: Bases of libraries that have no device, by the last part of their names.
+_PLAIN_BASES = frozenset(("ABC", "Dataset", "Function", "Generic", "Module", "object"))
+
+
+class InReach:
+    """The names at a place, and what they stand for."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.project = solution.project
+        self.interpreter = solution.interpreter
+        self._held: dict[ast.AST, set[str]] = {}
+        self._sequences: dict[ast.AST, set[str]] = {}
+        self._set_in: dict[ast.AST, tuple[dict[str, int], dict[str, int]]] = {}
+        self._bound: dict[ast.AST, dict[str, int]] = {}
+
+    def in_module(self, scope: Scope) -> bool:
+        """Tell whether code belongs to a module's or an autograd function's methods."""
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and level.func.cls is not None:
+                return level.func.cls.family in ("module", "function")
+            level = level.outer
+        return False
+
+    def follow(self, group: SiteGroup) -> str | None:
+        """Return the expression of a device that every evaluation of this place can follow."""
+        common: list[str] | None = None
+        certain: set[str] = set()
+        looked_at = [
+            s for s in group.sites if len(group.sites) == 1 or self.solution.on_device(s.node)
+        ]
+        for site in looked_at:
+            names: list[str] = []
+            for name, node in site.tensors:
+                root = node.find()
+                # A CPU tensor may be moved where it is passed, so one such caller does not rule
+                # this out.
+                if root.is_tensor and (root.place in ON_DEVICE or root.place is Place.HOST):
+                    names.append(name)
+                    if root.place in ON_DEVICE:
+                        certain.add(name)
+            names += site.unknown  # what other callers pass decides
+            common = names if common is None else [n for n in common if n in names]
+        usable = [
+            name
+            for name in common or ()
+            if name in certain
+            and not self._other_type(name, group)
+            and not self.holds_tensors(name, group.first.scope)
+        ]
+        absent = may_be_none(group.first.scope)
+        usable = [name for name in usable if name not in absent]
+        if len(usable) > 1:
+            near = {
+                name
+                for site in looked_at
+                for name, node in site.tensors
+                if site.node is not None and name in usable and self._adjacent(site.node, node)
+            }
+            spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
+            spare = optional(group.first.scope)
+            usable.sort(key=lambda name: (name in spare, name not in spoken, name not in near))
+        return f"{usable[0]}.device" if usable else None
+
+    def _other_type(self, name: str, group: SiteGroup) -> bool:
+        """Tell whether some evaluation of a place has a name for what is no tensor."""
+        return any(
+            name in site.scope.names
+            and name not in site.unknown
+            and all(name != tensor for tensor, _ in site.tensors)
+            for site in group.sites
+        )
+
+    def holds_tensors(self, name: str, scope: Scope) -> bool:
+        """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple.
+
+        What nobody is known to hand in may be any sequence, if its members are all that is used.
+        """
+        level: Scope | None = scope
+        while level is not None:
+            if level.func is not None and name in functions.parameters(level.func.node):
+                node = level.func.node
+                if node not in self._held:
+                    text = self.project.sources[level.path].lines(node)
+                    told = any(word in text for word in _TAKEN_APART)
+                    self._held[node] = _held(node) if told else set()
+                if level.call is not None and level.call.node is node:
+                    if node not in self._sequences:
+                        self._sequences[node] = _sequences(node)
+                    return name in self._held[node] | self._sequences[node]
+                return name in self._held[node]
+            level = level.outer
+        return False
+
+    def _adjacent(self, node: PlaceVar, other: PlaceVar) -> bool:
+        root, other = node.find(), other.find()
+        return any(
+            (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
+        )
+
+    def site_at(self, spot: Location) -> Operand | None:
+        """Return a site for an expression, with what the code there could name a device by."""
+        scope = self.interpreter.scope_of(spot)
+        if scope is None:
+            return None
+        site = Operand(spot, None, scope)
+        self.interpreter.snapshot(site, scope)
+        bound = self._bound_in(scope)
+        line = getattr(self.solution.statement_of(spot) or spot.node, "lineno", 0)
+        site.devices = [
+            known
+            for known in site.devices
+            if bound.get(known[0].split(".")[0], -1) < line and self._is_set(known, scope, line)
+        ]
+        site.callers_unknown = False
+        return site
+
+    def _is_set(self, known: tuple[str, Value, bool], scope: Scope, line: int) -> bool:
+        """Tell whether an attribute of `self` is there when a line runs, as the constructor has it.
+
+        What the constructor calls before it sets the attribute does not have it, either.
+        """
+        owner, _, attr = known[0].partition(".")
+        planned = isinstance(known[1], Device) and known[1].planned is not None  # by a fix
+        func = scope.func
+        if owner != "self" or func is None or func.cls is None:
+            return True
+        init = func.cls.lookup("__init__")
+        if not isinstance(init, Func) or isinstance(func.node, ast.Lambda):
+            return True
+        if init.node not in self._set_in:
+            self._set_in[init.node] = _set_lines(init.node)
+        lines, calls = self._set_in[init.node]
+        attr = attr.partition(".")[0]
+        first = lines.get(attr)
+        building = func.node is init.node or func.node.name in calls
+        if first is None:  # a subclass sets it when this constructor has run, or a base has before
+            return not building or planned or _has(func.cls, attr)
+        return first < (line if func.node is init.node else calls.get(func.node.name, first + 1))
+
+    def _bound_in(self, scope: Scope) -> dict[str, int]:
+        """Return in which line a function or file first binds each of its names."""
+        if scope.node not in self._bound:
+            self._bound[scope.node] = _first_bound(scope.node)
+        return self._bound[scope.node]
+
+    def builds(self, scope: Scope) -> bool:
+        """Tell whether code runs only while its module is built."""
+        if scope.func is None:
+            return False
+        if getattr(scope.func.node, "name", "") == "__init__":
+            return True
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        return self.in_module(scope) and all(one.building for one in scopes)
+
+    def followed(self, scope: Scope, *, everywhere: bool = False) -> Iterator[str]:
+        """The tensor parameters of a function that some caller hands in from the device.
+
+        `everywhere`: every caller does.
+        """
+        enough = all if everywhere else any
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        found: dict[str, list[PlaceVar]] = {}
+        for one in scopes:
+            site = Operand(Location(scope.path, scope.node), None, one)
+            self.interpreter.snapshot(site, one)
+            for name, node in site.tensors:
+                found.setdefault(name, []).append(node.find())
+        spare, absent = optional(scope), may_be_none(scope)
+        names = dict.fromkeys(name for one in scopes for name in one.names if name in found)
+        for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
+            known = found.get(name, ())
+            if known and enough(root.place in ON_DEVICE and root.is_tensor for root in known):
+                # A module, which some caller hands in, has no device.
+                if not any(isinstance(one.names.get(name), Instance) for one in scopes):
+                    if not self.holds_tensors(name, scope):
+                        yield name
+
+    def module_of(self, scope: Scope) -> Instance | None:
+        """Return the module that some code is a method of."""
+        level: Scope | None = scope
+        while level is not None:
+            owner = level.self_value
+            if (
+                isinstance(owner, Instance)
+                and owner.family == "module"
+                and "self" in level.names
+                and level.func is not None
+            ):
+                return owner
+            level = level.outer
+        return None
+
+    def left_on_host(self, scope: Scope) -> bool:
+        """Tell whether code runs only in modules that the program builds and moves nowhere.
+
+        Nothing needs them on the device, but what nobody is known to hand them.
+        """
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        modules = [self.module_of(one) for one in scopes]
+        return all(
+            module is not None
+            and self.is_unmoved(module)
+            and self.solution.place(module.node) is not Place.CENTRAL
+            for module in modules
+        )
+
+    @staticmethod
+    def is_unmoved(module: Instance) -> bool:
+        """Tell whether the program builds a module and moves it nowhere as a whole."""
+        wholes = module.wholes()
+        return wholes[-1].is_whole() and not any(whole.moves for whole in wholes)
+
+    def is_central(self, value: Value) -> bool:
+        """Tell whether a value names the central device, or where an input is."""
+        if isinstance(value, Device):
+            return self.solution.place(value.node) in ON_DEVICE
+        if isinstance(value, CliOption):
+            return value.device is not None and self.solution.place(value.device.node) in ON_DEVICE
+        if isinstance(value, Const) and value.spot is not None:
+            used = self.interpreter.consumed.get(value.spot.node)
+            return used is not None and self.solution.place(used.node) in ON_DEVICE
+        return False
+
+
+def optional(scope: Scope) -> set[str]:
+    """Return the parameters of a function that may be left out."""
+    return set(syntax.defaults(scope.func.node.args)) if scope.func is not None else set()
+
+
+def may_be_none(scope: Scope) -> set[str]:
+    """Return the parameters of a function that are None where a call leaves them out.
+
+    And those of which it, or another method of its class, asks whether they are.
+    """
+    if scope.func is None:
+        return set()
+    known = syntax.defaults(scope.func.node.args)
+    cls = scope.func.cls
+    return set(syntax.asked_for_none(cls.node if cls is not None else scope.func.node)) | {
+        name
+        for name, default in known.items()
+        if isinstance(default, ast.Constant) and default.value is None
+    }
+
+
+def _held(function: ast.AST) -> set[str]:
+    """Return the names that a function uses as mappings, or only one member at a time."""
+    mappings: set[str] = set()
+    members: dict[str, set[int]] = {}
+    uses: Counter[str] = Counter()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="items" | "keys"):
+                mappings.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=index)):
+                if type(index) is int:
+                    members.setdefault(name, set()).add(index)
+                    uses[name] -= 1
+            case ast.Name(id=name, ctx=ast.Load()):
+                uses[name] += 1
+    return mappings | {n for n, taken in members.items() if len(taken) > 1 and not uses[n]}
+
+
+def _sequences(function: ast.AST) -> set[str]:
+    """Return the names of which a function uses the members and the length alone."""
+    uses: Counter[str] = Counter()
+    taken: set[str] = set()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                if not isinstance(index, (ast.Tuple, ast.Slice)):
+                    taken.add(name)
+                    uses[name] -= 1
+            case ast.Call(func=ast.Name(id="len" | "enumerate" | "zip"), args=args):
+                for each in args:
+                    if isinstance(each, ast.Name):
+                        taken.add(each.id)
+                        uses[each.id] -= 1
+            case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
+                taken.add(name)
+                uses[name] -= 1
+            case ast.Name(id=name):
+                uses[name] += 1
+    return {name for name in taken if not uses[name]}
+
+
+def _has(klass: Class, attr: str) -> bool:
+    """Tell whether a class or one of its bases has, or sets, an attribute; any library's may."""
+    return any(
+        attr in each.names
+        or any(not (isinstance(base, Class) or _is_plain(base)) for base in each.bases)
+        or any(
+            isinstance(node, ast.Attribute)
+            and node.attr == attr
+            and isinstance(node.ctx, ast.Store)
+            for node in syntax.walk(each.node)
+        )
+        for each in klass.mro()
+    )
+
+
+def _is_plain(base: Value) -> bool:
+    """Tell whether a base class has no device of its own."""
+    return isinstance(base, External) and base.name.rpartition(".")[2] in _PLAIN_BASES
+
+
+def _set_lines(init: ast.AST) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the lines in which a constructor first sets attributes, and calls methods, of self."""
+    lines: dict[str, int] = {}
+    calls: dict[str, int] = {}
+    for node in syntax.walk(init):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr, ctx=ast.Store()):
+                lines[attr] = min(node.lineno, lines.get(attr, node.lineno))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attr)):
+                calls[attr] = min(node.lineno, calls.get(attr, node.lineno))
+    return lines, calls
+
+
+def _first_bound(tree: ast.AST) -> dict[str, int]:
+    """Return the line in which a function or file first binds each name, but its parameters.
+
+    Functions inside have names of their own.
+    """
+    first: dict[str, int] = {}
+    parameters: set[str] = set()
+    queue = [tree]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            parameters.add(node.arg)
+        elif node is tree or not isinstance(node, _FUNCTIONS):
+            queue += ast.iter_child_nodes(node)
+    return {name: line for name, line in first.items() if name not in parameters}

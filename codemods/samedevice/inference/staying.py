@@ -1,0 +1,153 @@
+"""Which scripts compute on the CPU and stay there, and why: nobody is left to guess it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from samedevice.inference.events import Built, GivenAway, Placing
+from samedevice.inference.forks import forks
+from samedevice.inference.graph import Location
+from samedevice.inference.solution import Solution
+
+
+@dataclass(frozen=True)
+class Staying:
+    """A script that nothing in it moves to a device, and why that is so."""
+
+    path: str
+    reason: str
+
+
+def staying(solution: Solution) -> tuple[Staying, ...]:
+    """Return the scripts that compute with torch, and put nothing on a device.
+
+    Tests are none of them, nor what a library decides about that owns the program's devices.
+    """
+    policy, programs = solution.policy, solution.programs
+    computing = _computing(solution)
+    if not computing:
+        return ()
+    active = policy.using_devices()
+    silent = [
+        (script, reached)
+        for script, reached in programs.scripts()
+        if reached & computing
+        and not reached & active
+        and not programs.is_test(script)
+        and not any(programs.owner(path) is not None for path in reached)
+    ]
+    reasons = _Reasons(solution, computing) if silent else None
+    return tuple(
+        Staying(script, reasons.of(script, reached)) for script, reached in silent if reasons
+    )
+
+
+def _computing(solution: Solution) -> set[str]:
+    """The files whose code, when it runs, builds modules or computes what takes its time."""
+    found = set(solution.interpreter.computing)
+    for group in solution.all_groups(Built):
+        if any(
+            site.module.used and not (site.in_constructor or site.callers_unknown)
+            for site in group.sites
+        ):
+            found.add(group.spot.path)
+    return found
+
+
+class _Reasons:
+    """Why scripts stay on the CPU, the first that holds."""
+
+    def __init__(self, solution: Solution, computing: set[str]) -> None:
+        self._solution = solution
+        self._policy, self._programs = solution.policy, solution.programs
+        self._computing = computing
+        self._forks = forks(solution)
+        self._given = {group.spot for group in solution.all_groups(GivenAway)}
+        self._undecided = {group.spot for group in solution.undecided()}
+        self._scripts = list(self._programs.scripts())
+        kept = self._policy.using_devices() | self._policy.left_alone()
+        self._kept = {script for script, reached in self._scripts if reached & kept}
+
+    def of(self, script: str, reached: Collection[str]) -> str:
+        """Return why a script stays there that runs these files."""
+        asked: tuple[Callable[[str, Collection[str]], str | None], ...] = (
+            self._hidden, self._shared, self._distributed, self._given_away, self._unknown,
+            self._with_others, self._asked, self._untrained,
+        )  # fmt: skip
+        reasons = (ask(script, reached) for ask in asked)
+        return next(filter(None, reasons), "nothing in it is known to need a device")
+
+    def _hidden(self, script: str, reached: Collection[str]) -> str | None:
+        hiding = [path for path in reached if self._programs.markers(path).hides_all]
+        return f"{self._base(hiding[0])} hides every GPU from it" if hiding else None
+
+    def _shared(self, script: str, reached: Collection[str]) -> str | None:
+        for spot in self._forks:
+            if spot.path in reached:
+                return f"other processes compute with its model ({self._where(spot)})"
+        return None
+
+    def _distributed(self, script: str, reached: Collection[str]) -> str | None:
+        for path in sorted(reached):
+            if self._programs.is_distributed(path):
+                return f"{self._base(path)} makes it one of several processes, without a device"
+        return None
+
+    def _given_away(self, script: str, reached: Collection[str]) -> str | None:
+        return self._first(
+            self._given, reached, "its model goes to a library that could not be followed"
+        )
+
+    def _unknown(self, script: str, reached: Collection[str]) -> str | None:
+        return self._first(self._undecided, reached, "what it computes with could not be followed")
+
+    def _first(self, spots: Collection[Location], reached: Collection[str], why: str) -> str | None:
+        there = [spot for spot in spots if spot.path in reached]
+        if not there:
+            return None
+        first = min(there, key=lambda spot: (spot.path, getattr(spot.node, "lineno", 0)))
+        return f"{why} ({self._where(first)})"
+
+    def _with_others(self, script: str, reached: Collection[str]) -> str | None:
+        """It shares code with a script that is left as it is."""
+        for other, files in self._scripts:
+            shared = sorted((set(files) & set(reached)) - {script})
+            if other != script and other in self._kept and shared:
+                return (
+                    f"it shares {self._base(shared[0])} with {self._base(other)}, "
+                    "which is left as it is"
+                )
+        return None
+
+    def _asked(self, script: str, reached: Collection[str]) -> str | None:
+        spots = [
+            group.spot
+            for group in self._solution.all_groups(Placing)
+            if any(
+                site.device is not None and not (site.device.of_value or site.callers_unknown)
+                for site in group.sites
+            )
+        ]
+        return self._first(spots, reached, "it asks for the CPU itself")
+
+    def _untrained(self, script: str, reached: Collection[str]) -> str | None:
+        if set(reached) & self._policy.seeded():
+            return None
+        built = [
+            site
+            for group in self._solution.all_groups(Built)
+            if group.spot.path in reached
+            for site in group.sites
+        ]
+        if any(site.module.stateful for site in built):
+            return None
+        which = "no module that has parameters" if built else "no module"
+        return f"it calls {which} and takes no gradient with autograd"
+
+    def _base(self, path: str) -> str:
+        return path.rpartition("/")[2]
+
+    def _where(self, spot: Location) -> str:
+        source = self._solution.project.sources[spot.path]
+        return source.where(getattr(spot.node, "lineno", 0)).rpartition("/")[2]

@@ -1,0 +1,254 @@
+"""Where values are as the code is written, wherever they have to be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from samedevice.inference.events import (
+    Built,
+    Cloned,
+    Creation,
+    Drawn,
+    GeneratorMade,
+    GivenDevice,
+    Loaded,
+    Placing,
+    PlainTensor,
+)
+from samedevice.inference.graph import Cause, Place, PlaceVar
+from samedevice.inference.marks import MADE, MOVES
+from samedevice.inference.objects import Instance, Union
+from samedevice.inference.sites import Site
+from samedevice.inference.solution import Solution
+from samedevice.inference.tracer import Tracer, members
+from samedevice.inference.values import Device, Tensor, Value
+
+#: Places that are looked at for what a value is joined from.
+_STEPS = 50
+#: What is made without naming a device is on the CPU, whatever it has to meet.
+ON_HOST = (Creation, Drawn, Built, GeneratorMade)
+
+
+class Whereabouts:
+    """Follows values back to what decided their places; `sites` are the events by expression."""
+
+    def __init__(self, solution: Solution, tracer: Tracer, sites: Mapping[ast.AST, Site]) -> None:
+        self.solution = solution
+        self._tracer = tracer
+        self._sites = sites
+        self._actual: dict[Value, Place] = {}
+
+    def places(self, node: ast.AST, value: Value) -> list[Place]:
+        """Return where a value was whenever an expression gave it."""
+        nodes = self._tracer.then.get((node, value), [])
+        now = node_of(value)
+        before = [each for each in nodes if now is None or each.find() is not now.find()]
+        found = [place for each in before for place in self._earlier(value, each)]
+        found += [self.place(value)] * (len(before) < len(nodes) or not nodes)
+        return found
+
+    def _of_parameter(self, value: Value, root: PlaceVar) -> Place | None:
+        """Return where a parameter was made that a value is taken from before its module moves."""
+        if root.cause is not Cause.UNMOVED or not isinstance(value, Tensor):
+            return None
+        _, parts = self._tracer.births.get(value, (None, ()))
+        lent = [part for part in parts if isinstance(part, Tensor) and part.lent]
+        return self._earlier(lent[0], root)[0] if lent else None
+
+    def _earlier(self, value: Value, node: PlaceVar) -> list[Place]:
+        """Return where a value was when it was not yet where it is in the end."""
+        root = node.find()
+        if self.solution.given(root) is not None and root.cause is not Cause.UNMOVED:
+            return [self.solution.place(root)]
+        if isinstance(value, Instance) and value.copied_from is not None:
+            return [self.solution.place(root)]  # with the original
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if isinstance(value, Tensor) and parts and all(isinstance(p, Tensor) for p in parts):
+            return [place for part in parts for place in self._when_given(part)]
+        return [Place.HOST]  # its module had not moved
+
+    def _when_given(self, value: Value) -> list[Place]:
+        """Return where a value was when an expression first gave it."""
+        spot, _ = self._tracer.births.get(value, (None, ()))
+        if spot is not None and isinstance(value, Tensor) and value.lent:
+            return self.places(spot.node, value)  # a parameter that another module has as well
+        return self.paths(value)
+
+    def paths(self, value: Value, depth: int = 4) -> list[Place]:
+        """Return where a value is as the code is written, on each path that joins in it."""
+        root = node_of(value)
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if depth and len(parts) > 1 and root is not None and root.find().joins:
+            return [place for part in parts for place in self.paths(part, depth - 1)]
+        return [self.place(value)]
+
+    def place(self, value: Value) -> Place:
+        """Return where a value is as the code is written, wherever it has to be."""
+        known = self._actual.get(value)
+        if known is None:
+            self._actual[value] = Place.UNKNOWN  # of one that is made from itself
+            known = self._actual[value] = self._place(value)
+        return known
+
+    def _place(self, value: Value) -> Place:
+        known = self._decided(value)
+        if known is not None:
+            return known
+        return Place.HOST if self._comes_from_host(value) else self.solution.place(node_of(value))
+
+    def _comes_from_host(self, value: Value) -> bool:
+        """Tell whether all that a value is computed from is on the CPU, round a loop as well."""
+        open_, found = [value], {value: False}
+        while open_:
+            at = open_.pop()
+            for source in members(at) or self.sources(at):
+                if source in found:
+                    continue
+                place = self._actual.get(source)
+                if place is None and not members(source):
+                    place = self._decided(source)
+                if place is None and (members(source) or self.sources(source)):
+                    open_.append(source)
+                    found[source] = False
+                    continue
+                place = place or self.solution.place(node_of(source))
+                if place not in (Place.HOST, Place.UNKNOWN):
+                    return False
+                found[source] = place is Place.HOST
+        if not any(found.values()):
+            return False
+        for each in found:
+            if each not in self._actual:
+                self._actual[each] = Place.HOST
+        return True
+
+    def _decided(self, value: Value) -> Place | None:
+        """Return where a value is, None where that depends on what it is computed from."""
+        node = node_of(value)
+        if node is None or isinstance(value, Union):
+            places = {self.place(member) for member in members(value)}
+            return places.pop() if len(places) == 1 else Place.UNKNOWN
+        inferred = self.solution.place(node)
+        root = node.find()
+        if inferred is Place.CENTRAL and root.name == "cpu":
+            return Place.HOST  # the device of a program is "cpu" by now: it is to be chosen
+        if inferred in (Place.HOST, Place.FIXED):
+            return self._of_parameter(value, root) or inferred
+        if self.solution.given(root) is not None:
+            return inferred
+        _, parts = self._tracer.births.get(value, (None, ()))
+        if isinstance(value, Device):
+            return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
+        site = self.site(value)
+        if isinstance(site, (Placing, GivenDevice)):
+            named = [part for part in parts if isinstance(part, Device)]
+            if named:
+                return self.place(named[-1])
+            told = [source.find() for source in root.flows_from]
+            if told and all(self.solution.given(one) is not None for one in told):
+                return inferred  # the default of a parameter says where
+        if isinstance(value, Instance):
+            if _is_empty(value):
+                return Place.FOLLOWS  # nothing of it is anywhere: it works where its input is
+            return inferred if is_moved(value) else Place.HOST
+        if isinstance(site, PlainTensor):
+            return self.place(site.value)  # it stays where it was when its module moves
+        if isinstance(site, Loaded) and site.mapped is None and not site.into_module:
+            return self.place(site.saved) if site.saved is not None else Place.UNKNOWN
+        if isinstance(site, Cloned) and not site.callers_unknown:
+            return Place.HOST  # its module had not moved
+        if type(site) in MADE:
+            return Place.HOST if isinstance(site, ON_HOST) else inferred
+        return None
+
+    def site(self, value: Value) -> Site | None:
+        """Return the site that made a value, if one did."""
+        spot, _ = self._tracer.births.get(value, (None, ()))
+        own = value.site if isinstance(value, (Tensor, Instance)) else None
+        if own is not None and spot is not None and own.spot.node is spot.node:
+            return own  # of this call: another one of the same code may be on another device
+        site = self._sites.get(spot.node) if spot is not None else None
+        return site if type(site) in (*MADE, *MOVES) else own
+
+    def sources(self, value: Value) -> list[Value]:
+        """Return the tensors and modules that a value was made from."""
+        _, parts = self._tracer.births.get(value, (None, ()))
+        parts = tuple(part for part in parts if value not in members(part))
+        if parts and isinstance(value, Tensor) and _is_elsewhere(value, parts):
+            return []
+        site = value.site if isinstance(value, Tensor) else None
+        if isinstance(site, PlainTensor):
+            parts = (site.value, *parts)
+        if not parts and isinstance(value, Tensor):  # a module's own, or a joined one
+            roots = [*(source.find() for source in value.node.flows_from), value.node.find()]
+            parts = tuple(self._modules[root] for root in roots if root in self._modules)
+            parts = parts or tuple(self._joined(value))
+        return [part for part in parts if not isinstance(part, Device) and not _is_empty(part)]
+
+    def _joined(self, value: Tensor) -> Iterator[Tensor]:
+        """Yield the tensors that one is joined from, or that it is, as it is handed on."""
+        open_ = [value.node.find()]
+        done: set[PlaceVar] = set()
+        while open_ and len(done) < _STEPS:
+            root = open_.pop()
+            if root in done:
+                continue
+            done.add(root)
+            first = self._born.get(root)
+            if first is not None and first is not value:
+                yield first
+            else:
+                open_ += [source.find() for source in root.flows_from]
+
+    @cached_property
+    def _born(self) -> dict[PlaceVar, Tensor]:
+        """The first tensor at each node that some expression made, or a loader gave in a batch."""
+        found: dict[PlaceVar, Tensor] = {}
+        for value, (spot, parts) in self._tracer.births.items():
+            if isinstance(value, Tensor) and spot is not None and (parts or value.site):
+                found.setdefault(value.node.find(), value)
+        for site in self._tracer.sites:
+            if isinstance(site, Drawn) and site.node is not None:
+                found.setdefault(site.node.find(), Tensor(site.node, site=site))
+        return found
+
+    @cached_property
+    def _modules(self) -> dict[PlaceVar, Instance]:
+        """The first module at each node."""
+        found: dict[PlaceVar, Instance] = {}
+        for value in self._tracer.births:
+            if isinstance(value, Instance) and value.node is not None and not _is_empty(value):
+                found.setdefault(value.node.find(), value)
+        return found
+
+
+def node_of(value: Value) -> PlaceVar | None:
+    """Return the place of a value, None for one that has none."""
+    if isinstance(value, Union):
+        return node_of(value.options[0])
+    return value.node if isinstance(value, (Tensor, Device, Instance)) else None
+
+
+def _is_empty(value: Value) -> bool:
+    """Tell whether a value is a module without parameters and buffers: it is nowhere."""
+    return isinstance(value, Instance) and value.family == "module" and not value.stateful
+
+
+def _is_elsewhere(value: Tensor, parts: tuple[Value, ...]) -> bool:
+    """Tell whether a tensor's place has nothing to do with those of the tensors it is made from.
+
+    So it is where code that is not known says where it goes: `x.type(name)`, `x.to(some)`.
+    """
+    root = value.node.find()
+    if value.site is not None or root.pin is not None:
+        return False
+    if root.flows_from or root.drawn_from or root.stored:
+        return False
+    return all(isinstance(part, Tensor) and part.node.find() is not root for part in parts)
+
+
+def is_moved(module: Instance) -> bool:
+    """Tell whether a module, or one that it is a part of, was moved."""
+    return any(whole.moves for whole in module.wholes())

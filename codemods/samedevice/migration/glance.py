@@ -1,0 +1,239 @@
+"""Project x what was found before -> what is found where the texts have changed since.
+
+A user who types wants an answer at once, and an edit of one definition changes what is found
+there; what it changes elsewhere may take the whole program to see. So only what has changed is
+judged here, by all the code that calls it. The same units of the text before are judged, too: where
+they found what the whole found, and say of all other code what they said then, what the whole found
+elsewhere holds. Otherwise it does nearly always, and `check` has the last word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from .. import inference
+from ..finding import Finding
+from ..inference.focus import PartialAnalysis, ProgramSummary, Target
+from ..inference.observed import Before, Observed, observed
+from ..reading import lines
+from ..reading.config import Config
+from ..reading.project import Project
+from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, select
+from .touched import Change
+
+#: A comment with this word may leave findings alone; one that does not is told of by a whole check.
+_SUPPRESSION = "samedevice"
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What is wrong, judged where the texts have changed; the fixes of what moved are left out.
+
+    `is_whole`: nothing was seen that would make a whole check say anything else.
+    """
+
+    findings: list[Finding]
+    is_whole: bool
+
+
+class Glances:
+    """What glances at the same units look at once only: these as the whole has seen them."""
+
+    def __init__(self) -> None:
+        self._before: tuple[Seen, object, _Judged] | None = None
+        self._part: tuple[frozenset[str], Project] | None = None
+
+    def part(self, project: Project, program: frozenset[str]) -> Project:
+        """Return the project that a program is judged in: of a large one, a part."""
+        if not project.is_large():
+            return project
+        sources = [project.sources[path] for path in project.ordered(program)]
+        known = self._part
+        if known is not None and known[0] == program and known[1].asks == project.asks:
+            part = known[1].replaced(sources)
+        else:
+            part = project.like(sources)
+        self._part = program, part
+        return part
+
+    def before(self, seen: Seen, asked: object, judge: Callable[[], _Judged]) -> _Judged:
+        """Return what is judged of units in texts of which the whole was seen."""
+        known = self._before
+        if known is None or known[0] is not seen or known[1] != asked:
+            known = self._before = seen, asked, judge()
+        return known[2]
+
+
+def glance(
+    project: Project,
+    config: Config,
+    memory: Memory,
+    glances: Glances,
+    step: Step = lambda files: None,
+) -> Glance | None:
+    """Return what is wrong in `project`, judged only where it differs from what `memory` has seen.
+
+    None where that is nothing, or where to judge it would take as long as `check` does.
+    """
+    if not memory.is_about(project, config):
+        return None
+    memory.tell_imports(project)
+    findings: list[Finding] = []
+    differs, is_whole = False, True
+    with no_collection():
+        for program in dict.fromkeys(project.programs[path] for path in project.about_torch):
+            seen = memory.seen(program)
+            if seen is None:
+                return None
+            changed = [
+                path
+                for path in program
+                if project.sources[path] is not seen.sources[path]
+                and project.sources[path].text != seen.sources[path].text
+            ]
+            if not changed:
+                findings += seen.findings
+                continue
+            if seen.rest is None or any(project.tree(path) is None for path in changed):
+                return None
+            part = glances.part(project, program)
+            look = _Look(part, config, program, seen, seen.rest, changed, step)
+            if look.is_large():
+                return None
+            differs = True
+            now, elsewhere = look.now(), look.elsewhere()
+            is_whole = is_whole and look.is_whole(now, elsewhere, glances)
+            findings += now.touched + elsewhere
+    if not differs:
+        return None
+    return Glance(in_reading_order(findings), is_whole)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What some units find in code that an edit touches, and elsewhere; what else they say of that.
+
+    Elsewhere is where it was before the edit.
+    """
+
+    touched: list[Finding]
+    elsewhere: list[Finding]
+    observed: Observed
+
+
+class _Look:
+    """A look at the units of a program that changed texts make anew, and at their callers."""
+
+    def __init__(
+        self, project: Project, config: Config, program: frozenset[str], seen: Seen,
+        rest: ProgramSummary, changed: Iterable[str], step: Step,
+    ) -> None:  # fmt: skip
+        self._project, self._config, self._program = project, config, program
+        self._seen, self._rest, self._step = seen, rest, step
+        self._changes = {
+            path: Change.between(seen.sources[path], project.sources[path]) for path in changed
+        }
+        self._units: set[Target] = set()
+        for path, change in self._changes.items():
+            for name in change.names:
+                self._units |= {(path, name)} | rest.callers.get((path, name), frozenset())
+
+    def is_large(self) -> bool:
+        """Tell whether these units are most of what the program does."""
+        work = self._rest.work
+        return 2 * sum(work.get(unit, 0) for unit in self._units) > sum(work.values())
+
+    def now(self) -> _Judged:
+        """Judge the units in the texts of now."""
+        changes = self._changes
+
+        def before(path: str, line: int) -> int | None:
+            change = changes.get(path)
+            if change is None:
+                return line
+            return None if _is_in(change.ranges, line) else change.lines_before.get(line, -line)
+
+        return self._judged(self._project, before)
+
+    def is_whole(self, now: _Judged, elsewhere: list[Finding], glances: Glances) -> bool:
+        """Tell whether nothing is seen that makes what is `elsewhere` another, or that is lost."""
+        changes, seen = self._changes, self._seen
+        if not all(change.in_bodies for change in changes.values()) or any(
+            _SUPPRESSION in text
+            for path, change in changes.items()
+            for text in (
+                *_texts(seen.sources[path].text, change.ranges_before),
+                *_texts(self._project.sources[path].text, change.ranges),
+            )
+        ):
+            return False
+        were = [one for one in seen.findings if not self._was_in(one)]
+        if _origins(were) != _origins(elsewhere):
+            return False
+
+        def before(path: str, line: int) -> int | None:
+            change = changes.get(path)
+            return None if change is not None and _is_in(change.ranges_before, line) else line
+
+        def judge() -> _Judged:
+            project = self._project.replaced(
+                [seen.sources.get(path, text) for path, text in self._project.sources.items()]
+            )
+            return self._judged(project, before)
+
+        ranges = {path: change.ranges_before for path, change in changes.items()}
+        then = glances.before(seen, (self._units, ranges), judge)
+        return (
+            _told(then.touched) == _told(filter(self._was_in, seen.findings))
+            and _told(then.elsewhere) == _told(now.elsewhere)
+            and then.observed == now.observed
+        )
+
+    def elsewhere(self) -> list[Finding]:
+        """Return what was found in code that no edit touches, where it is now."""
+        tables = {path: change.lines for path, change in self._changes.items()}
+        found = (one for one in self._seen.findings if not self._was_in(one))
+        return list(lines.moved(found, tables))
+
+    def _was_in(self, finding: Finding) -> bool:
+        """Tell whether something was found in what an edit touches."""
+        change = self._changes.get(finding.path)
+        return change is not None and _is_in(change.ranges_before, finding.span.line)
+
+    def _judged(self, project: Project, before: Before) -> _Judged:
+        focus = PartialAnalysis(frozenset(self._units), self._rest)
+        solution = inference.infer(project, self._program, self._step, focus)
+        found = list(judged(solution, select(self._config), self._config))
+        seen = observed(solution, before)
+        solution.release()
+        touched = [one for one in found if before(one.path, one.span.line) is None]
+        back = {
+            path: change.lines_before if project is self._project else {}
+            for path, change in self._changes.items()
+        }
+        tables = {path: table for path, table in back.items() if table}
+        others = [one for one in found if before(one.path, one.span.line) is not None]
+        return _Judged(touched, list(lines.moved(others, tables)), seen)
+
+
+def _is_in(ranges: Iterable[tuple[int, int]], line: int) -> bool:
+    return any(first <= line <= last for first, last in ranges)
+
+
+def _texts(text: str, ranges: Iterable[tuple[int, int]]) -> list[str]:
+    """Return some lines of a text."""
+    split = text.split("\n")
+    return ["\n".join(split[first - 1 : last]) for first, last in ranges]
+
+
+def _origins(findings: Iterable[Finding]) -> list[int]:
+    return [len(one.origins) for one in findings]
+
+
+def _told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
+    """Return what people are told of findings."""
+    return sorted(
+        (one.path, one.span, one.rule, one.message, one.origins, one.unfixed, one.level)
+        for one in findings
+    )

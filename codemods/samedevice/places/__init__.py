@@ -1,7 +1,0 @@
-"""The inference: a project -> where every tensor and module lives."""
-
-from __future__ import annotations
-
-from samedevice.places.solution import Solution, infer
-
-__all__ = ["Solution", "infer"]

@@ -1,0 +1,1 @@
+"""What is read: settings and paths -> files, texts and trees -> a project with its imports."""

@@ -1,0 +1,203 @@
+"""The device handed on: a function without one gets a parameter, and its callers say theirs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from samedevice import torchfacts
+from samedevice.finding import DeviceExpression, Edit
+from samedevice.inference.graph import Location, Place
+from samedevice.inference.objects import Func, Instance
+from samedevice.inference.reach import may_be_none
+from samedevice.inference.sites import SiteGroup
+from samedevice.inference.values import FunctionNode, Tensor
+from samedevice.reading import syntax
+from samedevice.repair.resolvers import edited
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
+
+
+def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
+    """Hand the function of a place the device that its callers have, where it can import none.
+
+    Only where every call is known and can name the device: for a helper of another file, or of a
+    program in which each process has a device of its own or somebody chooses it; for a method or
+    constructor in such a program alone, any other gets a device of its own.
+    """
+    func = group.first.scope.func
+    if func is None or isinstance(func.node, ast.Lambda):
+        return None
+    path = func.scope.path
+    around = func.cls.scope if func.cls is not None else func.scope
+    if (
+        around.outer is not None
+        or names.resolvers.existing(path, names.programs.of(path)) is not None
+    ):
+        return None
+    if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
+        return None
+    local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
+    if not names.resolvers.wanting(path) and names.resolvers.resolver(edited(group.first)) is None:
+        known = _of_module(names, func)
+        if known is not None:
+            return known
+    called = _called(names, func) if local or func.cls is None else ""
+    if not called:
+        return None
+    edits = _edits(names, func.node, path, called, local)
+    return DeviceExpression("device", edits=tuple(dict.fromkeys(edits))) if edits else None
+
+
+def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
+    """Return the device of a module that every call of a function hands in on the device."""
+    assert not isinstance(func.node, ast.Lambda)
+    scopes = names.interpreter.all_scopes.get(func.node, ())
+    nodes = syntax.walk(func.node)
+    if not scopes or any(isinstance(node, ast.Name) and node.id == "device" for node in nodes):
+        return None
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    spec = func.node.args
+    for name in (arg.arg for arg in (*spec.posonlyargs, *spec.args)):
+        if name in bound or name in may_be_none(scopes[0]):
+            continue
+        held = [scope.names.get(name) if scope.call is not None else None for scope in scopes]
+        if all(
+            isinstance(value, Instance)
+            and value.family == "module"
+            and has_parameters(value)
+            and names.solution.place(value.node) is Place.CENTRAL
+            for value in held
+        ):
+            place = names.solution.span(Location(func.scope.path, func.node))
+            code = f"device = next({name}.parameters()).device"
+            edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
+            return DeviceExpression("device", edits=edits)
+    return None
+
+
+def has_parameters(module: Instance, without: Collection[str] = (), depth: int = 6) -> bool:
+    """Tell whether a module, or a part of it, has parameters, and not only buffers.
+
+    `without` some of its attributes, which may not be there yet.
+    """
+    if module.fact is not None and module.fact.state or not depth:
+        return True
+    return any(
+        isinstance(value, Tensor)
+        and (value.leaf or value.parameter)
+        or isinstance(value, Instance)
+        and value.family == "module"
+        and value.stateful
+        and has_parameters(value, depth=depth - 1)
+        for name, value in module.attrs.items()
+        if name not in without
+    )
+
+
+def _called(names: DeviceNames, func: Func) -> str:
+    """Return the name by which a function is called, "" where another one may be meant."""
+    assert not isinstance(func.node, ast.Lambda)
+    if func.cls is None:
+        return func.node.name
+    if func.node.name == "__init__":
+        return getattr(func.cls.node, "name", "")
+    if torchfacts.module_method(func.node.name) is not None:
+        return ""  # `x.cuda()` may mean that of a module or tensor
+    alike = [
+        node
+        for path in names.programs.of(func.scope.path)
+        for node in syntax.walk(names.programs.tree(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if node.name == func.node.name
+    ]
+    return func.node.name if len(alike) == 1 else ""
+
+
+def _edits(
+    names: DeviceNames, function: FunctionNode, path: str, called: str, local: bool
+) -> list[Edit]:
+    """Return the edits that add the parameter, and say it in every call; none where one cannot."""
+    place = names.solution.span(Location(path, function))
+    edits = [Edit(path, place, "parameter", (("name", "device"), ("default", "None")))]
+    said = _at_calls(names, function, path, called, local)
+    return [*edits, *said] if said is not None else []
+
+
+def followed(names: DeviceNames, function: FunctionNode) -> str:
+    """Return the device of a tensor that every caller hands in from the device, or ""."""
+    scopes = names.interpreter.all_scopes.get(function, ())
+    if not scopes or any(scope.call is None for scope in scopes):
+        return ""
+    name = next(names.reach.followed(scopes[0], everywhere=True), "")
+    return f"{name}.device" if name else ""
+
+
+def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) -> list[Edit]:
+    """Return the edits that say the device in all calls that leave it out.
+
+    None where a call is not known or cannot name it.
+    """
+    scopes = names.interpreter.all_scopes.get(function, ())
+    func = next((scope.func for scope in scopes if scope.func is not None), None)
+    if func is None or isinstance(func.node, ast.Lambda):
+        return []
+    called = _called(names, func)
+    if not called:
+        return []
+    return _at_calls(names, function, path, called, True, parameter) or []
+
+
+def _at_calls(
+    names: DeviceNames,
+    function: FunctionNode,
+    path: str,
+    called: str,
+    local: bool,
+    parameter: str = "",
+) -> list[Edit] | None:
+    """Return the edits that say the device in every call; None where one cannot.
+
+    What gives a `parameter` that is there already is left as it is.
+    """
+    edits: list[Edit] = []
+    for caller in names.interpreter.all_scopes.get(function, ()):
+        call = caller.call
+        if call is None or not isinstance(call.node, ast.Call):
+            return None
+        if ast.unparse(call.node.func).rpartition(".")[2] != called:
+            return None  # it is handed on, to be called by another
+        if parameter:
+            given = _gives(call.node, function, parameter, caller.func)
+            if given is None:
+                return None
+            if given:
+                continue
+        around = names.interpreter.scope_of(call)
+        if around is not None and around.node is function:
+            value = (("name", "device"), ("value", "device"))  # it calls itself
+            edits.append(Edit(path, names.solution.span(call), "keyword", value))
+            continue
+        name = names.name_at(call) if call.path != path or local else None
+        if name is None or name.resolvers or name.imports:
+            return None
+        if name.edits and not local:
+            return None
+        value = (("name", parameter or "device"), ("value", name.code))
+        edits += [*name.edits, Edit(call.path, names.solution.span(call), "keyword", value)]
+    return edits
+
+
+def _gives(call: ast.Call, function: FunctionNode, name: str, func: Func | None) -> bool | None:
+    """Tell whether a call gives a parameter; None where stars may do so."""
+    if any(keyword.arg == name for keyword in call.keywords):
+        return True
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return None
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    ordered = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    own = func is not None and func.cls is not None and func.static != "staticmethod"
+    return name in ordered[own:] and len(call.args) > ordered[own:].index(name)

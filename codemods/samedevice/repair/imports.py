@@ -1,0 +1,81 @@
+"""How a file names what it imports, and how it can import another file of the project."""
+
+from __future__ import annotations
+
+import ast
+
+from samedevice.finding import Import
+from samedevice.inference import Solution
+from samedevice.inference.objects import External
+from samedevice.reading import syntax
+from samedevice.repair.importable import Importable
+
+
+class Imports:
+    """The names of libraries and modules in a project's files."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.project = solution.project
+        self.interpreter = solution.interpreter
+        self.programs = solution.programs
+        self._taken: dict[str, set[str]] = {}
+        self._libraries: dict[str, list[tuple[str, str]]] = {}
+        self._importable = Importable(self.project)
+
+    def alias(self, path: str, name: str) -> str:
+        """Return how a file calls the library `name`, or an empty string."""
+        names = self._libraries.get(path)
+        if names is None:
+            scope = self.interpreter.files.get(path)
+            names = self._libraries[path] = [
+                (bound, value.name)
+                for bound, value in (scope.names if scope is not None else {}).items()
+                if isinstance(value, External)
+            ]
+        for bound, known in names:
+            if known == name:
+                return bound
+        for bound, known in names:
+            if name.startswith(known + "."):
+                return bound + name[len(known) :]
+        return ""
+
+    def torch(self, path: str) -> tuple[str, tuple[Import, ...]]:
+        """Return torch's name in a file and the import that it needs, or "" where it is taken."""
+        alias = self.alias(path, "torch")
+        if alias or self.free_name(path, "torch") != "torch":
+            return alias, ()
+        return "torch", (Import(path, "torch"),)
+
+    def is_free(self, path: str, name: str) -> bool:
+        """Tell whether a file binds no such name."""
+        if name not in self.project.sources[path].text:
+            return True
+        taken = self._taken.get(path)
+        if taken is None:
+            taken = self._taken[path] = _bound_names(self.programs.tree(path))
+        return name not in taken
+
+    def free_name(self, path: str, wanted: str) -> str:
+        """Return a name that the file uses for nothing else."""
+        for name in (wanted, f"torch_{wanted}", f"central_{wanted}"):
+            if self.is_free(path, name):
+                return name
+        return f"samedevice_{wanted}"
+
+    def module_name(self, path: str, target: str) -> str | None:
+        """Return how a file of the project imports another one; None if that cannot be told."""
+        return self._importable.module_name(path, target)
+
+
+def _bound_names(tree: ast.Module) -> set[str]:
+    """Return the names that a file binds."""
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    found = {node.name for node in tree.body if isinstance(node, defined)}
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+    return found

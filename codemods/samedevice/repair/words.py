@@ -1,0 +1,63 @@
+"""What the words for a device say: a kind of device with no index, or what it is a device for."""
+
+from __future__ import annotations
+
+import ast
+
+from samedevice.reading import syntax
+from samedevice.reading.syntax import Parents
+
+_KINDS = frozenset(("cuda", "cpu", "mps", "xpu", "hpu", "npu", "xla", "meta"))
+#: What a name for the device to compute on is made of.
+_COMPUTING = frozenset(
+    (
+        "", "central", "compute", "current", "d", "default", "dev", "device", "gpu", "cuda", "id",
+        "index", "local", "main", "model", "my", "name", "process", "rank", "run", "str", "target",
+        "the", "to", "torch", "train", "use",
+    )
+)  # fmt: skip
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def is_word(tree: ast.Module, parents: Parents, place: ast.AST, name: str) -> bool:
+    """Tell whether a file gives a name nothing but such words, as far as code at a place sees it.
+
+    An attribute may be set from elsewhere, and a parameter is what callers hand in.
+    """
+    if not name.isidentifier():
+        return False
+    node: ast.AST | None = place
+    while node is not None:
+        if isinstance(node, _Function) and any(
+            isinstance(part, ast.arg) and part.arg == name for part in syntax.walk(node.args)
+        ):
+            return False
+        node = parents.get(node)
+    given = [
+        part.value
+        for part in syntax.statements(tree)
+        if isinstance(part, ast.Assign)
+        and [target.id for target in part.targets if isinstance(target, ast.Name)] == [name]
+        and len(part.targets) == 1
+    ]
+    bound = sum(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+        for part in syntax.walk(tree)
+    )
+    return bool(given) and len(given) == bound and all(map(_is_choice, given))
+
+
+def is_for_all(name: str) -> bool:
+    """Tell whether a name says no more than that it is a device: not `output_device`, say."""
+    return _COMPUTING.issuperset(name.lower().split("_"))
+
+
+def _is_choice(value: ast.expr) -> bool:
+    """Tell whether a value is decided: what is written out may become another one's device."""
+    return isinstance(value, ast.IfExp) and _is_kind(value)
+
+
+def _is_kind(value: ast.expr) -> bool:
+    if isinstance(value, ast.IfExp):
+        return _is_kind(value.body) and _is_kind(value.orelse)
+    return isinstance(value, ast.Constant) and value.value in _KINDS
