@@ -254,9 +254,21 @@ class Interpreter(Context):
 
     def enter(self, unit: Target) -> None:
         """Continue with another unit."""
-        made = len(self.graph.nodes)
+        made = len(self.graph.nodes) + self.statements
         self.work[self.unit] = self.work.get(self.unit, 0) + made - self._counted
+        if self.focus is not None:  # as much was evaluated before it in the whole
+            statements, calls = self.focus.rest.begun.get(unit, (0, 0))
+            self.statements = max(self.statements, statements)
+            self.evaluations = max(self.evaluations, calls)
+            made = len(self.graph.nodes) + self.statements
         self._counted, self.unit = made, unit
+        self.begun.setdefault(unit, (self.statements, self.evaluations))
+
+    def is_beside(self, func: Func) -> bool:
+        """Tell whether a function is none of those that the focus is on."""
+        assert self.focus is not None
+        path = func.scope.path
+        return (path, self.definition(path, func.node)) not in self.focus.changed
 
     def definition(self, path: str, node: ast.AST) -> str:
         """Return the name of the definition at the top level of a file that a node is in, or ""."""
