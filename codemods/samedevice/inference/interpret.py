@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from samedevice.inference import (  # noqa: F401  # each registers what it evaluates
+from samedevice.inference import (
     arithmetic,
     assignment,
     attributes,
@@ -95,6 +95,13 @@ _TELLING = re.compile(
 )
 #: The beginning of a line up to a comment in it.
 _COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
+#: What evaluates expressions, statements and calls: each registers itself when it is imported.
+REGISTERING = (
+    arithmetic, assignment, branches, calls, classes, conditions, demands, exits, expressions,
+    iteration, loops, models, operators, statements, subscripts,
+)  # fmt: skip
+#: What may have attributes that name a device.
+_OWNERS = frozenset((Class, Instance))
 #: Frames of Python that an evaluation may take: some 20 for each call of the program's.
 _FRAMES = 4000
 
@@ -405,14 +412,16 @@ class Interpreter(Context):
         if self.class_devices:
             names = (*names, *level.names.classes.items())
         for name, value in names:
+            own = value is level.self_value
+            if value.__class__ in _OWNERS and not own:
+                assert isinstance(value, (Class, Instance))
+                if not _may_name(value):
+                    continue
+                if isinstance(value, Instance) and value.absent:
+                    continue  # None has no device
             if inner and any(name in hiding for hiding in inner):
                 continue
             if isinstance(value, (Class, Instance)):
-                own = value is level.self_value
-                if not own and not _may_name(value):
-                    continue
-                if isinstance(value, Instance) and value.absent and not own:
-                    continue  # None has no device
                 devices = ((*named, outermost) for named in _devices_of(name, value, own))
                 site.devices.extend(devices)
             elif isinstance(value, Tensor):

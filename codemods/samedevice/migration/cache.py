@@ -296,13 +296,12 @@ def _hash(text: str) -> str:
 
 def _maker() -> tuple[object, ...]:
     """Return what tells this samedevice from others, also from one whose code is being changed."""
-    code = Path(__file__).parent
-    folders = [code, *filter(Path.is_dir, code.iterdir())]
+    code = Path(__file__).parents[1]
     latest = max(
-        entry.stat().st_mtime_ns
-        for folder in folders
-        for entry in os.scandir(folder)
-        if entry.name.endswith((".py", ".json"))
+        os.stat(os.path.join(folder, name)).st_mtime_ns
+        for folder, _, names in os.walk(code)
+        for name in names
+        if name.endswith((".py", ".json"))
     )
     return __version__, str(code), latest, sys.version_info[:2]
 

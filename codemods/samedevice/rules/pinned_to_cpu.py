@@ -13,6 +13,9 @@ becomes
     data = TensorDataset(x, y)
     score = model(x[:100].to(device))
 
+What is written in place (`average.mul_(0.9).add_(weight)`) stays where it is: there the other
+operand comes to the CPU.
+
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 """
 
@@ -86,6 +89,21 @@ def _computes_there(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _is_written(solution: Solution, spot: Location) -> bool:
+    """Tell whether an operation writes into an operand: `x.add_(y)`, `x += y`.
+
+    A copy on the device would be written in its place, and be lost.
+    """
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if isinstance(outer, ast.AugAssign):
+        return outer.target is spot.node
+    if not isinstance(outer, ast.Attribute) or outer.attr.endswith("__"):
+        return False
+    call = parents.get(outer)
+    return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report host tensors where they enter an operation on the device."""
     seen: set[ast.AST] = set()
@@ -120,6 +138,11 @@ def find(solution: Solution) -> Iterator[Finding]:
                     unfixed = "the function takes a module to the CPU, too, and computes there"
                 elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
+            elif _is_written(solution, clash.spot):
+                other = solution.other_side(clash)
+                if isinstance(other.node, ast.expr):
+                    moved = edit(solution, other, "method", code=".cpu()")
+                    repair = fix(DeviceExpression(""), moved)
             elif _is_part(solution, spot):
                 unfixed = "it is where its module is, which nothing here moves"
             elif name is not None:
