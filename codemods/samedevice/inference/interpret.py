@@ -37,7 +37,7 @@ from samedevice.inference import (
     statements,
     subscripts,
     uncalled,
-)  # fmt: skip
+)
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
 from samedevice.inference.environment import State
