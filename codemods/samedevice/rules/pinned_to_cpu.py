@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import GivenDevice, Placing
+from samedevice.inference.events import GivenDevice, ModuleMoved, Placing
 from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import perhaps_number
@@ -73,6 +73,22 @@ def _is_part(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _stays_with_module(solution: Solution, spot: Location, node: PlaceVar) -> str:
+    """Return why a value stays where the module is that it is a part of, or made by, or "".
+
+    A program for the CPU that takes a module there itself computes there: nothing of it is on the
+    device as yet.
+    """
+    if _is_part(solution, spot):
+        return "it is where its module is, which nothing here moves"
+    converts = solution.policy.for_the_cpu | solution.project.converted
+    if spot.path in converts and any(
+        any(solution.groups_at(ModuleMoved, moved.node)) for moved in solution.brought_to_host(node)
+    ):
+        return "the program takes the module that computes it to the CPU"
+    return ""
+
+
 def _computes_there(solution: Solution, spot: Location) -> bool:
     """Tell whether a function brings a module to the CPU, as `model.to("cpu")` on its own does."""
     home = solution.programs.function_of(spot)
@@ -120,8 +136,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                     unfixed = "the function takes a module to the CPU, too, and computes there"
                 elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
-            elif _is_part(solution, spot):
-                unfixed = "it is where its module is, which nothing here moves"
+            elif stays := _stays_with_module(solution, spot, clash.node):
+                unfixed = stays
             elif name is not None:
                 repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
         found = finding(
