@@ -98,6 +98,8 @@ class Context:
     process: Location | None = field(default=None, init=False)
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
+    #: What runs only shows how a module works.
+    shown: bool = field(default=False, init=False)
     symbolic: int = field(default=0, init=False)
     path: Path | None = field(default=None, init=False)
     workers: bool = field(default=False, init=False)

@@ -26,8 +26,8 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import GivenDevice, Placing
-from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.events import GivenDevice, ModuleMoved, Placing
+from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import perhaps_number
 from samedevice.inference.values import Tensor
@@ -76,6 +76,22 @@ def _is_part(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _stays_with_module(solution: Solution, spot: Location, node: PlaceVar) -> str:
+    """Return why a value stays where the module is that it is a part of, or made by, or "".
+
+    A program for the CPU that takes a module there itself computes there: nothing of it is on the
+    device as yet.
+    """
+    if _is_part(solution, spot):
+        return "it is where its module is, which nothing here moves"
+    converts = solution.policy.for_the_cpu | solution.project.converted
+    if spot.path in converts and any(
+        any(solution.groups_at(ModuleMoved, moved.node)) for moved in solution.brought_to_host(node)
+    ):
+        return "the program takes the module that computes it to the CPU"
+    return ""
+
+
 def _computes_there(solution: Solution, spot: Location) -> bool:
     """Tell whether a function brings a module to the CPU, as `model.to("cpu")` on its own does."""
     home = solution.programs.function_of(spot)
@@ -102,6 +118,21 @@ def _is_written(solution: Solution, spot: Location) -> bool:
         return False
     call = parents.get(outer)
     return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
+
+
+def _at_the_operand(solution: Solution, clash: Clash, spot: Location) -> tuple[Fix | None, str]:
+    """Return the move where a value enters an operation, or None and why there is none."""
+    if _is_written(solution, clash.spot):
+        other = solution.other_side(clash)
+        if isinstance(other.node, ast.expr):
+            return fix(DeviceExpression(""), edit(solution, other, "method", code=".cpu()")), ""
+        return None, NO_NAME
+    if stays := _stays_with_module(solution, spot, clash.node):
+        return None, stays
+    name = device_names(solution).name_at(spot)
+    if name is None:
+        return None, NO_NAME
+    return fix(name, edit(solution, spot, "method", code=f".to({name.code})")), ""
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -138,15 +169,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                     unfixed = "the function takes a module to the CPU, too, and computes there"
                 elif name is not None:
                     repair = fix(name, edit(solution, spot, "replace", code=name.code))
-            elif _is_written(solution, clash.spot):
-                other = solution.other_side(clash)
-                if isinstance(other.node, ast.expr):
-                    moved = edit(solution, other, "method", code=".cpu()")
-                    repair = fix(DeviceExpression(""), moved)
-            elif _is_part(solution, spot):
-                unfixed = "it is where its module is, which nothing here moves"
-            elif name is not None:
-                repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
+            else:
+                repair, unfixed = _at_the_operand(solution, clash, spot)
         found = finding(
             solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "
