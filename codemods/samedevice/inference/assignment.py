@@ -31,7 +31,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.lattice import counted
-from samedevice.inference.models import datasets, optimizers, serialization
+from samedevice.inference.models import datasets, module_methods, optimizers, serialization
 from samedevice.inference.objects import (
     Class,
     Environment,
@@ -388,6 +388,7 @@ def set_item(
         if owner.cls.lookup("__setitem__") is None:
             owner = classes.contents(owner) or owner
     if isinstance(owner, Dict):
+        module_methods.add_to_state(owner, [(value, Location(scope.path, stmt))])
         if isinstance(key, Const) and isinstance(key.value, (str, int)):
             run.trail.put(owner.items, key.value, value)
             return

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from samedevice.inference import branches, calls, models, statements
+from samedevice.inference import branches, calls, models, probes, statements
 from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
 from samedevice.inference.graph import Location
@@ -146,7 +146,7 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
     else:
         raised: list[Value] = []
         run.raising.append(raised)
-        probing, left = _is_probe(node), False
+        probing, left = probes.is_fallback(node), False
         run.guarded += probing
 
         def handled() -> bool:
@@ -181,12 +181,3 @@ def _handler(
                     error = run.join(error, value)
         scope.names[handler.name] = error if error is not None else UNKNOWN
     return run.block(handler.body, scope)
-
-
-def _is_probe(node: ast.Try) -> bool:
-    """Tell whether something is tried on the device, with the CPU to fall back on."""
-    return any(
-        isinstance(part, ast.Constant) and part.value == "cpu"
-        for handler in node.handlers
-        for part in syntax.walk_all(handler.body)
-    )

@@ -81,6 +81,7 @@ def call_func(
     if run.statements >= _FREE:
         run.evaluations += 1
         many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
+        many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
             return by_template(run, func, args, kwargs, spot)
         known.late += 1

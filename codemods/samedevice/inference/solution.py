@@ -327,14 +327,14 @@ class Solution(Answers):
         if not missing:
             return [NOTHING_MISSING] * len(findings)
         runs = [
-            (files, {where: script for path in files for where in missing.get(path, ())})
+            (files, {where: script for path in missing if path in files for where in missing[path]})
             for script, files in self.programs.scripts()
         ]
         named = [
             self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
             for found in findings
         ]
-        ties = {frozenset(paths) for paths in named if paths}
+        ties = dict.fromkeys(frozenset(paths) for paths in named if paths)  # in their order
         size = -1
         while size != (size := sum(len(lacking) for _, lacking in runs)):
             for paths in ties:
