@@ -148,6 +148,8 @@ def evaluate(
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
     in_worker = _is_host_code(func)
     run.in_worker += in_worker
+    only_there = node in run.made_under_test
+    run.guarded += only_there
     run.stack.append(node)
     in_constructor = run.in_constructor
     if func.cls is not None and func.cls.family == "module" and instances.name(node) != "__init__":
@@ -174,6 +176,7 @@ def evaluate(
             result = joined if joined is not None else NONE
     run.in_constructor = in_constructor
     run.stack.pop()
+    run.guarded -= only_there
     run.in_worker -= in_worker
     return Record(
         before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),

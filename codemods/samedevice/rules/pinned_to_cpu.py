@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import GivenDevice, ModuleMoved, Placing
-from samedevice.inference.graph import Clash, Location, Place, PlaceVar
+from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import perhaps_number
 from samedevice.inference.values import Tensor
@@ -120,19 +120,33 @@ def _is_written(solution: Solution, spot: Location) -> bool:
     return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
 
 
-def _at_the_operand(solution: Solution, clash: Clash, spot: Location) -> tuple[Fix | None, str]:
-    """Return the move where a value enters an operation, or None and why there is none."""
-    if _is_written(solution, clash.spot):
-        other = solution.other_side(clash)
-        if isinstance(other.node, ast.expr):
-            return fix(DeviceExpression(""), edit(solution, other, "method", code=".cpu()")), ""
+def _to_host(solution: Solution, spot: Location) -> Fix | None:
+    """Return the fix that brings an operand to the CPU."""
+    if not isinstance(spot.node, ast.expr):
+        return None
+    return fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
+
+
+def _chosen(solution: Solution, spot: Location) -> tuple[Fix | None, str]:
+    """Return the fix where "cpu" is written, or why there is none."""
+    name = device_names(solution).name_at(spot)
+    if _handed_on(solution, spot):
+        return None, "the caller chose the CPU for this call"
+    if _computes_there(solution, spot):
+        return None, "the function takes a module to the CPU, too, and computes there"
+    if name is None:
         return None, NO_NAME
-    if stays := _stays_with_module(solution, spot, clash.node):
+    return fix(name, edit(solution, spot, "replace", code=name.code)), NO_NAME
+
+
+def _moved(solution: Solution, spot: Location, node: PlaceVar) -> tuple[Fix | None, str]:
+    """Return the fix that moves an operand where it enters, or why there is none."""
+    if stays := _stays_with_module(solution, spot, node):
         return None, stays
     name = device_names(solution).name_at(spot)
     if name is None:
         return None, NO_NAME
-    return fix(name, edit(solution, spot, "method", code=f".to({name.code})")), ""
+    return fix(name, edit(solution, spot, "method", code=f".to({name.code})")), NO_NAME
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -150,27 +164,21 @@ def find(solution: Solution) -> Iterator[Finding]:
         if solution.defaulted(clash.node):
             continue
         seen.add(spot.node)
-        repair: Fix | None = None
         unfixed = NO_NAME
+        named = not clash.to_host and device_names(solution).name_at(spot) is not None
+        written = _written(solution, clash.node) if named else None
         if clash.to_host:
-            repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
+            repair = _to_host(solution, spot)
+        elif written is not None and not solution.serves_host(clash.node):
+            spot = written
+            if spot.node in seen:
+                continue
+            seen.add(spot.node)
+            repair, unfixed = _chosen(solution, spot)
+        elif _is_written(solution, clash.spot):
+            repair = _to_host(solution, solution.other_side(clash))
         else:
-            name = device_names(solution).name_at(spot)
-            written = _written(solution, clash.node) if name is not None else None
-            if written is not None and not solution.serves_host(clash.node):
-                spot = written
-                name = device_names(solution).name_at(spot)
-                if spot.node in seen:
-                    continue
-                seen.add(spot.node)
-                if _handed_on(solution, spot):
-                    unfixed = "the caller chose the CPU for this call"
-                elif _computes_there(solution, spot):
-                    unfixed = "the function takes a module to the CPU, too, and computes there"
-                elif name is not None:
-                    repair = fix(name, edit(solution, spot, "replace", code=name.code))
-            else:
-                repair, unfixed = _at_the_operand(solution, clash, spot)
+            repair, unfixed = _moved(solution, spot, clash.node)
         found = finding(
             solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "
