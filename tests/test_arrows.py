@@ -132,7 +132,8 @@ ROOMS: dict[str, set[str]] = {
         "reading.source",
     },  # fmt: skip
     "migration.trials": _CHECKED,
-    "migration.migrate": _FIXED | {"migration.originals", "migration.trials"},
+    "migration.homes": {"finding"},
+    "migration.migrate": _FIXED | {"migration.homes", "migration.originals", "migration.trials"},
     "migration.modernize": {
         "finding",
         "migration.migrate",
