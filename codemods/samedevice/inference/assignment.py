@@ -31,7 +31,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.lattice import counted
-from samedevice.inference.models import datasets, optimizers, serialization
+from samedevice.inference.models import datasets, module_methods, optimizers, serialization
 from samedevice.inference.objects import (
     Class,
     Environment,
@@ -279,6 +279,10 @@ def module_attribute(
     spot = Location(scope.path, statement)
     if isinstance(value, Instance) and value.family == "module" and value.node is not None:
         join_in(run, owner, value)
+        if value.parent is not owner and "*" in attr:
+            # Whatever it takes the place of, it computes with the others from now on.
+            given = Location(scope.path, getattr(statement, "value", statement))
+            run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True
@@ -384,6 +388,7 @@ def set_item(
         if owner.cls.lookup("__setitem__") is None:
             owner = classes.contents(owner) or owner
     if isinstance(owner, Dict):
+        module_methods.add_to_state(owner, [(value, Location(scope.path, stmt))])
         if isinstance(key, Const) and isinstance(key.value, (str, int)):
             run.trail.put(owner.items, key.value, value)
             return

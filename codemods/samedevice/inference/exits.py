@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from samedevice.inference import branches, calls, models, statements
+from samedevice.inference import branches, calls, models, probes, statements
 from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
 from samedevice.inference.graph import Location
@@ -146,15 +146,18 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
     else:
         raised: list[Value] = []
         run.raising.append(raised)
-        probing = _is_probe(node)
+        probing, left = probes.is_fallback(node), False
         run.guarded += probing
 
         def handled() -> bool:
+            nonlocal left
             run.raising.pop()
             run.guarded -= probing
-            return _handlers(run, node, raised, scope)
+            left = _handlers(run, node, raised, scope)
+            return left
 
         ended = interrupted(run, node.body, scope, handled, node.orelse)
+        run.guarded += probing and left  # to the end of this block: it went well
     return run.block(node.finalbody, scope) or ended
 
 
@@ -178,12 +181,3 @@ def _handler(
                     error = run.join(error, value)
         scope.names[handler.name] = error if error is not None else UNKNOWN
     return run.block(handler.body, scope)
-
-
-def _is_probe(node: ast.Try) -> bool:
-    """Tell whether something is tried on the device, with the CPU to fall back on."""
-    return any(
-        isinstance(part, ast.Constant) and part.value == "cpu"
-        for handler in node.handlers
-        for part in syntax.walk_all(handler.body)
-    )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from samedevice import torchfacts
-from samedevice.inference import demands
+from samedevice.inference import demands, probes
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
@@ -32,6 +32,14 @@ _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_s
 #: The number of a GPU, or of several, as the default of an option.
 _NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: What is called with texts that are texts.
+_TEXTS = frozenset(
+    (
+        "add_argument", "append", "count", "endswith", "error", "find", "format", "get", "index",
+        "info", "isin", "join", "log", "pop", "print", "replace", "setdefault", "skipif", "split",
+        "startswith", "str", "warn", "warning", "write", "xfail",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,16 +187,21 @@ def _asked(
     return found
 
 
-def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterator[Forced]:
-    """Yield what a file asks for where only a user's word against it would decide on it."""
+def by_default(
+    tree: ast.Module, parents: Parents, defaults: Callable[[], Defaults]
+) -> Iterator[Forced]:
+    """Yield what a file asks for where only a user's word against it would decide on it.
+
+    `defaults` are asked for where something depends on them: all files of a program are read then.
+    """
     for asked in behind_flags(tree, parents):
         tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
-        if tests and all(defaults.hold(test, positive) for test, positive in tests):
+        if tests and all(defaults().hold(test, positive) for test, positive in tests):
             yield replace(asked, by_default=True)
-    for node in _numbered_in(tree) if defaults.gpus else ():
+    for node in _numbered_in(tree):
         tests = list(_tests(node, parents))
         read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-        if tests and read and read <= defaults.gpus:
+        if tests and read and read <= defaults().gpus:
             yield Forced(node, "name", by_default=True)
 
 
@@ -333,9 +346,15 @@ def _speaks(node: ast.expr) -> bool:
 
 
 def _is_given_to(own: set[str], node: ast.Constant, parents: Parents) -> bool:
-    """Tell whether a text is an argument of a function or class that the file itself defines."""
+    """Tell whether a text is an argument of a function or class that the file itself defines.
+
+    One with a number is a device whoever is called, but where texts are made or shown.
+    """
     parent = parents.get(node)
-    return isinstance(parent, ast.Call) and _called(parent.func) in own
+    if not isinstance(parent, ast.Call):
+        return False
+    called = _called(parent.func)
+    return called in own or ":" in str(node.value) and called.lower() not in _TEXTS
 
 
 def _is_given(node: ast.expr, parents: Parents) -> bool:
@@ -362,8 +381,8 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
                     return True
             case ast.Assert() | ast.Compare() | ast.ExceptHandler():
                 return True
-            case ast.Try(body=body, handlers=[_, *_]) if inner in body:
-                return True  # a probe
+            case ast.Try(body=body) if inner in body and probes.is_probe(outer):
+                return True
             case ast.BoolOp(values=values) if isinstance(node, ast.Call):
                 before = values[: next(i for i, each in enumerate(values) if each is inner)]
                 if any(_TEST.search(ast.unparse(each)) for each in before):

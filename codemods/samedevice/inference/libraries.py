@@ -115,10 +115,12 @@ def returned(fact: Fact, node: PlaceVar | None, spot: Location) -> Value:
 def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
     """Return an operation's result, in the shape that the fact says."""
     last = name.rpartition(".")[2]
-    if last in _REDUCTIONS and fact.kind == "view":
-        # The first argument of `norm` is its order.
+    if last in _REDUCTIONS:
+        # The first argument of `norm` is its order; `max` and `min` compare two tensors, too.
         given = args[1:] if last == "norm" else args
-        result = Tensor(result.node, scalar=not given and not kwargs.keys() & {"dim", "axis"})
+        whole = not given and not kwargs.keys() & {"dim", "axis", "other"}
+        if whole or fact.kind == "view":
+            result = Tensor(result.node, scalar=whole)
     elif last.endswith("_loss") or last in _LOSSES:
         result = Tensor(result.node, scalar=not kwargs.keys() & REDUCES)
     return result

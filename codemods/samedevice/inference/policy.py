@@ -217,6 +217,8 @@ class Policy:
                 root = site.device.node.find() if site.device is not None else None
                 if root is None or site.callers_unknown or root in named:
                     continue
+                if root.name == "meta":
+                    continue  # nothing is computed there
                 if root.pin in (Place.CENTRAL, Place.FIXED):
                     follows = site.device is not None and site.device.of_value
                     spot = root.pin_spot if chosen or follows else None
@@ -314,7 +316,7 @@ class Policy:
                     and not site.in_worker
                     and not site.callers_unknown
                     and not self.managed(site.spot.path)
-                    and not self.programs.in_demonstration(site)
+                    and not site.shown
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())

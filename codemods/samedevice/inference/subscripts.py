@@ -265,23 +265,37 @@ def index_tensor(
 ) -> Value:
     """Return `owner[key]`: a tensor on the device cannot index one on the host."""
     for value, node in _indexes(key, index):
-        if isinstance(value, Tensor) and not value.scalar:  # what has no dimensions is read
+        if isinstance(value, Tensor) and not (value.scalar or value.picked):
+            # What has no dimensions is read.
             base, inside = Location(spot.path, owner_node), Location(spot.path, node)
             run.graph.index(owner.node, base, value.node, inside, spot, run.function())
     if owner.opaque:
         return part(run, owner, key.value if isinstance(key, Const) else None)
     made = Tensor(owner.node).made_of(owner)
+    by_numbers = all(_is_number(part, node) for part, node in _indexes(key, index))
     if owner.row:
         made.row = isinstance(index, ast.Slice)
-        number = isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
-        made.scalar = number and not made.row
+        made.scalar = by_numbers
+    else:
+        made.picked = by_numbers
     return made
+
+
+def _is_number(key: Value, node: ast.expr) -> bool:
+    """Tell whether a part of a subscript is a number, which takes a dimension away."""
+    if isinstance(node, ast.Slice):
+        return False
+    return isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
 
 
 def index_array(run: Interpreter, key: Value, index: ast.expr, scope: Scope) -> None:
     """Note the tensors that index an array: NumPy reads them, but for numbers."""
     for value, node in _indexes(key, index):
-        if isinstance(value, Tensor) and not value.scalar and surely_tensor(value):
+        if (
+            isinstance(value, Tensor)
+            and not (value.scalar or value.picked)
+            and surely_tensor(value)
+        ):
             libraries.demand_host(run, value, Location(scope.path, node), scope, "numpy")
 
 

@@ -222,6 +222,7 @@ class Tensor(Value):
     Its node's `sure` is false for a value that is a tensor only as far as its use suggests (a
     parameter of a function that nobody calls). `scalar`: it has no dimensions, so it may mix with
     any device in elementwise operations. `row`: it has one dimension, and its members have none.
+    `picked`: it was taken out of another one by numbers, and may well have no dimensions.
     `opaque`: its structure is not known, each member may be
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
@@ -232,7 +233,7 @@ class Tensor(Value):
 
     __slots__ = (
         "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "opaque",
-        "parameter", "pinned", "row", "scalar", "site",
+        "parameter", "picked", "pinned", "row", "scalar", "site",
     )  # fmt: skip
 
     def __init__(
@@ -242,6 +243,7 @@ class Tensor(Value):
         self.lent = False
         self.scalar = scalar
         self.row = False
+        self.picked = False
         self.site = site
         self.collated = False
         self.leaf = False
@@ -269,7 +271,7 @@ class Tensor(Value):
         made.lent = self.lent
         made.leaf, made.parameter, made.opaque = self.leaf, self.parameter, self.opaque
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
-        made.doubt, made.row = self.doubt, self.row
+        made.doubt, made.row, made.picked = self.doubt, self.row, self.picked
         return made
 
     def doubted(self, doubt: Doubt) -> Tensor:

@@ -37,6 +37,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.inference import Solution, demands
 from samedevice.inference.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
 from samedevice.inference.graph import Location
+from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
@@ -461,8 +462,11 @@ def _tested(solution: Solution, spot: Location) -> bool:
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
-        if isinstance(parent, ast.Try) and parent.handlers:
+        if isinstance(parent, ast.ExceptHandler):
             return True
+        if isinstance(parent, ast.Try) and node in (*parent.body, *parent.orelse):
+            if is_probe(parent):
+                return True
         before: list[ast.expr] = []
         if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and node is not parent.test:
             before = [parent.test]

@@ -49,6 +49,7 @@ from samedevice.inference.events import (
     device_of,
 )
 from samedevice.inference.graph import Location
+from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.inference.values import Const, Device, ProcessIndex, Value
 from samedevice.reading import syntax
@@ -331,7 +332,7 @@ class _Tied:
                 asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
                 if parent in self.asking or any(word in words for word in asks):
                     return True
-            if isinstance(parent, ast.Try) and parent.handlers and node in parent.body:
+            if isinstance(parent, ast.Try) and node in parent.body and is_probe(parent):
                 return True
             node = parent
         return False

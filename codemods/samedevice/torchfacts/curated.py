@@ -867,6 +867,8 @@ FREE: dict[str, tuple[str, ...]] = {
     "diagonal_scatter": ("src",),
     "select_scatter": ("src",),
     "slice_scatter": ("src",),
+    # A number, which is read: one without dimensions.
+    "narrow": ("start",),
     # Only the size matters.
     "resize_as_": ("the_template",),
 }

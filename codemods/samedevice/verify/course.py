@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from samedevice.inference.probes import is_probe
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.verify.constants import Constants
@@ -366,8 +367,10 @@ def _certain(
             if node.orelse:
                 yield node
         elif isinstance(node, ast.Try):
-            block = node.finalbody if node.handlers else node.body
-            yield from _certain(block, is_script, decided)
+            if not is_probe(node):  # but what may be missing: that is handled
+                tried = [each for each in node.body if not (node.handlers and _imports(each))]
+                yield from _certain(tried, is_script, decided)
+            yield from _certain(node.finalbody, is_script, decided)
         elif isinstance(node, _RUNS):
             yield from (each for each in ast.iter_child_nodes(node) if _is_head(each))
             yield from _certain(node.body, is_script, decided)
@@ -396,6 +399,10 @@ def _may_leave(node: ast.stmt) -> bool:
         if not isinstance(part, (*_FUNCTION, ast.ClassDef, ast.expr)):
             queue += ast.iter_child_nodes(part)
     return False
+
+
+def _imports(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _is_head(node: ast.AST) -> bool:

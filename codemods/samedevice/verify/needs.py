@@ -181,7 +181,13 @@ def _raising(
     tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
     for asked in asks(tree, parents):
         if asked.node.lineno not in tests:
-            if asked.kind in _RAISING or asked.kind == "name" and _is_used(asked.node, parents):
+            if (
+                asked.kind in _RAISING
+                or asked.kind == "name"
+                and _is_used(asked.node, parents)
+                or asked.kind == "given"
+                and _is_for_device(asked.node, parents, tree)
+            ):
                 yield asked.node.lineno
 
 
@@ -195,6 +201,25 @@ def _is_used(name: ast.expr, parents: Parents) -> bool:
     if isinstance(outer, ast.Call) and _last(outer.func) in _KEEPING:
         return False
     return isinstance(outer, ast.Call | ast.Assign)
+
+
+def _is_for_device(name: ast.expr, parents: Parents, tree: ast.Module) -> bool:
+    """Tell whether a device's name is given to a function as a device.
+
+    It is where it has a number, and where the file's function says so by its parameter's name.
+    """
+    call = parents.get(name)
+    if not (isinstance(name, ast.Constant) and isinstance(call, ast.Call) and name in call.args):
+        return False
+    if ":" in str(name.value):
+        return True
+    place = call.args.index(name)
+    return any(
+        "device" in arg.arg
+        for node in syntax.walk(tree)
+        if isinstance(node, _FUNCTION) and node.name == _last(call.func)
+        for arg in node.args.args[place : place + 1]
+    )
 
 
 class _Needs:
@@ -335,12 +360,11 @@ class _Needs:
         for path in self._program:
             if called not in self._programs.project.sources[path].text:
                 continue
-            for node in syntax.walk(self._programs.tree(path)):
-                if isinstance(node, ast.Call) and _last(node.func) == called:
-                    if any(keyword.arg == name for keyword in node.keywords):
-                        return True
-                    if place is not None and len(node.args) > place:
-                        return True
+            for node in syntax.calls(self._programs.tree(path)).get(called, ()):
+                if any(keyword.arg == name for keyword in node.keywords):
+                    return True
+                if place is not None and len(node.args) > place:
+                    return True
         return False
 
     def _reason(self, path: str, line: int) -> str:

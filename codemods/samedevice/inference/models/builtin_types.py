@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference.graph import Location
+from samedevice.inference.models import module_methods
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import (
     NONE,
@@ -93,6 +94,7 @@ def dict_method(
             return owner.items[key.value]
         return run.join(args[1][0], element) if len(args) > 1 else element
     if name == "update":
+        module_methods.add_to_state(owner, args)
         if args and isinstance(args[0][0], Dict):
             for entry, member in args[0][0].items.items():
                 run.trail.put(owner.items, entry, member)

@@ -76,7 +76,8 @@ def created(
         if by_default or name.startswith("torch.cuda."):
             site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
-    result.row = name in _ROWS or _is_sized_to_row(name, [*args, *kwargs.values()])
+    sized = args if len(args) == 1 or name == "torch.tensor" else [*args, *kwargs.values()]
+    result.row = name in _ROWS or _is_sized_to_row(name, sized)
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
 
@@ -93,13 +94,33 @@ def _is_sized_to_one(name: str, size: Location) -> bool:
 
 
 def _is_sized_to_row(name: str, given: list[Arg]) -> bool:
-    """Tell whether a factory is asked for one dimension: `torch.randint(5, (n,))`."""
+    """Tell whether a factory is asked for one dimension.
+
+    That is `torch.randint(5, (n,))`, `torch.zeros(3)`, `torch.tensor([1, 2])`.
+    """
+    if name == "torch.tensor" and given:
+        node = given[0][1].node
+        elts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+        return bool(elts) and all(isinstance(elt, ast.Constant) for elt in elts)
     if name not in _SIZED and name != "torch.randint":
         return False
+    if name in _SIZED and name != "torch.full" and _numbers(given) == 1:
+        return True
     sizes = [where.node for _, where in given if isinstance(where.node, (ast.Tuple, ast.List))]
     return [len(size.elts) for size in sizes] == [1] and not isinstance(
         sizes[0].elts[0], ast.Starred
     )
+
+
+def _numbers(given: list[Arg]) -> int:
+    """Return how many sizes are written out or counted in a factory's arguments, 0 if unsure."""
+    sizes = [(value, where.node) for value, where in given if not isinstance(value, Device)]
+    sure = (
+        isinstance(value, Const) and type(value.value) is int
+        or isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+        for value, node in sizes
+    )  # fmt: skip
+    return len(sizes) if all(sure) else 0
 
 
 def _has_its_place(name: str) -> bool:

@@ -242,12 +242,22 @@ def _parts(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 
 
 def put_into_module(args: list[Arg], owner: Instance | None = None) -> None:
-    """Note that a module or an optimizer copies what was loaded, wherever that is."""
-    given = args[0][0] if args else NONE
-    if isinstance(given, Tensor) and given.site is not None:
-        given.site.into_module = True
-        if isinstance(given.site, Loaded) and owner is not None:
-            given.site.receivers.append(owner)
+    """Note that a module or an optimizer copies what was loaded, wherever that is.
+
+    It may come in a mapping that the program has made of it, under other names, say.
+    """
+    for given, _ in contents.tensors_in(*args[0]) if args else ():
+        if given.site is not None:
+            given.site.into_module = True
+            if isinstance(given.site, Loaded) and owner is not None:
+                given.site.receivers.append(owner)
+
+
+def add_to_state(state: Dict, args: list[Arg]) -> None:
+    """Note that what is put into a module's `state_dict()` is for that module."""
+    entry = state.element
+    if isinstance(entry, Tensor) and entry.owner is not None:
+        put_into_module(args, entry.owner)
 
 
 def move_module(

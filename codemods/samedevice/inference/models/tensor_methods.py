@@ -350,6 +350,8 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
             moved = site.tensor
             if moved is None:
                 continue
+            if moved.site is not None and moved.site.spot.node is call.func.value:
+                return  # it is made to be moved: that is tried, or wakes the device
             if moved.node.find().is_tensor and not perhaps_module(moved):
                 if moved.site is not None and not moved.leaf:
                     moved.site.dropped = True
