@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.migration import migrate
-from samedevice.reading.config import Config
+from samedevice.reading.config import load
 from samedevice.torchfacts import accelerator_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -233,7 +233,8 @@ def fixed(code: str, folder: Path, version: str) -> tuple[str, list[str]]:
     """
     (folder / "main.py").write_text(code)
     (folder / "requirements.txt").write_text(f"torch=={version.partition('+')[0]}\n")
-    outcome = migrate.migrate(migrate.read([str(folder)], Config()), Config())
+    config = load([str(folder)])
+    outcome = migrate.migrate(migrate.read([str(folder)], config), config)
     after = next((change.after.decode() for change in outcome.changes), code)
     return after, [f"{finding.level}: {finding.rule}" for finding in outcome.remaining]
 

@@ -357,7 +357,8 @@ class Solution(Answers):
         places += [
             (found.path, found.span.line)
             for found in findings
-            if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
+            if found.level != "note"
+            and (found.fix is None and found.rule in _LEFT_BEHIND or _is_kept_apart(found))
         ]
         missing: dict[str, list[str]] = {}
         for path, line in places:
@@ -469,6 +470,11 @@ def infer(
     finally:
         if enabled:
             gc.enable()
+
+
+def _is_kept_apart(found: Finding) -> bool:
+    """Tell whether modules stay where they are, since no owner has them and none is given them."""
+    return found.rule == "modules-in-plain-container" and (found.fix is None or not found.fix.safe)
 
 
 def _lacking(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Missing:
