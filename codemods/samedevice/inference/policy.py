@@ -26,7 +26,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.forks import forks
 from samedevice.inference.graph import Cause, Place, PlaceVar
-from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.sites import Group, Site, SiteGroup, is_told
 from samedevice.inference.storage import storing
 from samedevice.inference.values import Device
 
@@ -433,7 +433,7 @@ class Policy:
         return known | {
             group.spot.path
             for group in self.solution.all_groups(Placing)
-            if any(self._is_chosen(site.device) for site in group.sites)
+            if any(self._is_chosen(site.device) and not is_told(site) for site in group.sites)
         }
 
     def _is_chosen(self, device: object) -> bool:
