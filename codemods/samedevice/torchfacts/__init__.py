@@ -157,10 +157,10 @@ def library(prefix: str) -> bool:
 
 
 def accelerator_names(version: str) -> frozenset[str]:
-    """Return the names in torch.accelerator, torch.amp, torch.cuda, torch.mps and torch.xpu.
+    """Return the names in torch.accelerator, amp, cuda, mps, xpu, backends.cuda and backends.cudnn.
 
-    `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is dotted
-    ("torch.accelerator.is_available"). A release that is not known answers as the one before it,
+    Those of their modules, too. `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is
+    dotted ("torch.accelerator.is_available"). A release that is not known answers as the one before it,
     one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
     """
     from samedevice.torchfacts import releases
