@@ -89,7 +89,7 @@ def test_a_process_that_dies_is_told() -> None:
 SPREAD = """
 import glob, sys, time
 sys.path.insert(0, sys.argv[1])
-from samedevice import parallel
+from samedevice.migration import parallel
 for _, number in parallel.spread(int, ["1"], 1):
     print(*(open(name).read() for name in glob.glob("/proc/self/task/*/children")), flush=True)
     time.sleep(60)
@@ -98,7 +98,7 @@ for _, number in parallel.spread(int, ["1"], 1):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_processes_end_with_the_one_that_is_killed() -> None:
-    command = [sys.executable, "-c", SPREAD, str(Path(parallel.__file__).parents[1])]
+    command = [sys.executable, "-c", SPREAD, str(Path(parallel.__file__).parents[2])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as whole:
         assert whole.stdout is not None
         [number] = whole.stdout.readline().split()

@@ -201,8 +201,10 @@ def test_a_comment_above_a_definition_counts(looked: Looked) -> None:
 
 def test_there_is_no_glance_without_a_look_before(looked: Looked) -> None:
     assert looked.glance() is None  # nothing has changed
-    assert looked.edit("library.py", "x * torch", "x / torch") is None  # most of the work
-    assert looked.edit("library.py", "x / torch", "x * torch") is None
+    assert (
+        looked.edit("library.py", "import torch\n", "import torch as torch\n") is None
+    )  # all of it
+    assert looked.edit("library.py", "import torch as torch\n", "import torch\n") is None
     assert looked.edit("library.py", "def alone(x):", "def alone(x:") is None  # does not parse
     looked.edit("library.py", "def alone(x:", "def alone(y, x):")
     looked.config = Config(ignore=("tensor-not-on-input-device",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -43,13 +44,25 @@ def test_names_of_the_installed_release_exist() -> None:
     assert names == frozenset(releases.read_release(Path(torch.__file__).parents[1]))
     missing = []
     for name in names:
-        namespace, _, short = name.removeprefix("torch.").rpartition(".")
-        owner = torch
-        for part in namespace.split("."):
-            owner = getattr(owner, part)
-        if not hasattr(owner, short):
+        namespace, _, short = name.rpartition(".")
+        if not hasattr(importlib.import_module(namespace), short):
             missing.append(name)
     assert not missing
+
+
+def test_modules_are_read_with_their_package(tmp_path: Path) -> None:
+    package = tmp_path / "torch" / "backends" / "cudnn"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "def version(): pass\nclass CudnnModule(PropModule):\n    benchmark = ContextProp()\n"
+    )
+    (package / "rnn.py").write_text("from .x import other\nclass Unserializable: pass\n")
+    (package / "_hidden.py").write_text("def f(): pass\n")
+    assert releases.read_release(tmp_path) == {
+        "torch.backends.cudnn.benchmark",
+        "torch.backends.cudnn.rnn.Unserializable",
+        "torch.backends.cudnn.version",
+    }
 
 
 def test_a_release_is_read_without_importing_it(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ class _Checked:
         baseline: bool,
     ) -> None:
         from ..migration import baseline as baseline_
-        from ..migration import check, parallel
+        from ..migration import check, glance, parallel
 
         self.config, self.paths = config, paths
         self._old = baseline_.Baseline("")
@@ -212,7 +212,7 @@ class _Checked:
         with working("checking", self.project) as step:
             self.findings = check.check(
                 self.project, config, step, cache=cache, processes=jobs or parallel.cores(),
-                placed=self._placed,
+                placed=self._placed, quick=glance.since,
             )  # fmt: skip
         if cache is not None:
             cache.write()

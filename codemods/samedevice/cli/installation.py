@@ -87,7 +87,7 @@ class Checks:
 def examine(path: str = ".") -> list[Check]:
     """Look at everything. torch is imported in processes of its own, if it is there."""
     return [
-        Check("samedevice", "ok", f"{__version__} in {Path(__file__).parent}"),
+        Check("samedevice", "ok", f"{__version__} in {Path(__file__).parents[1]}"),
         *_python(),
         *_command(),
         *_torch(),

@@ -36,7 +36,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
     A tensor of which the device asks is created there, on all paths; a module that code moves on
     some of them is not.
     """
-    moved = _moved_modules(solution)
+    moved = _joined_with(_moved_modules(solution))
     mixed = [
         (joined, other, spot, meet.function)
         for meet in solution.graph.meetings
@@ -50,7 +50,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
             _is_open(joined)
             and other.place in (None, Place.HOST)
             or other.place is Place.CENTRAL
-            and not moved.isdisjoint(_paths(joined))
+            and joined in moved
         )
     ]
     made = _made(solution) if mixed else set()
@@ -81,15 +81,16 @@ def _moved_modules(solution: Solution) -> set[PlaceVar]:
     }
 
 
-def _paths(joined: PlaceVar) -> set[PlaceVar]:
-    """The places that a value is in on some path, and those of which these are joined."""
-    found, queue = set(), [joined]
+def _joined_with(places: Collection[PlaceVar]) -> set[PlaceVar]:
+    """Joined values that are in one of these places on some path, and those joined of them."""
+    found: set[PlaceVar] = set()
+    queue = list(places)
     while queue:
-        for source in queue.pop().flows_from:
-            root = source.find()
-            if root not in found:
+        for target in queue.pop().flows_to:
+            root = target.find()
+            if root.joins and root not in found:
                 found.add(root)
-                queue += [root] * root.joins
+                queue.append(root)
     return found
 
 

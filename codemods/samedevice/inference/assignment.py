@@ -279,6 +279,10 @@ def module_attribute(
     spot = Location(scope.path, statement)
     if isinstance(value, Instance) and value.family == "module" and value.node is not None:
         join_in(run, owner, value)
+        if value.parent is not owner and "*" in attr:
+            # Whatever it takes the place of, it computes with the others from now on.
+            given = Location(scope.path, getattr(statement, "value", statement))
+            run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True

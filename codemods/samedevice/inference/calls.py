@@ -16,7 +16,7 @@ from samedevice.inference import (
     subscripts,
 )
 from samedevice.inference.dispatch import evaluates
-from samedevice.inference.events import Handed, ModuleMade, OldName
+from samedevice.inference.events import Handed, ModuleMade, OldName, Optimizes
 from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
 from samedevice.inference.objects import (
@@ -57,6 +57,7 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         if scope.self_value is not None and scope.func is not None and scope.func.cls:
             return Super(scope.func.cls, scope.self_value)
     callee = run.eval(node.func, scope)
+    began = len(run.sites)
     args = _positional(run, node, callee, scope)
     if isinstance(args, Seq):
         return args
@@ -72,8 +73,10 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     result = apply(run, callee, args, kwargs, Location(scope.path, node), scope)
     if isinstance(callee, (Func, Union, Partial)):
         for made in contents.modules_in(result) if isinstance(result, (Instance, Union)) else ():
-            if made.site is None or made.site.order < before or made.node is None:
+            if made.site is None or made.site.order < began or made.node is None:
                 continue  # it was handed in
+            if made.site.order < before and _is_at_work(run, made, before):
+                continue  # it was handed in, and has to be there by then
             if not made.moves and not made.site.in_constructor and not _computed(made.node):
                 # What a function builds and returns is moved by its caller.
                 if isinstance(made.site, ModuleMade):
@@ -394,6 +397,13 @@ def _room(callee: Value, node: ast.Call) -> int:
     spec = callee.node.args
     free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
     return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
+
+
+def _is_at_work(run: Interpreter, module: Instance, since: int) -> bool:
+    """Tell whether a module computes already, or something optimizes it since then."""
+    return module.used or any(
+        isinstance(site, Optimizes) and module in site.modules for site in run.sites[since:]
+    )
 
 
 def _computed(node: PlaceVar) -> bool:

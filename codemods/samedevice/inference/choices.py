@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 #: What every index of a GPU is written with.
 _INDEXING = re.compile(r"\.cuda\s*\(|(?:cuda|xpu|mps|npu|hpu|mlu|musa):")
 #: Names of switches that a user edits in the program.
-_SWITCH = re.compile(r"(?i)(use_?|with_?)?(cuda|gpu)")
+_SWITCH = re.compile(
+    r"(?i)(?:(?:use|with|opt|is|on|enable)_?)?(?:cuda|gpu)(?:_?(?:on|enabled|mode))?"
+)
+#: What a test asks a value: where it is, which nobody chooses there.
+_ASKED_OF_VALUES = re.compile(r"\.is_cuda\b")
 
 
 def switch(target: ast.expr, value: Value) -> Value:
@@ -55,7 +59,8 @@ def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     if not moves(node.body):
         # What is brought to a device that is chosen elsewhere is there where it meets another.
         return not node.orelse and _brings(node.body)
-    if not (run.symbolic and isinstance(scope.self_value, Instance)):
+    of_values = not _speaks(_ASKED_OF_VALUES.sub("", ast.unparse(node.test)))
+    if not (of_values or run.symbolic and isinstance(scope.self_value, Instance)):
         run.offers.append(Location(scope.path, node))  # a class that nobody uses offers nothing
     run.record(BranchTaken(Location(scope.path, node), None, scope, positive=None))
     return True
@@ -152,7 +157,7 @@ def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Insta
 
     An attribute that is there has a meaning of its own, and a module writes no settings.
     """
-    if names & {"vars", "__dict__"}:
+    if names & {"vars", "__dict__"} and _is_listed(run, code, scope.path):
         return None
     writer = scope.self_value
     if code != "self" and isinstance(writer, Instance) and writer.family == "module":
@@ -162,6 +167,24 @@ def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Insta
     if known is not None and not (isinstance(known, Device) and known.planned is not None):
         return None
     return found if isinstance(found, Instance) else None
+
+
+def _is_listed(run: Interpreter, code: str, path: str) -> bool:
+    """Tell whether a file perhaps lists all that an object has: an object lists its own alone."""
+    own = code.partition(".")[0] == "self"
+    for node in syntax.walk(run.project.tree(path) or ast.Module([], [])):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr="__dict__"):
+                listed = own
+            case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id="self")]):
+                listed = own
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")):
+                listed = True
+            case _:
+                continue
+        if listed:
+            return True
+    return False
 
 
 def hides(

@@ -54,8 +54,10 @@ class Context:
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
     computing: set[str] = field(default_factory=set, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
-    #: The nodes that each unit made.
+    #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
+    #: The statements and calls that were evaluated when each unit began.
+    begun: dict[Target, tuple[int, int]] = field(default_factory=dict, init=False)
     #: What evaluated each function.
     reached: dict[FunctionNode, set[Target]] = field(default_factory=dict, init=False)
 
@@ -98,6 +100,8 @@ class Context:
     guarded: int = field(default=0, init=False)
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
+    #: The functions that are made only where a test has found a device, and so run only there.
+    made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)
     path: Path | None = field(default=None, init=False)
     workers: bool = field(default=False, init=False)

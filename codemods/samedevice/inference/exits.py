@@ -146,15 +146,18 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
     else:
         raised: list[Value] = []
         run.raising.append(raised)
-        probing = probes.is_fallback(node)
+        probing, left = probes.is_fallback(node), False
         run.guarded += probing
 
         def handled() -> bool:
+            nonlocal left
             run.raising.pop()
             run.guarded -= probing
-            return _handlers(run, node, raised, scope)
+            left = _handlers(run, node, raised, scope)
+            return left
 
         ended = interrupted(run, node.body, scope, handled, node.orelse)
+        run.guarded += probing and left  # to the end of this block: it went well
     return run.block(node.finalbody, scope) or ended
 
 

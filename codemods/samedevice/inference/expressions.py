@@ -140,6 +140,8 @@ def _yielded_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
 
 @evaluates(ast.Lambda)
 def _lambda_expression(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
+    if run.guarded:
+        run.made_under_test.add(node)
     return Func(node, scope)
 
 

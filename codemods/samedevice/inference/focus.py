@@ -10,10 +10,8 @@ import ast
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from samedevice.finding import DeviceExpression
+from samedevice.finding import DeviceExpression
 
 #: A file and the name of a definition at its top level; "" for the statements of the file.
 Target = tuple[str, str]
@@ -24,7 +22,9 @@ class ProgramSummary:
     """What an inference of a whole program found that its parts have to know of each other.
 
     `callers` has for each definition the units that evaluate some of its code, and `work` how much
-    each unit makes. `active`: it puts something on a device; `naming`: it names one;
+    each unit makes. `begun` has how many statements and calls were evaluated before each of them:
+    of many, only some are evaluated by themselves. `active`: it puts something on a device;
+    `naming`: it names one;
     `placement_is_deliberate`: which of its devices what is on is its design. `offering` are the
     files where the user chooses, `choosing` those whose code chooses a device, `needs_device` those
     that have to name the device, and `existing` the resolver that a file can have.
@@ -32,6 +32,7 @@ class ProgramSummary:
 
     callers: Mapping[Target, frozenset[Target]]
     work: Mapping[Target, int]
+    begun: Mapping[Target, tuple[int, int]]
     active: bool
     naming: bool
     placement_is_deliberate: bool
@@ -45,9 +46,13 @@ class ProgramSummary:
 
 @dataclass(frozen=True)
 class PartialAnalysis:
-    """The units to evaluate, and what is known of the others."""
+    """The units to evaluate, and what is known of the others.
+
+    `changed` are the definitions for whose sake they are evaluated.
+    """
 
     units: frozenset[Target]
+    changed: frozenset[Target]
     rest: ProgramSummary
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -187,16 +187,21 @@ def _asked(
     return found
 
 
-def by_default(tree: ast.Module, parents: Parents, defaults: Defaults) -> Iterator[Forced]:
-    """Yield what a file asks for where only a user's word against it would decide on it."""
+def by_default(
+    tree: ast.Module, parents: Parents, defaults: Callable[[], Defaults]
+) -> Iterator[Forced]:
+    """Yield what a file asks for where only a user's word against it would decide on it.
+
+    `defaults` are asked for where something depends on them: all files of a program are read then.
+    """
     for asked in behind_flags(tree, parents):
         tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
-        if tests and all(defaults.hold(test, positive) for test, positive in tests):
+        if tests and all(defaults().hold(test, positive) for test, positive in tests):
             yield replace(asked, by_default=True)
-    for node in _numbered_in(tree) if defaults.gpus else ():
+    for node in _numbered_in(tree):
         tests = list(_tests(node, parents))
         read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-        if tests and read and read <= defaults.gpus:
+        if tests and read and read <= defaults().gpus:
             yield Forced(node, "name", by_default=True)
 
 

@@ -81,6 +81,7 @@ def call_func(
     if run.statements >= _FREE:
         run.evaluations += 1
         many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
+        many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
             return by_template(run, func, args, kwargs, spot)
         known.late += 1
@@ -147,6 +148,8 @@ def evaluate(
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
     in_worker = _is_host_code(func)
     run.in_worker += in_worker
+    only_there = node in run.made_under_test
+    run.guarded += only_there
     run.stack.append(node)
     in_constructor = run.in_constructor
     if func.cls is not None and func.cls.family == "module" and instances.name(node) != "__init__":
@@ -173,6 +176,7 @@ def evaluate(
             result = joined if joined is not None else NONE
     run.in_constructor = in_constructor
     run.stack.pop()
+    run.guarded -= only_there
     run.in_worker -= in_worker
     return Record(
         before, result, (nodes, len(run.graph.nodes)), (meets, len(run.graph.meetings)),

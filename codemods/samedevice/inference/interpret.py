@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from samedevice.inference import (  # noqa: F401  # each registers what it evaluates
+from samedevice.inference import (
     arithmetic,
     assignment,
     attributes,
@@ -38,7 +38,7 @@ from samedevice.inference import (  # noqa: F401  # each registers what it evalu
     statements,
     subscripts,
     uncalled,
-)  # fmt: skip
+)
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
 from samedevice.inference.environment import State
@@ -96,6 +96,13 @@ _TELLING = re.compile(
 )
 #: The beginning of a line up to a comment in it.
 _COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
+#: What evaluates expressions, statements and calls: each registers itself when it is imported.
+REGISTERING = (
+    arithmetic, assignment, branches, calls, classes, conditions, demands, exits, expressions,
+    iteration, loops, models, operators, statements, subscripts,
+)  # fmt: skip
+#: What may have attributes that name a device.
+_OWNERS = frozenset((Class, Instance))
 #: Frames of Python that an evaluation may take: some 20 for each call of the program's.
 _FRAMES = 4000
 
@@ -248,9 +255,21 @@ class Interpreter(Context):
 
     def enter(self, unit: Target) -> None:
         """Continue with another unit."""
-        made = len(self.graph.nodes)
+        made = len(self.graph.nodes) + self.statements
         self.work[self.unit] = self.work.get(self.unit, 0) + made - self._counted
+        if self.focus is not None:  # as much was evaluated before it in the whole
+            statements, calls = self.focus.rest.begun.get(unit, (0, 0))
+            self.statements = max(self.statements, statements)
+            self.evaluations = max(self.evaluations, calls)
+            made = len(self.graph.nodes) + self.statements
         self._counted, self.unit = made, unit
+        self.begun.setdefault(unit, (self.statements, self.evaluations))
+
+    def is_beside(self, func: Func) -> bool:
+        """Tell whether a function is none of those that the focus is on."""
+        assert self.focus is not None
+        path = func.scope.path
+        return (path, self.definition(path, func.node)) not in self.focus.changed
 
     def definition(self, path: str, node: ast.AST) -> str:
         """Return the name of the definition at the top level of a file that a node is in, or ""."""
@@ -395,14 +414,16 @@ class Interpreter(Context):
         if self.class_devices:
             names = (*names, *level.names.classes.items())
         for name, value in names:
+            own = value is level.self_value
+            if value.__class__ in _OWNERS and not own:
+                assert isinstance(value, (Class, Instance))
+                if not _may_name(value):
+                    continue
+                if isinstance(value, Instance) and value.absent:
+                    continue  # None has no device
             if inner and any(name in hiding for hiding in inner):
                 continue
             if isinstance(value, (Class, Instance)):
-                own = value is level.self_value
-                if not own and not _may_name(value):
-                    continue
-                if isinstance(value, Instance) and value.absent and not own:
-                    continue  # None has no device
                 devices = ((*named, outermost) for named in _devices_of(name, value, own))
                 site.devices.extend(devices)
             elif isinstance(value, Tensor):

@@ -109,7 +109,7 @@ def any_module(owner: Instance, spot: Location) -> Instance:
     """Return some child of a container of modules."""
     child = Instance("module", "", node=owner.node)
     child.parent = owner
-    child.stateful = owner.stateful
+    child.stateful, child.moves = owner.stateful, list(owner.moves)
     return child
 
 

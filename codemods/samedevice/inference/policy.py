@@ -217,6 +217,8 @@ class Policy:
                 root = site.device.node.find() if site.device is not None else None
                 if root is None or site.callers_unknown or root in named:
                     continue
+                if root.name == "meta":
+                    continue  # nothing is computed there
                 if root.pin in (Place.CENTRAL, Place.FIXED):
                     follows = site.device is not None and site.device.of_value
                     spot = root.pin_spot if chosen or follows else None

@@ -128,10 +128,9 @@ class Programs:
             self._hiding[program] = any(self.markers(path).hides_gpus for path in program)
         return self._hiding[program]
 
-    @staticmethod
-    def hides_some(code: ast.AST) -> bool:
-        """Tell whether some code says which GPUs a program sees."""
-        return hides(code)
+    def hides_some(self, path: str, code: ast.AST) -> bool:
+        """Tell whether some code of a file says which GPUs a program sees."""
+        return self.markers(path).hides_gpus and hides(code)
 
     def asks_before_hiding(self, path: str) -> bool:
         """Tell whether what a file asks on import comes before the program hides GPUs.

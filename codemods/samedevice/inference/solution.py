@@ -223,6 +223,13 @@ class Solution(Answers):
             if not self.policy.managed(spot.path) and not self._on_hearsay(clash):
                 yield clash, spot
 
+    def other_side(self, clash: Clash) -> Location:
+        """Return the outermost expression through which the other operand of a clash enters."""
+        meet = clash.meet
+        left = meet.left.find() is clash.node.find()
+        spot = meet.right_spot if left else meet.left_spot
+        return self.entry(clash.other, spot, meet.function)
+
     def _on_hearsay(self, clash: Clash) -> bool:
         """Tell whether only a parameter without known callers makes this a clash."""
         places = (self.place(clash.node), self.place(clash.other))
@@ -320,14 +327,14 @@ class Solution(Answers):
         if not missing:
             return [NOTHING_MISSING] * len(findings)
         runs = [
-            (files, {where: script for path in files for where in missing.get(path, ())})
+            (files, {where: script for path in missing if path in files for where in missing[path]})
             for script, files in self.programs.scripts()
         ]
         named = [
             self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
             for found in findings
         ]
-        ties = {frozenset(paths) for paths in named if paths}
+        ties = dict.fromkeys(frozenset(paths) for paths in named if paths)  # in their order
         size = -1
         while size != (size := sum(len(lacking) for _, lacking in runs)):
             for paths in ties:

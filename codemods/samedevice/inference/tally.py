@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Mapping
 
 from samedevice.inference.events import Cloned, Creation, Drawn, Loaded, ModuleMade, Placing
+from samedevice.inference.focus import Target
 from samedevice.inference.graph import Place, PlaceVar
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
@@ -14,8 +16,8 @@ from samedevice.inference.values import Device
 _COUNTED = (Creation, Cloned, Drawn, Loaded, ModuleMade, Placing)
 
 
-def tally(solution: Solution) -> dict[str, int]:
-    """Return for each file how many of its expressions bring a tensor or module to a known place.
+def tally(solution: Solution) -> dict[Target, int]:
+    """Return how many expressions bring a tensor or module to a known place, by definition.
 
     It is made, copied, loaded, drawn from a loader or moved there. One that is made without a word
     about its device is on the CPU. However often an expression is evaluated, it counts once.
@@ -25,7 +27,17 @@ def tally(solution: Solution) -> dict[str, int]:
         for group in solution.all_groups(kind):
             if any(_is_known(solution, site) for site in group.sites):
                 found[group.spot.node] = group.spot.path
-    return dict(sorted(Counter(found.values()).items()))
+    definition = solution.interpreter.definition
+    counted = Counter((path, definition(path, node)) for node, path in found.items())
+    return dict(sorted(counted.items()))
+
+
+def by_file(counted: Mapping[Target, int]) -> dict[str, int]:
+    """Return how many there are in each file."""
+    found: Counter[str] = Counter()
+    for (path, _), number in counted.items():
+        found[path] += number
+    return dict(found)
 
 
 def _is_known(solution: Solution, site: Site) -> bool:

@@ -68,6 +68,8 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
                 continue
             if solution.reach.module_of(scope) is not None or _is_called(solution, scope):
                 continue
+            if _is_called_by_autograd(scope):
+                continue
             seen.add(parameter.node)
             called = meet.kind == "called" and value is meet.left.find()
             site = MetByCallers(spot, other, scope, parameter=parameter, called=called)
@@ -78,6 +80,13 @@ def _is_called(solution: Solution, scope: Scope) -> bool:
     """Tell whether some code calls a function, be it code that nobody calls."""
     scopes = solution.interpreter.all_scopes.get(scope.node, ())
     return any(one.call is not None and one.call.node is not one.node for one in scopes)
+
+
+def _is_called_by_autograd(scope: Scope) -> bool:
+    """Tell whether torch calls a function, with gradients that are where their outputs are."""
+    func = scope.func
+    own = func is not None and func.cls is not None and func.cls.family == "function"
+    return own and getattr(scope.node, "name", "") == "backward"
 
 
 def _handed_in(solution: Solution, meet: Agree) -> Iterator[tuple[PlaceVar, PlaceVar, Location]]:

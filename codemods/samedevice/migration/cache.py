@@ -2,7 +2,9 @@
 
 One JSON file for each project and its settings, in the user's cache directory: what each file
 imports, by the hash of its text, and what was found in each program, by the hashes of its files.
-Both are good for one version of samedevice and of Python only.
+A second one has the texts of the larger programs as they were then, and what their parts say of
+each other: for a program of which little has changed since. All is good for one version of
+samedevice and of Python only.
 
 A cache is never worth an error: one that cannot be read, written or understood is no cache. Only
 what this user wrote is read, as it says how files are to be changed.
@@ -10,6 +12,7 @@ what this user wrote is read, as it says how files are to be changed.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -17,6 +20,7 @@ import os
 import stat
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +31,15 @@ from ..reading.project import Imported, Project
 from . import plain
 
 if TYPE_CHECKING:
+    from ..inference.focus import ProgramSummary, Target
     from ..verify.beside import Told
+    from .earlier import Earlier
 
-FORMAT = 5
+FORMAT = 6
 LARGEST = 100_000_000  # bytes of one project
 LIMIT = 300_000_000  # bytes of all; of more, the oldest entries go
+#: Characters of a program of which the texts are kept: of a smaller one all is soon judged again.
+WORTHWHILE = 50_000
 _VARIABLE = "SAMEDEVICE_CACHE_DIR"
 
 
@@ -81,7 +89,13 @@ class Cache:
         self._found: dict[str, Any] = {}
         self._used: set[str] = set()
         self._changed = False
-        self._read()
+        known = self._read(self._path)
+        with contextlib.suppress(TypeError, KeyError):
+            if isinstance(known["files"], dict) and isinstance(known["found"], dict):
+                self._files, self._found = known["files"], known["found"]
+        #: For the files of a program: the key of what it was when all of it was judged, and that.
+        self._texts: dict[str, Any] = {}
+        self._texts_known = False
 
     def tell_imports(self, part: Project) -> None:
         """Tell a part of the project what its unchanged files import, so that none is parsed."""
@@ -120,14 +134,62 @@ class Cache:
         program: frozenset[str],
         found: Iterable[Finding],
         told: Told,
-        placed: Mapping[str, int],
+        placed: Mapping[Target, int],
+        rest: ProgramSummary | None = None,
     ) -> None:
-        """Remember what was found in a program, what was told beside, and what was counted."""
+        """Remember what was found in a program, what was told beside, and what was counted.
+
+        With the `rest`, also what its texts were.
+        """
+        from .earlier import Texts
+
         key = self._program(part, program)
-        counted = sorted(placed.items())
-        self._found[key] = [plain.dump(list(found)), plain.dump(told), plain.dump(counted)]
+        self._found[key] = [plain.dump(list(found)), plain.dump(told), plain.dump(placed)]
         self._used.add(key)
         self._changed = True
+        if rest is not None:
+            texts = {path: part.sources[path].text for path in sorted(program)}
+            self._earlier()[self._members(part, program)] = [
+                key, _packed(plain.dump(Texts(texts, rest)))
+            ]  # fmt: skip
+
+    @staticmethod
+    def keeps_texts(part: Project, program: frozenset[str]) -> bool:
+        """Tell whether the texts of a program are kept."""
+        if len(program) < 2 or program & part.converted:
+            return False
+        return sum(len(part.sources[path].text) for path in program) >= WORTHWHILE
+
+    def earlier(self, part: Project, program: frozenset[str]) -> Earlier | None:
+        """Return what was found in a program of these files when its texts were others."""
+        from .earlier import Earlier, Texts
+
+        if not self.keeps_texts(part, program):
+            return None
+        try:
+            key, packed = self._earlier()[self._members(part, program)]
+            findings, _, counted = self._found[key]
+            kept = plain.load(Texts, _unpacked(packed))
+            found = [plain.load(Finding, item) for item in findings]
+            placed = plain.load(dict[tuple[str, str], int], counted)
+        except (TypeError, ValueError, LookupError, zlib.error, RecursionError):
+            return None
+        self._used.add(key)
+        return Earlier(kept, found, placed)
+
+    def _earlier(self) -> dict[str, Any]:
+        if not self._texts_known:
+            self._texts_known = True
+            known = self._read(self._beside())
+            if isinstance(known, dict) and isinstance(known.get("texts"), dict):
+                self._texts = known["texts"]
+        return self._texts
+
+    def _beside(self) -> Path | None:
+        return self._path.with_suffix(".texts.json") if self._path is not None else None
+
+    def _members(self, part: Project, program: frozenset[str]) -> str:
+        return _hash(repr((self._others(part), sorted(program))))
 
     def told(self, part: Project, program: frozenset[str]) -> Told | None:
         """Return what is known of a program beside what was found; None when nothing is."""
@@ -139,11 +201,11 @@ class Cache:
         except (TypeError, ValueError, LookupError):
             return None
 
-    def placed(self, part: Project, program: frozenset[str]) -> dict[str, int]:
-        """Return how many values of each file of a program that is known have a known place."""
+    def placed(self, part: Project, program: frozenset[str]) -> dict[Target, int]:
+        """Return how many values of each definition of a known program have a known place."""
         try:
             _, _, known = self._found[self._program(part, program)]
-            return dict(plain.load(tuple[tuple[str, int], ...], known))
+            return plain.load(dict[tuple[str, str], int], known)
         except (TypeError, ValueError, LookupError):
             return {}
 
@@ -161,38 +223,45 @@ class Cache:
         if self._path is None or not self._changed:
             return
         found = {key: self._found[key] for key in self._used}
-        known = {"format": FORMAT, "key": self._key, "files": self._files, "found": found}
+        self._write(self._path, {"files": self._files, "found": found})
+        beside = self._beside()
+        if beside is not None and self._texts_known:
+            texts = {names: kept for names, kept in self._texts.items() if kept[0] in found}
+            self._write(beside, {"texts": texts})
+
+    def _write(self, path: Path, known: dict[str, Any]) -> None:
         temporary = ""
         try:
-            if not _is_ours(self._path.parent, make=True):
+            if not _is_ours(path.parent, make=True):
                 return
-            handle, temporary = tempfile.mkstemp(".new", dir=self._path.parent)  # mode 0600
+            handle, temporary = tempfile.mkstemp(".new", dir=path.parent)  # mode 0600
             with open(handle, "w", encoding="ascii") as file:
-                json.dump(known, file, separators=(",", ":"))
-            os.replace(temporary, self._path)
-            _trim(keep=self._path)
+                about = {"format": FORMAT, "key": self._key}
+                json.dump(about | known, file, separators=(",", ":"))
+            os.replace(temporary, path)
+            _trim(keep=path)
         except OSError:  # a full disk, a directory that may not be written
             if temporary:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
 
-    def _read(self) -> None:
+    def _read(self, path: Path | None) -> Any:
+        """Return what this has written for the same project under the same settings, else None."""
         try:
-            if self._path is None or not _is_ours(self._path.parent):
-                return
-            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            if path is None or not _is_ours(path.parent):
+                return None
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with open(handle, "rb") as file:
                 status = os.fstat(file.fileno())
                 if not _is_owned(status) or status.st_size > LARGEST:
-                    return
+                    return None
                 known = json.loads(file.read())
-            files, found = known["files"], known["found"]
+            os.utime(path)
             if known["format"] == FORMAT and known["key"] == self._key:
-                if isinstance(files, dict) and isinstance(found, dict):
-                    self._files, self._found = files, found
-            os.utime(self._path)
+                return known
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            return  # not there, or nothing that this wrote
+            pass  # not there, or nothing that this wrote
+        return None
 
     def _hash_of(self, part: Project, path: str) -> str:
         text = part.sources[path].text
@@ -212,19 +281,27 @@ class Cache:
         return self._names
 
 
+def _packed(data: Any) -> str:
+    text = json.dumps(data, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("ascii"), 1)).decode("ascii")
+
+
+def _unpacked(packed: str) -> Any:
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
 def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _maker() -> tuple[object, ...]:
     """Return what tells this samedevice from others, also from one whose code is being changed."""
-    code = Path(__file__).parent
-    folders = [code, *filter(Path.is_dir, code.iterdir())]
+    code = Path(__file__).parents[1]
     latest = max(
-        entry.stat().st_mtime_ns
-        for folder in folders
-        for entry in os.scandir(folder)
-        if entry.name.endswith((".py", ".json"))
+        os.stat(os.path.join(folder, name)).st_mtime_ns
+        for folder, _, names in os.walk(code)
+        for name in names
+        if name.endswith((".py", ".json"))
     )
     return __version__, str(code), latest, sys.version_info[:2]
 

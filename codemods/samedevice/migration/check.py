@@ -5,16 +5,16 @@ from __future__ import annotations
 import difflib
 import gc
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from .. import inference, repair, rules
 from ..finding import Finding
 from ..inference import Solution
-from ..inference.focus import ProgramSummary
+from ..inference.focus import ProgramSummary, Target
 from ..inference.solution import Missing
-from ..inference.tally import tally
+from ..inference.tally import by_file, tally
 from ..reading import source
 from ..reading.config import Config, ConfigError
 from ..reading.project import PART, Imported, Project
@@ -24,9 +24,17 @@ from ..rules import Rule
 from ..verify.beside import Told, told
 from . import parallel
 from .cache import Cache
+from .earlier import Earlier
 
 Step = Callable[[int], None]
 """Called with how many more files are done, often 0; what it raises ends the check."""
+
+Quick = Callable[
+    [Project, frozenset[str], Config, Earlier, Step],
+    "tuple[list[Finding], dict[Target, int]] | None",
+]
+"""What is found in a program, and how many values of each definition have a known place, by what
+was found in other texts of it; None where only a whole inference can tell."""
 
 #: Garbage is collected each time so many characters of code have been inferred.
 _GARBAGE = 1_000_000
@@ -138,21 +146,25 @@ def check(
     *,
     whole: bool = False,
     placed: dict[str, int] | None = None,
+    quick: Quick | None = None,
 ) -> list[Finding]:
     """Return what is wrong in the files of `project` that were named.
 
     Files that do not parse end up in `project.errors`. With a `memory` or a `cache`, only programs
     that changed since its last use are looked at. The parts of a project that is large enough to
     have some are judged in that many `processes`. `whole`: what is wrong in the files that are
-    only read is told, too. `placed` takes how many values of each file have a known place. Raises
+    only read is told, too. `quick` judges programs that the cache knows with other texts. `placed`
+    takes how many values of each file have a known place. Raises
     `ConfigError` when the settings name a rule that does not exist.
     """
     selected = select(config)
     if memory is not None:
         memory.begin(project, config)
     with no_collection():
-        judge = _Judge(project, config, selected, step, memory, cache, placed)
+        judge = _Judge(project, config, selected, step, memory, cache, quick, placed is not None)
         findings = judge.parts(processes)
+    if placed is not None:
+        placed.update(by_file(judge.placed))
     return in_reading_order(findings if whole else named(project, findings))
 
 
@@ -177,15 +189,19 @@ class _Judge:
         step: Step = lambda files: None,
         memory: Memory | None = None,
         cache: Cache | None = None,
-        placed: dict[str, int] | None = None,
+        quick: Quick | None = None,
+        counts: bool = False,
     ) -> None:
+        """With `counts`, `placed` has how many values of each definition have a known place."""
         self._project = project
         self._config = config
         self._selected = selected
         self._step = step
         self._memory = memory
         self._cache = cache
-        self._placed = placed
+        self._quick = quick
+        self._counts = counts
+        self.placed: dict[Target, int] = {}
         self._suppressions = Suppressions(project.sources, config.per_file_ignores)
 
     def parts(self, processes: int) -> list[Finding]:
@@ -258,11 +274,12 @@ class _Judge:
                 found = list(judged(solution, self._selected, self._config, self._suppressions))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 beside = told(part, program, found, solution) if watch else None
-                counts = self._placed is not None or self._cache is not None
-                placed = tally(solution) if counts else {}
-                self._count(placed)
+                placed = tally(solution) if self._counts or self._cache is not None else {}
+                self.placed |= placed
                 if self._cache is not None and beside is not None:
-                    self._cache.keep(part, program, found, beside, placed)
+                    keeps = self._quick is not None and self._cache.keeps_texts(part, program)
+                    rest = repair.rest(solution) if keeps else None
+                    self._cache.keep(part, program, found, beside, placed, rest)
                 if memory is not None:
                     memory.keep(part, program, found, solution, beside)
                 solution.release()
@@ -284,18 +301,21 @@ class _Judge:
             if found is not None and memory is not None:
                 memory.learn(part, program, found)
             if found is not None:
-                self._count(self._cache.placed(part, program))
+                self.placed |= self._cache.placed(part, program)
+        if found is None and self._quick is not None and self._cache is not None:
+            earlier = self._cache.earlier(part, program)
+            seen = earlier and self._quick(part, program, self._config, earlier, self._step)
+            if seen:
+                found, placed = seen
+                self.placed |= placed
         return found
-
-    def _count(self, placed: Mapping[str, int]) -> None:
-        if self._placed is not None:
-            self._placed.update(placed)
 
     def _elsewhere(self, parts: Sequence[Project], processes: int) -> list[Finding]:
         """Return what other processes find in parts; what they could not do is done here."""
         findings: list[Finding] = []
         keeps = self._cache is not None
-        jobs = [_Job(tuple(part.sources), part.asks, self._config, keeps) for part in parts]
+        texts = keeps and self._quick is not None
+        jobs = [_Job(tuple(part.sources), part.asks, self._config, keeps, texts) for part in parts]
         told: Counter[int] = Counter()
 
         def tell(job: _Job, files: int) -> None:
@@ -313,13 +333,13 @@ class _Judge:
             self._project.errors += done.errors
             part._broken.update(error.path for error in done.errors)
             part.imported.update(done.imported)
-            self._count(done.placed)
-            for program, found, beside in done.found:
+            self.placed |= done.placed
+            for program, found, beside, rest in done.found:
                 findings += found
                 if self._cache is not None and beside is not None:
-                    placed = {path: n for path, n in done.placed.items() if path in program}
-                    self._cache.keep(part, program, found, beside, placed)
-            self._step(sum(len(program) for program, _, _ in done.found) - told[number])
+                    placed = {at: n for at, n in done.placed.items() if at[0] in program}
+                    self._cache.keep(part, program, found, beside, placed, rest)
+            self._step(sum(len(program) for program, *_ in done.found) - told[number])
             if self._cache is not None:
                 self._cache.learn_imports(part)
         return findings
@@ -344,20 +364,24 @@ class _Within:
 
 @dataclass(frozen=True)
 class _Job:
-    """A part of a project for another process; what is told beside is kept, or not."""
+    """A part of a project for another process; what is told beside is kept, or not.
+
+    `texts`: so are the texts of larger programs.
+    """
 
     paths: tuple[str, ...]
     asks: tuple[str, tuple[int, int]]
     config: Config
     keeps: bool
+    texts: bool
 
 
 @dataclass(frozen=True)
 class _Done:
     """What another process found, program by program."""
 
-    found: list[tuple[frozenset[str], list[Finding], Told | None]]
-    placed: dict[str, int]
+    found: list[tuple[frozenset[str], list[Finding], Told | None, ProgramSummary | None]]
+    placed: dict[Target, int]
     errors: list[SourceError]
     imported: dict[str, list[Imported]]
 
@@ -365,17 +389,18 @@ class _Done:
 class _Beside(Memory):
     """Takes down what is told of programs beside what is found."""
 
-    def __init__(self, watches: bool) -> None:
+    def __init__(self, watches: bool, texts: bool) -> None:
         super().__init__()
-        self.watches = watches
-        self.told: dict[frozenset[str], Told | None] = {}
+        self.watches, self._texts = watches, texts
+        self.told: dict[frozenset[str], tuple[Told | None, ProgramSummary | None]] = {}
 
     def keep(
         self, project: Project, program: frozenset[str], found: list[Finding], solution: Solution,
         beside: Told | None,
     ) -> None:  # fmt: skip
         """Take down what an inference tells of a program."""
-        self.told[program] = beside
+        keeps = self._texts and Cache.keeps_texts(project, program)
+        self.told[program] = beside, repair.rest(solution) if keeps else None
 
 
 def _judge(job: _Job) -> _Done | None:
@@ -384,14 +409,14 @@ def _judge(job: _Job) -> _Done | None:
         part = Project([source.read(path) for path in job.paths], *job.asks)
     except SourceError:
         return None
-    beside = _Beside(job.keeps)
-    placed: dict[str, int] = {}
-    judge = _Judge(part, job.config, select(job.config), _tell, beside, placed=placed)
+    beside = _Beside(job.keeps, job.texts)
+    judge = _Judge(part, job.config, select(job.config), _tell, beside, counts=True)
     with no_collection():
         programs = judge._programs(part, parse=True) or []
         found = [(program, judge.part(part, [program])) for program in programs]
-    done = [(program, findings, beside.told.get(program)) for program, findings in found]
-    return _Done(done, placed, part.errors, part.imported)
+    nothing = None, None
+    done = [(program, findings, *beside.told.get(program, nothing)) for program, findings in found]
+    return _Done(done, judge.placed, part.errors, part.imported)
 
 
 def _tell(files: int) -> None:

@@ -5,25 +5,31 @@ there; what it changes elsewhere may take the whole program to see. So only what
 judged here, by all the code that calls it. The same units of the text before are judged, too: where
 they found what the whole found, and say of all other code what they said then, what the whole found
 elsewhere holds. Otherwise it does nearly always, and `check` has the last word.
+
+A later run of `check` judges what has changed in the same way, where that holds (`since`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import inference
 from ..finding import Finding
 from ..inference.focus import PartialAnalysis, ProgramSummary, Target
 from ..inference.observed import Before, Observed, observed
-from ..reading import lines
+from ..inference.tally import tally
+from ..reading import lines, source
 from ..reading.config import Config
 from ..reading.project import Project
 from .check import Memory, Seen, Step, in_reading_order, judged, no_collection, select
+from .earlier import Earlier
 from .touched import Change
 
 #: A comment with this word may leave findings alone; one that does not is told of by a whole check.
 _SUPPRESSION = "samedevice"
+#: The share of a program's work of which a glance is worth it while somebody types, and later.
+_MOST, _SMALL = 0.5, 0.2
 
 
 @dataclass(frozen=True)
@@ -110,16 +116,71 @@ def glance(
     return Glance(in_reading_order(findings), is_whole)
 
 
+def since(
+    project: Project,
+    program: frozenset[str],
+    config: Config,
+    earlier: Earlier,
+    step: Step = lambda files: None,
+) -> tuple[list[Finding], dict[Target, int]] | None:
+    """Return what is wrong in a program that an earlier run has seen with other texts.
+
+    And how many values of each definition have a known place. None where a whole check may say
+    anything else, or is as fast.
+    """
+    texts = earlier.kept.texts
+    changed = [path for path in program if project.sources[path].text != texts[path]]
+    if any(path.endswith(".ipynb") or project.tree(path) is None for path in changed):
+        return None
+    sources = {path: source.from_text(texts[path], path) for path in changed}
+    seen = Seen(sources, earlier.findings, earlier.kept.rest)
+    look = _Look(project, config, program, seen, earlier.kept.rest, changed, step)
+    if not look.is_promising() or look.is_large(_SMALL):
+        return None
+    elsewhere = look.carried()
+    if elsewhere is None:
+        return None
+    now, then = look.now(), look.then()
+    placed = _placed(look.definitions, earlier.placed, then.placed, now.placed)
+    if (
+        placed is None
+        or not look.is_same(now, then)
+        or _repaired(then.touched) != _repaired(now.touched)
+        or _repaired(then.elsewhere) != _repaired(now.elsewhere)
+        or _repaired(then.touched) != _repaired(filter(look.was_in, seen.findings))
+    ):
+        return None
+    return [*now.touched, *elsewhere], placed
+
+
+def _placed(
+    changed: frozenset[Target], whole: Mapping[Target, int], then: Mapping[Target, int],
+    now: Mapping[Target, int],
+) -> dict[Target, int] | None:  # fmt: skip
+    """Return how many values have a known place now; None where parts have seen other ones."""
+    others = [
+        {target: number for target, number in part.items() if target not in changed}
+        for part in (then, now)
+    ]
+    if others[0] != others[1]:
+        return None
+    if any(then.get(target, 0) != whole.get(target, 0) for target in changed):
+        return None
+    found = {target: number for target, number in whole.items() if target not in changed}
+    return found | {target: number for target, number in now.items() if target in changed}
+
+
 @dataclass(frozen=True)
 class _Judged:
     """What some units find in code that an edit touches, and elsewhere; what else they say of that.
 
-    Elsewhere is where it was before the edit.
+    Elsewhere is where it was before the edit. `placed` are the values with a known place.
     """
 
     touched: list[Finding]
     elsewhere: list[Finding]
     observed: Observed
+    placed: dict[Target, int]
 
 
 class _Look:
@@ -134,15 +195,16 @@ class _Look:
         self._changes = {
             path: Change.between(seen.sources[path], project.sources[path]) for path in changed
         }
-        self._units: set[Target] = set()
-        for path, change in self._changes.items():
-            for name in change.names:
-                self._units |= {(path, name)} | rest.callers.get((path, name), frozenset())
+        self.definitions = frozenset(
+            (path, name) for path, change in self._changes.items() for name in change.names
+        )
+        callers = (rest.callers.get(target, frozenset()) for target in self.definitions)
+        self._units = self.definitions.union(*callers)
 
-    def is_large(self) -> bool:
-        """Tell whether these units are most of what the program does."""
+    def is_large(self, share: float = _MOST) -> bool:
+        """Tell whether these units are more than a share of what the program does."""
         work = self._rest.work
-        return 2 * sum(work.get(unit, 0) for unit in self._units) > sum(work.values())
+        return sum(work.get(unit, 0) for unit in self._units) > share * sum(work.values())
 
     def now(self) -> _Judged:
         """Judge the units in the texts of now."""
@@ -156,56 +218,86 @@ class _Look:
 
         return self._judged(self._project, before)
 
-    def is_whole(self, now: _Judged, elsewhere: list[Finding], glances: Glances) -> bool:
-        """Tell whether nothing is seen that makes what is `elsewhere` another, or that is lost."""
+    def is_promising(self) -> bool:
+        """Tell whether only what functions do has changed, and no comment that findings heed."""
         changes, seen = self._changes, self._seen
-        if not all(change.in_bodies for change in changes.values()) or any(
+        return all(change.in_bodies for change in changes.values()) and not any(
             _SUPPRESSION in text
             for path, change in changes.items()
             for text in (
                 *_texts(seen.sources[path].text, change.ranges_before),
                 *_texts(self._project.sources[path].text, change.ranges),
             )
-        ):
+        )
+
+    def is_whole(self, now: _Judged, elsewhere: list[Finding], glances: Glances) -> bool:
+        """Tell whether nothing is seen that makes what is `elsewhere` another, or that is lost."""
+        if not self.is_promising():
             return False
-        were = [one for one in seen.findings if not self._was_in(one)]
+        were = [one for one in self._seen.findings if not self.was_in(one)]
         if _origins(were) != _origins(elsewhere):
             return False
+        ranges = {path: change.ranges_before for path, change in self._changes.items()}
+        then = glances.before(self._seen, (self._units, ranges), self.then)
+        return self.is_same(now, then)
+
+    def then(self) -> _Judged:
+        """Judge the units in the texts of before."""
+        changes, sources = self._changes, self._seen.sources
 
         def before(path: str, line: int) -> int | None:
             change = changes.get(path)
             return None if change is not None and _is_in(change.ranges_before, line) else line
 
-        def judge() -> _Judged:
-            project = self._project.replaced(
-                [seen.sources.get(path, text) for path, text in self._project.sources.items()]
-            )
-            return self._judged(project, before)
+        project = self._project.replaced(
+            [sources.get(path, text) for path, text in self._project.sources.items()]
+        )
+        return self._judged(project, before)
 
-        ranges = {path: change.ranges_before for path, change in changes.items()}
-        then = glances.before(seen, (self._units, ranges), judge)
+    def is_same(self, now: _Judged, then: _Judged) -> bool:
+        """Tell whether these units found before what the whole did, and say the same of others."""
         return (
-            _told(then.touched) == _told(filter(self._was_in, seen.findings))
+            _told(then.touched) == _told(filter(self.was_in, self._seen.findings))
             and _told(then.elsewhere) == _told(now.elsewhere)
             and then.observed == now.observed
         )
 
+    def carried(self) -> list[Finding] | None:
+        """Return what was found in code that no edit touches, with its fixes, where it is now.
+
+        None where something of it was in lines that differ, or is told by its line.
+        """
+        tables = {path: change.lines for path, change in self._changes.items()}
+        shifted = {
+            path.rpartition("/")[2] + ":"
+            for path, table in tables.items()
+            if any(line != now for line, now in table.items())
+        }
+        found = []
+        for one in self._seen.findings:
+            if not self.was_in(one):
+                kept = lines.carried(one, tables)
+                if kept is None or any(name in text for text in _words(one) for name in shifted):
+                    return None
+                found.append(kept)
+        return found
+
     def elsewhere(self) -> list[Finding]:
         """Return what was found in code that no edit touches, where it is now."""
         tables = {path: change.lines for path, change in self._changes.items()}
-        found = (one for one in self._seen.findings if not self._was_in(one))
+        found = (one for one in self._seen.findings if not self.was_in(one))
         return list(lines.moved(found, tables))
 
-    def _was_in(self, finding: Finding) -> bool:
+    def was_in(self, finding: Finding) -> bool:
         """Tell whether something was found in what an edit touches."""
         change = self._changes.get(finding.path)
         return change is not None and _is_in(change.ranges_before, finding.span.line)
 
     def _judged(self, project: Project, before: Before) -> _Judged:
-        focus = PartialAnalysis(frozenset(self._units), self._rest)
+        focus = PartialAnalysis(self._units, self.definitions, self._rest)
         solution = inference.infer(project, self._program, self._step, focus)
         found = list(judged(solution, select(self._config), self._config))
-        seen = observed(solution, before)
+        seen, placed = observed(solution, before), tally(solution)
         solution.release()
         touched = [one for one in found if before(one.path, one.span.line) is None]
         back = {
@@ -214,7 +306,7 @@ class _Look:
         }
         tables = {path: table for path, table in back.items() if table}
         others = [one for one in found if before(one.path, one.span.line) is not None]
-        return _Judged(touched, list(lines.moved(others, tables)), seen)
+        return _Judged(touched, list(lines.moved(others, tables, fixes=True)), seen, placed)
 
 
 def _is_in(ranges: Iterable[tuple[int, int]], line: int) -> bool:
@@ -229,6 +321,26 @@ def _texts(text: str, ranges: Iterable[tuple[int, int]]) -> list[str]:
 
 def _origins(findings: Iterable[Finding]) -> list[int]:
     return [len(one.origins) for one in findings]
+
+
+def _words(finding: Finding) -> tuple[str, ...]:
+    """Return the texts of a finding that may name a line."""
+    fix = finding.fix
+    texts = finding.message, finding.unfixed, *(origin.text for origin in finding.origins)
+    return texts if fix is None else (*texts, fix.reason, *fix.missing)
+
+
+def _repaired(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
+    """Return how findings are repaired, whatever their lines are."""
+    return sorted(
+        (
+            one.path, one.rule, one.message, fix.safe, fix.reason, fix.missing, fix.last,
+            fix.erasure, repr(fix.types), repr(fix.imports), repr(fix.resolvers),
+            [(edit.path, edit.verb, edit.args) for edit in fix.edits],
+        )
+        for one in findings
+        if (fix := one.fix) is not None
+    )  # fmt: skip
 
 
 def _told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:

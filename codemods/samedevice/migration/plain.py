@@ -1,4 +1,4 @@
-"""Dataclasses to lists for JSON and back, by their annotations.
+"""Dataclasses, tables and sets to lists for JSON and back, by their annotations.
 
 What comes back is checked: a text where a number belongs raises `ValueError`, and nothing but the
 classes that are asked for is ever made.
@@ -7,7 +7,7 @@ classes that are asked for is ever made.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -16,9 +16,13 @@ T = TypeVar("T")
 
 
 def dump(value: Any) -> Any:
-    """Return a value of dataclasses, tuples, numbers and texts as lists, numbers and texts."""
+    """Return a value of dataclasses, tuples, tables and texts as lists, numbers and texts."""
     if isinstance(value, (tuple, list)):
         return [dump(item) for item in value]
+    if isinstance(value, Mapping):
+        return [[dump(key), dump(item)] for key, item in value.items()]
+    if isinstance(value, (frozenset, set)):
+        return [dump(item) for item in sorted(value)]
     if is_dataclass(value):
         return [dump(getattr(value, name)) for name in _names(value.__class__)]
     return value
@@ -44,6 +48,12 @@ def _loader(kind: Any) -> Callable[[Any], Any]:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return _one_of(arguments)
+    if origin in (dict, Mapping):
+        pairs = _many(_members([_loader(argument) for argument in arguments]))
+        return lambda data: dict(pairs(data))
+    if origin is frozenset:
+        members = _many(_loader(arguments[0]))
+        return lambda data: frozenset(members(data))
     if origin is tuple and arguments[-1] is ...:
         return _many(_loader(arguments[0]))
     if origin is tuple:

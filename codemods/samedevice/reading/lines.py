@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ..finding import Finding, Span
+from ..finding import Edit, Finding, Origin, Span
 from .matching import Matcher
 
 #: For each line that is kept the line where it is now, both from 1.
@@ -41,6 +41,27 @@ def place(path: str, span: Span, tables: Mapping[str, Lines]) -> Span | None:
     if None in moved or moved[0] is None or moved[-1] is None:
         return None
     return replace(span, line=moved[0], end_line=moved[-1])
+
+
+def carried(finding: Finding, tables: Mapping[str, Lines]) -> Finding | None:
+    """Return a finding and its fix at their places in the texts of now.
+
+    None where something of it was in lines that have changed.
+    """
+    fix = finding.fix
+    edits = fix.edits if fix is not None else ()
+    parts: list[Finding | Origin | Edit] = [finding, *finding.origins, *edits]
+    if tables.keys().isdisjoint(part.path for part in parts):
+        return finding
+    places = [place(part.path, part.span, tables) for part in parts]
+    there = [span for span in places if span is not None]
+    if len(there) < len(places):
+        return None
+    rest = iter(there[1:])
+    origins = tuple(replace(each, span=next(rest)) for each in finding.origins)
+    if fix is not None:
+        fix = replace(fix, edits=tuple(replace(each, span=next(rest)) for each in edits))
+    return replace(finding, span=there[0], origins=origins, fix=fix)
 
 
 def moved(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -101,6 +101,40 @@ def walk_all(trees: Iterable[ast.AST]) -> list[ast.AST]:
             elif child is not None:
                 nodes.append(child)
     return [node for node in nodes if node is not None]
+
+
+@per_node
+def uses(tree: ast.Module) -> Mapping[str, Sequence[ast.Name | ast.Attribute]]:
+    """Return the names and attributes of a file, by the word that each ends with."""
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Name):
+            found.setdefault(node.id, []).append(node)
+        elif isinstance(node, ast.Attribute):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+@per_node
+def calls(tree: ast.Module) -> Mapping[str, Sequence[ast.Call]]:
+    """Return the calls of a file, by the last word of what is called."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            func = node.func
+            word = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            found.setdefault(word, []).append(node)
+    return found
+
+
+@per_node
+def functions(tree: ast.Module) -> Mapping[str, Sequence[ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Return the functions of a file, and those within others, by their names."""
+    found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+    for node in statements(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.setdefault(node.name, []).append(node)
+    return found
 
 
 def attributes_set(statement: ast.AST) -> list[tuple[ast.Attribute, ast.expr]]:
@@ -197,6 +231,25 @@ def _targets(targets: list[ast.expr], found: dict[str, None]) -> None:
                 _targets(parts, found)
             case ast.Starred(value=part):
                 _targets([part], found)
+
+
+def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """Return the parents of all nodes under one, which come the outer before the inner."""
+    known: dict[ast.AST, ast.AST] = {}
+    nodes = [tree]
+    for parent in nodes:  # which grows
+        kind = parent.__class__
+        for name in _fields[kind] if kind in _fields else _node_fields(kind):
+            child = getattr(parent, name, None)
+            if child.__class__ is list:
+                nodes += child
+                for each in child:
+                    known[each] = parent
+            elif child is not None:
+                nodes.append(child)
+                known[child] = parent
+    known.pop(None, None)  # type: ignore[call-overload]  # a key of `{**a}`
+    return known
 
 
 class Parents:

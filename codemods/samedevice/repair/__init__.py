@@ -29,6 +29,7 @@ def rest(solution: Solution) -> ProgramSummary:
     return ProgramSummary(
         interpreter.callers(),
         interpreter.work,
+        interpreter.begun,
         program in solution.policy.active(),
         program in solution.policy.naming(),
         solution.policy.placement_is_deliberate(program),

@@ -88,8 +88,9 @@ class DeviceNames:
         if followed is not None:
             return DeviceExpression(followed)
         central = self.central_for(group)
-        if central is None or central.resolvers or central.imports or "(" in central.code:
-            like = self._like(group)  # comes before a name of its own, and before parameters
+        far = central is None or central.imports or "(" in central.code
+        if far or central is not None and any(each.module for each in central.resolvers):
+            like = self._like(group)  # comes before another file's name, and before parameters
             return DeviceExpression(like) if like is not None else central
         return central
 

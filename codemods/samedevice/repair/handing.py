@@ -109,9 +109,7 @@ def _called(names: DeviceNames, func: Func) -> str:
     alike = [
         node
         for path in names.programs.of(func.scope.path)
-        for node in syntax.walk(names.programs.tree(path))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        if node.name == func.node.name
+        for node in syntax.functions(names.programs.tree(path)).get(func.node.name, ())
     ]
     return func.node.name if len(alike) == 1 else ""
 

@@ -13,6 +13,9 @@ from samedevice.inference.graph import Location
 from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
 
+_BLOCKS = ("body", "orelse", "finalbody")
+#: The devices that a statement puts something on, and its line.
+_Said = tuple[int, list[str]]
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 #: What may leave out a part of itself.
 _PERHAPS = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)
@@ -29,32 +32,40 @@ def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iter
         return
     bound = _bound(home)
     line = getattr(spot.node, "lineno", 0)
-    for before in _certain(programs, spot, home):
-        for said in _said(before):
+    for since_line, devices in _certain(programs, spot, home):
+        for said in devices:
             root = said.partition(".")[0]
-            since = range(before.lineno, line + 1)
+            since = range(since_line, line + 1)
             if root not in without and not any(at in since for at in bound.get(root, ())):
                 yield said
 
 
 def _certain(
     programs: Programs, spot: Location, home: ast.FunctionDef | ast.AsyncFunctionDef
-) -> Iterator[ast.stmt]:
-    """Yield the statements that have run when a place of a function is come to, backwards."""
+) -> Iterator[_Said]:
+    """Yield what statements say that have run when a place of a function is come to, backwards."""
     parents = programs.parents(spot.path)
     inner: ast.AST = spot.node
     while inner is not home and (outer := parents.get(inner)) is not None:
-        for field in ("body", "orelse", "finalbody"):
+        for field in _BLOCKS:
             block = getattr(outer, field, None)
             if isinstance(block, list) and inner in block:
-                yield from reversed(block[: block.index(inner)])
+                at = block.index(inner)
+                yield from (said for place, said in reversed(_saying(outer)[field]) if place < at)
         inner = outer
 
 
 @syntax.per_node
-def _said(statement: ast.stmt) -> list[str]:
-    """Return the devices that a statement puts something on whatever happens."""
-    return [said for call in _evaluated(statement) for said in _devices(call)]
+def _saying(outer: ast.AST) -> dict[str, list[tuple[int, _Said]]]:
+    """Return the statements of each block that put something on a device whatever happens: their
+    positions, and what they say."""
+    found: dict[str, list[tuple[int, _Said]]] = {field: [] for field in _BLOCKS}
+    for field, known in found.items():
+        for at, statement in enumerate(getattr(outer, field, ())):
+            said = [device for call in _evaluated(statement) for device in _devices(call)]
+            if said:
+                known.append((at, (statement.lineno, said)))
+    return found
 
 
 def _evaluated(statement: ast.stmt) -> Iterator[ast.Call]:

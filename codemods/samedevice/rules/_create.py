@@ -119,11 +119,9 @@ def _is_brought(solution: Solution, spot: Location) -> bool:
         case _:
             return False
     return any(
-        _brings(statement, attr)
+        statement is not made
         for path in solution.programs.of(spot.path)
-        if f".{attr} = " in solution.project.sources[path].text
-        for statement in syntax.statements(solution.programs.tree(path))
-        if statement is not made
+        for statement in _bringing(solution.programs.tree(path)).get(attr, ())
     )
 
 
@@ -140,17 +138,23 @@ def _is_moved_on(solution: Solution, group: Group[Creation]) -> bool:
     return False
 
 
-def _brings(statement: ast.stmt, attr: str) -> bool:
-    """Tell whether a statement moves what an attribute holds, and keeps it there."""
-    match statement:
-        case ast.Assign(
-            targets=[ast.Attribute(attr=known) as target],
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Attribute() as held, attr="to" | "cuda" | "type_as")
-            ),
-        ):
-            return known == attr and ast.unparse(target) == ast.unparse(held)
-    return False
+@syntax.per_node
+def _bringing(tree: ast.AST) -> dict[str, list[ast.stmt]]:
+    """Return the statements of a file that move what an attribute holds, and keep it there, by
+    the attribute's name."""
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in syntax.statements(tree):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(attr=attr) as target],
+                value=ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Attribute() as held, attr="to" | "cuda" | "type_as"
+                    )
+                ),
+            ) if ast.unparse(target) == ast.unparse(held):
+                found.setdefault(attr, []).append(statement)
+    return found
 
 
 def _can_follow(solution: Solution, group: SiteGroup) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
@@ -86,7 +87,8 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
         split = _split(tree) if solution.programs.of(path) in spread else ()
         told = said.setdefault(path, set())
         parents = solution.programs.parents(path)
-        defaults = solution.view(_defaults)[solution.programs.of(path)]
+        program = solution.programs.of(path)
+        defaults = partial(solution.view(_Defaults).of, program)
         for asked in (*forced(tree, parents), *by_default(tree, parents, defaults)):
             spot = Location(path, asked.node)
             span = solution.span(spot)
@@ -120,15 +122,19 @@ def _devices_in(node: ast.AST) -> Iterator[str]:
                 yield text.removeprefix("cuda:")
 
 
-def _defaults(solution: Solution) -> dict[frozenset[str], Defaults]:
-    """Return what each program sets by default."""
-    files = solution.programs.files()
-    return {
-        program: Defaults.joined(
-            defaults_of(tree) for path in program if (tree := solution.project.tree(path))
-        )
-        for program in {solution.programs.of(path) for path in files}
-    }
+class _Defaults:
+    """What each program sets by default."""
+
+    def __init__(self, solution: Solution) -> None:
+        self._tree = solution.project.tree
+        self._known: dict[frozenset[str], Defaults] = {}
+
+    def of(self, program: frozenset[str]) -> Defaults:
+        """Return what the files of a program set by default."""
+        if program not in self._known:
+            trees = filter(None, map(self._tree, program))
+            self._known[program] = Defaults.joined(map(defaults_of, trees))
+        return self._known[program]
 
 
 def _asks(solution: Solution, path: str, asked: Forced) -> bool:

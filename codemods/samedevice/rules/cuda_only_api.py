@@ -89,7 +89,10 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             continue  # `processes-tied-to-cuda` deals with it
         statement = _statement(solution, group.spot)
-        if statement is None or statement in done or _tested(solution, group.spot):
+        if statement in done or _tested(solution, group.spot):
+            continue
+        if statement is None:
+            yield _later(solution, group)
             continue
         if group.first.name in _CONTEXTS and is_idle(solution, group.spot):
             continue
@@ -111,6 +114,15 @@ def _message(solution: Solution, spot: Location, name: str = "") -> str:
     if isinstance(spot.node, ast.Constant):
         return "this asks for pinned memory, which raises on a machine without CUDA"
     return f"`{short(solution.code(spot))}` raises on a machine without {VENDORS[vendor(name)]}"
+
+
+def _later(solution: Solution, group: SiteGroup) -> Finding:
+    """What a lambda calls: whether anybody calls that without CUDA is not seen."""
+    noted = finding(
+        solution, RULE, group.spot, _message(solution, group.spot, group.first.name), None,
+        unfixed="left as it is: it is called when the lambda is",
+    )  # fmt: skip
+    return replace(noted, level="note")
 
 
 def _fix(name: DeviceExpression, edits: tuple[Edit, ...], imports: tuple[Import, ...] = ()) -> Fix:

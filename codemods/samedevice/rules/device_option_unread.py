@@ -33,6 +33,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding
 from samedevice.inference import Solution
 from samedevice.inference.graph import Location
+from samedevice.reading import syntax
 from samedevice.rules._build import finding
 
 _NAMES = re.compile(
@@ -79,14 +80,10 @@ def _finding(solution: Solution, spot: Location, flag: str) -> Finding:
     )  # fmt: skip
 
 
-def _offered(tree: ast.AST | None) -> Iterator[tuple[ast.Call, str, str]]:
+def _offered(tree: ast.Module | None) -> Iterator[tuple[ast.Call, str, str]]:
     """Yield argparse's options for a device: the call, the flag, the attribute."""
-    for node in ast.walk(tree) if tree is not None else ():
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "add_argument"
-        ):
+    for node in syntax.calls(tree).get("add_argument", ()) if tree is not None else ():
+        if isinstance(node.func, ast.Attribute):
             flags = [flag for flag in map(_text, node.args) if flag.startswith("-")]
             long = [flag for flag in flags if flag.startswith("--")] or flags
             given = [_text(word.value) for word in node.keywords if word.arg == "dest"]
@@ -100,10 +97,11 @@ def _text(node: ast.expr) -> str:
     return str(node.value) if constant else ""  # type: ignore[attr-defined]  # it is a constant
 
 
-def _unread_parameters(tree: ast.AST | None) -> Iterator[tuple[ast.AST, str]]:
+def _unread_parameters(tree: ast.Module | None) -> Iterator[tuple[ast.AST, str]]:
     """Yield options of click and typer, which are a function's parameters, that it never uses."""
-    for function in ast.walk(tree) if tree is not None else ():
-        if not isinstance(function, Function) or function.args.kwarg is not None:
+    functions = syntax.functions(tree).values() if tree is not None else ()
+    for function in (each for alike in functions for each in alike):
+        if function.args.kwarg is not None:
             continue
         calls = [each for each in function.decorator_list if isinstance(each, ast.Call)]
         named = {_called(call): call for call in calls}
@@ -188,9 +186,9 @@ class _Namespaces:
                 self._index(tree)
 
     def _index(self, tree: ast.Module) -> None:
-        for node in ast.walk(tree):
-            for child in ast.iter_child_nodes(node):
-                self._parents[child] = node
+        parents = syntax.parents(tree)
+        self._parents.update(parents)
+        for node in parents:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     self._defined[node.name].append(node)

@@ -24,6 +24,7 @@ Fix safety: safe. On a CPU-only machine the program could not run before.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -294,7 +295,8 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
     if repair is None or statement is None:
         return repair, NO_NAME
     behind = _behind(solution.programs.parents(spot.path), statement)
-    at = next((n for n, each in enumerate(behind) if solution.programs.hides_some(each)), None)
+    hides = functools.partial(solution.programs.hides_some, spot.path)
+    at = next((n for n, each in enumerate(behind) if hides(each)), None)
     if at is None:
         return repair, NO_NAME
     between = [node for each in behind[: at + 1] for node in syntax.walk(each)]

@@ -13,6 +13,9 @@ becomes
     data = TensorDataset(x, y)
     score = model(x[:100].to(device))
 
+What is written in place (`average.mul_(0.9).add_(weight)`) stays where it is: there the other
+operand comes to the CPU.
+
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 """
 
@@ -102,6 +105,50 @@ def _computes_there(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _is_written(solution: Solution, spot: Location) -> bool:
+    """Tell whether an operation writes into an operand: `x.add_(y)`, `x += y`.
+
+    A copy on the device would be written in its place, and be lost.
+    """
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if isinstance(outer, ast.AugAssign):
+        return outer.target is spot.node
+    if not isinstance(outer, ast.Attribute) or outer.attr.endswith("__"):
+        return False
+    call = parents.get(outer)
+    return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
+
+
+def _to_host(solution: Solution, spot: Location) -> Fix | None:
+    """Return the fix that brings an operand to the CPU."""
+    if not isinstance(spot.node, ast.expr):
+        return None
+    return fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
+
+
+def _chosen(solution: Solution, spot: Location) -> tuple[Fix | None, str]:
+    """Return the fix where "cpu" is written, or why there is none."""
+    name = device_names(solution).name_at(spot)
+    if _handed_on(solution, spot):
+        return None, "the caller chose the CPU for this call"
+    if _computes_there(solution, spot):
+        return None, "the function takes a module to the CPU, too, and computes there"
+    if name is None:
+        return None, NO_NAME
+    return fix(name, edit(solution, spot, "replace", code=name.code)), NO_NAME
+
+
+def _moved(solution: Solution, spot: Location, node: PlaceVar) -> tuple[Fix | None, str]:
+    """Return the fix that moves an operand where it enters, or why there is none."""
+    if stays := _stays_with_module(solution, spot, node):
+        return None, stays
+    name = device_names(solution).name_at(spot)
+    if name is None:
+        return None, NO_NAME
+    return fix(name, edit(solution, spot, "method", code=f".to({name.code})")), NO_NAME
+
+
 def find(solution: Solution) -> Iterator[Finding]:
     """Report host tensors where they enter an operation on the device."""
     seen: set[ast.AST] = set()
@@ -117,29 +164,21 @@ def find(solution: Solution) -> Iterator[Finding]:
         if solution.defaulted(clash.node):
             continue
         seen.add(spot.node)
-        repair: Fix | None = None
         unfixed = NO_NAME
+        named = not clash.to_host and device_names(solution).name_at(spot) is not None
+        written = _written(solution, clash.node) if named else None
         if clash.to_host:
-            repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
+            repair = _to_host(solution, spot)
+        elif written is not None and not solution.serves_host(clash.node):
+            spot = written
+            if spot.node in seen:
+                continue
+            seen.add(spot.node)
+            repair, unfixed = _chosen(solution, spot)
+        elif _is_written(solution, clash.spot):
+            repair = _to_host(solution, solution.other_side(clash))
         else:
-            name = device_names(solution).name_at(spot)
-            written = _written(solution, clash.node) if name is not None else None
-            if written is not None and not solution.serves_host(clash.node):
-                spot = written
-                name = device_names(solution).name_at(spot)
-                if spot.node in seen:
-                    continue
-                seen.add(spot.node)
-                if _handed_on(solution, spot):
-                    unfixed = "the caller chose the CPU for this call"
-                elif _computes_there(solution, spot):
-                    unfixed = "the function takes a module to the CPU, too, and computes there"
-                elif name is not None:
-                    repair = fix(name, edit(solution, spot, "replace", code=name.code))
-            elif stays := _stays_with_module(solution, spot, clash.node):
-                unfixed = stays
-            elif name is not None:
-                repair = fix(name, edit(solution, spot, "method", code=f".to({name.code})"))
+            repair, unfixed = _moved(solution, spot, clash.node)
         found = finding(
             solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "

@@ -169,22 +169,35 @@ def _parameters(home: ast.AST) -> set[str]:
     return {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - {"self"}
 
 
+@syntax.per_node
+def _given(scope: ast.AST) -> dict[str, list[tuple[int, ast.expr]]]:
+    """Return what names are given in a file or function: the line, and the value.
+
+    The outer statements come before the inner ones.
+    """
+    found: dict[str, list[tuple[int, ast.expr]]] = {}
+    for node in syntax.statements(scope):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                given = targets
+            case ast.For(target=target, iter=value):
+                given = [target]
+            case _:
+                continue
+        for each in given:
+            for name in {n.id for n in ast.walk(each) if isinstance(n, ast.Name)}:
+                found.setdefault(name, []).append((node.lineno, value))
+    return found
+
+
 def _bound(solution: Solution, home: ast.AST | None, spot: Location, name: str) -> ast.expr | None:
     """Return what a name was given last above a place, in its function or else in the file."""
     tree = solution.programs.tree(spot.path)
     line = getattr(spot.node, "lineno", 0)
     for scope in (home, tree) if home is not None else (tree,):
         found: ast.expr | None = None
-        for node in syntax.walk(scope):
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    given = targets
-                case ast.For(target=target, iter=value):
-                    given = [target]
-                case _:
-                    continue
-            names = {n.id for each in given for n in ast.walk(each) if isinstance(n, ast.Name)}
-            if name in names and getattr(node, "lineno", 0) <= line:
+        for at, value in _given(scope).get(name, ()):
+            if at <= line:
                 found = value
         if found is not None:
             return found

@@ -96,13 +96,16 @@ NAMESPACES = (
 
 # Where the same objects live once more.
 ALIAS_ROOTS = (
+    "torch.accelerator",
     "torch.amp",
     "torch.autograd",
     "torch.cuda",
     "torch.distributions",
+    "torch.mps",
     "torch.nn",
     "torch.optim",
     "torch.utils.data",
+    "torch.xpu",
 )
 
 # Operators of these namespaces carry a prefix in their schema.

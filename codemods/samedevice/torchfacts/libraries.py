@@ -72,19 +72,72 @@ TORCH: list[Entry] = [
     # Names of other releases than the one that is read off, and of interfaces that it cannot call.
     (
         "cudaonly",
-        "torch.cuda.MemPoolContext torch.cuda.GreenContext.create torch.cuda.export_dot "
-        "torch.cuda.export_graph_data torch.xpu.Event torch.xpu.MemPool torch.xpu.Stream "
-        "torch.xpu.XPUGraph torch.xpu.XPUPluggableAllocator torch.xpu.can_device_access_peer "
-        "torch.xpu.change_current_allocator torch.xpu.device torch.xpu.get_stream "
-        "torch.xpu.get_stream_from_external torch.xpu.graph torch.xpu.make_graphed_callables "
-        "torch.xpu.use_mem_pool torch.mps.Event torch.mps.Stream torch.mps.compile_shader "
-        "torch.mps.current_stream torch.mps.default_stream torch.mps.event.Event "
-        "torch.mps.load_metallib torch.mps.profiler.* torch.mps.set_stream torch.mps.stream",
+        "torch.cuda.MemPoolContext torch.cuda.memory.MemPoolContext torch.cuda.GreenContext "
+        "torch.cuda.GreenContext.create "
+        "torch.cuda.green_contexts.GreenContext torch.cuda.green_contexts.GreenContext.create "
+        "torch.cuda.green_contexts.SMPartition torch.cuda.green_contexts.get_num_locality_domains "
+        "torch.cuda.green_contexts.is_localization_supported torch.cuda.gds.GdsFile "
+        "torch.cuda.gds.gds_deregister_buffer torch.cuda.gds.gds_register_buffer "
+        "torch.cuda.nccl.init_rank torch.cuda.profiler.init torch.cuda.tunable.dynamic_dims_mask "
+        "torch.cuda.tunable.get_cublaslt_requested_algo_count "
+        "torch.cuda.tunable.set_cublaslt_requested_algo_count "
+        "torch.cuda.tunable.wildcard_fallback_enable "
+        "torch.cuda.tunable.wildcard_fallback_is_enabled torch.cuda.tunable.write_file "
+        "torch.cuda.tunable.write_file_on_exit",
         _UNKNOWN,
     ),
-    ("cudaquiet", "torch.xpu.device_of torch.xpu.StreamContext", _UNKNOWN),
-    ("cudaquiet", "torch.xpu.list_gpu_processes", {"out": "scalar"}),
-    ("query", "torch.cuda.amp.amp_definitely_not_available", {"out": "scalar"}),
+    (
+        "cudaquiet",
+        "torch.cuda.export_dot torch.cuda.export_graph_data torch.cuda.graphs.export_dot "
+        "torch.cuda.graphs.export_graph_data torch.cuda.graph_annotations.mark_kernels "
+        "torch.cuda.graph_annotations.clear_kernel_annotations "
+        "torch.cuda.graph_annotations.dump_kernel_py_stacks "
+        "torch.cuda.graph_annotations.get_kernel_annotations "
+        "torch.cuda.graph_annotations.get_kernel_py_stacks "
+        "torch.cuda.graphs.register_graph_capture_end_hook "
+        "torch.cuda.graphs.register_graph_capture_start_hook "
+        "torch.cuda.graphs.register_graph_destroy_hook "
+        "torch.cuda.graphs.register_graph_instantiate_hook "
+        "torch.cuda.graphs.register_graph_replay_end_hook "
+        "torch.cuda.graphs.register_graph_replay_start_hook",
+        _UNKNOWN,
+    ),
+    (
+        "cudaonly",
+        "torch.accelerator.random.get_rng_state torch.accelerator.random.initial_seed "
+        "torch.xpu.Event torch.xpu.MemPool torch.xpu.Stream "
+        "torch.xpu.XPUGraph torch.xpu.XPUPluggableAllocator torch.xpu.can_device_access_peer "
+        "torch.xpu.change_current_allocator torch.xpu.device torch.xpu.get_stream "
+        "torch.xpu.get_stream_from_external torch.xpu.graph torch.xpu.graphs.XPUGraph "
+        "torch.xpu.graphs.graph torch.xpu.graphs.make_graphed_callables "
+        "torch.xpu.make_graphed_callables torch.xpu.memory.MemPool "
+        "torch.xpu.memory.XPUPluggableAllocator torch.xpu.memory.change_current_allocator "
+        "torch.xpu.memory.use_mem_pool torch.xpu.streams.Event torch.xpu.streams.Stream "
+        "torch.xpu.use_mem_pool torch.mps.Event torch.mps.Stream torch.mps.compile_shader "
+        "torch.mps.current_stream torch.mps.default_stream torch.mps.event.Event "
+        "torch.mps.load_metallib torch.mps.profiler.* torch.mps.set_stream torch.mps.stream "
+        "torch.mps.streams.Stream torch.mps.streams.current_stream "
+        "torch.mps.streams.default_stream torch.mps.streams.set_stream torch.mps.streams.stream",
+        _UNKNOWN,
+    ),
+    (
+        "cudaquiet",
+        "torch.accelerator.random.get_rng_state_all torch.xpu.device_of torch.xpu.StreamContext",
+        _UNKNOWN,
+    ),
+    (
+        "cudaquiet",
+        "torch.xpu.list_gpu_processes torch.xpu.memory.list_gpu_processes",
+        {"out": "scalar"},
+    ),
+    (
+        "query",
+        "torch.cuda.amp.amp_definitely_not_available "
+        "torch.cuda.amp.common.amp_definitely_not_available torch.cuda.gds.is_available "
+        "torch.cuda.graph_annotations.is_available",
+        {"out": "scalar"},
+    ),
+    ("pure", "torch.amp.autocast_mode.autocast_decorator", {"out": "unknown"}),
     # It compares the places too, unless check_device=False.
     (
         "op",

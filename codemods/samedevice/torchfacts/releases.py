@@ -13,16 +13,19 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 DATA = Path(__file__).with_name("releases.json")
 
-NAMESPACES = (
+#: Packages whose names are read, with those of their modules.
+INTERFACES = (
     "torch.accelerator",
     "torch.amp",
+    "torch.backends.cuda",
+    "torch.backends.cudnn",
     "torch.cuda",
-    "torch.cuda.amp",
     "torch.mps",
     "torch.xpu",
 )
@@ -59,33 +62,52 @@ def names_in(version: str) -> frozenset[str]:
 
 
 def read_names(path: Path) -> set[str]:
-    """Return the public names that the source of a package binds, by what it writes itself.
+    """Return the public names that the source of a module binds, by what it writes itself.
 
-    That is `__all__`, what it defines, and what it takes over from its own modules or from
-    `torch._C`; what only serves it (typing, os) is none of them.
+    That is `__all__`, what it defines, the switches of a module of `torch.backends`, and what a
+    package takes over from its own modules or from `torch._C`; what only serves it (typing, os) is
+    none of them.
     """
+    package = path.name == "__init__.py"
     names: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, ast.ClassDef) and _holds_switches(node):
+            names |= {t.id for t in _targets(node.body)}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
-        elif isinstance(node, ast.ImportFrom) and node.level and node.module:
+        elif isinstance(node, ast.ImportFrom) and node.level == 1 and node.module and package:
             names |= {a.asname or a.name for a in node.names if a.name != "*"}
         elif isinstance(node, ast.Assign):
-            targets = {t.id for t in node.targets if isinstance(t, ast.Name)}
+            targets = {t.id for t in _targets([node])}
             if targets == {"__all__"}:
                 names |= set(ast.literal_eval(node.value))
-            elif isinstance(node.value, ast.Attribute):
+            elif isinstance(node.value, ast.Attribute) and package:
                 names |= targets
     return {n for n in names if not n.startswith("_")}
+
+
+def _holds_switches(node: ast.ClassDef) -> bool:
+    """Whether a class stands for its module: `torch.backends.cudnn.benchmark` is in its body."""
+    return any(isinstance(base, ast.Name) and base.id == "PropModule" for base in node.bases)
+
+
+def _targets(body: Iterable[ast.stmt]) -> Iterator[ast.Name]:
+    """Yield the names that statements assign to."""
+    for node in body:
+        if isinstance(node, ast.Assign):
+            yield from (t for t in node.targets if isinstance(t, ast.Name))
 
 
 def read_release(folder: Path) -> set[str]:
     """Return the dotted names of the torch whose sources are under `folder`."""
     names = set()
-    for namespace in NAMESPACES:
-        path = folder / namespace.replace(".", "/") / "__init__.py"
-        if path.is_file():
-            names |= {f"{namespace}.{n}" for n in read_names(path)}
+    for interface in INTERFACES:
+        for path in sorted((folder / interface.replace(".", "/")).rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            if parts[-1] == "__init__":
+                parts = parts[:-1]
+            if not any(part.startswith("_") for part in parts):
+                names |= {f"{'.'.join(parts)}.{name}" for name in read_names(path)}
     return names
 
 

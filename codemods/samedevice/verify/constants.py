@@ -66,7 +66,7 @@ class Constants:
             if outer is not None:
                 return self._named(name, path, outer, steps)
         tree = self._programs.tree(path)
-        if any(isinstance(n, ast.Global) and name in n.names for n in syntax.walk(tree)):
+        if name in _made_global(tree):
             return _UNKNOWN
         return self._only(list(_stored(tree, name)), path, None, steps)
 
@@ -88,10 +88,8 @@ class Constants:
             (other, node)
             for other in self._programs.of(path)
             if f".{name}" in self._programs.project.sources[other].text
-            for node in syntax.walk(self._programs.tree(other))
-            if isinstance(node, ast.Attribute)
-            and node.attr == name
-            and isinstance(node.ctx, ast.Store)
+            for node in syntax.uses(self._programs.tree(other)).get(name, ())
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         ]
         if len(stored) != 1 or not isinstance(owner, ast.ClassDef):
             return _UNKNOWN
@@ -123,9 +121,7 @@ class Constants:
             if called not in self._programs.project.sources[other].text:
                 continue
             parents = self._programs.parents(other)
-            for node in syntax.walk(self._programs.tree(other)):
-                if not (isinstance(node, ast.Name | ast.Attribute) and _last(node) == called):
-                    continue
+            for node in syntax.uses(self._programs.tree(other)).get(called, ()):
                 if not (method and named is function) and self._means(other, node) is not named:
                     continue  # another one of this name
                 given = _given(node, parents.get(node), parents, name, ordered)
@@ -181,6 +177,13 @@ def _stored(code: ast.AST, name: str) -> Iterator[ast.AST]:
         if bound == name:
             yield node
         queue += ast.iter_child_nodes(node)
+
+
+@syntax.per_node
+def _made_global(tree: ast.Module) -> frozenset[str]:
+    """Return the names that functions of a file declare to be the file's."""
+    found = (n.names for n in syntax.statements(tree) if isinstance(n, ast.Global))
+    return frozenset(name for names in found for name in names)
 
 
 def _function_around(node: ast.AST, parents: syntax.Parents) -> _Function | None:

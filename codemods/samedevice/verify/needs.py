@@ -360,12 +360,11 @@ class _Needs:
         for path in self._program:
             if called not in self._programs.project.sources[path].text:
                 continue
-            for node in syntax.walk(self._programs.tree(path)):
-                if isinstance(node, ast.Call) and _last(node.func) == called:
-                    if any(keyword.arg == name for keyword in node.keywords):
-                        return True
-                    if place is not None and len(node.args) > place:
-                        return True
+            for node in syntax.calls(self._programs.tree(path)).get(called, ()):
+                if any(keyword.arg == name for keyword in node.keywords):
+                    return True
+                if place is not None and len(node.args) > place:
+                    return True
         return False
 
     def _reason(self, path: str, line: int) -> str:

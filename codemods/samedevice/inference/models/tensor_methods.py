@@ -321,6 +321,8 @@ def moved_unknown(
 ) -> Value:  # fmt: skip
     """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
     given = kwargs.get("device") or (args[0] if args else None)
+    if func.attr == "load_state_dict":  # whatever has such a method copies
+        module_methods.put_into_module(args)
     if func.attr == "to":
         match given:
             case (Device(), _):
@@ -350,6 +352,8 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
             moved = site.tensor
             if moved is None:
                 continue
+            if moved.site is not None and moved.site.spot.node is call.func.value:
+                return  # it is made to be moved: that is tried, or wakes the device
             if moved.node.find().is_tensor and not perhaps_module(moved):
                 if moved.site is not None and not moved.leaf:
                     moved.site.dropped = True
