@@ -139,6 +139,10 @@ class Cloned(Produced):
     module: Instance
 
 
+class SetLater(Site):
+    """A method stores a tensor in an attribute of its module, when that is built."""
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class PlainTensor(Produced):
     """A module stores a tensor that it does not register."""
