@@ -20,7 +20,7 @@ _CORE = {"finding", "inference", "torchfacts"} | {f"reading.{name}" for name in 
 _CHECKED = (
     _CORE
     | {"repair", "rules", "verify", "reading.config", "reading.suppress"}
-    | {f"migration.{name}" for name in ("cache", "check", "parallel", "plain")}
+    | {f"migration.{name}" for name in ("cache", "check", "earlier", "parallel", "plain")}
 )
 _FIXED = _CHECKED | {"rewrite", "reading.files", "reading.reader", "migration.write"}
 
@@ -86,7 +86,16 @@ ROOMS: dict[str, set[str]] = {
     "migration.write": {"reading.source"},
     "migration.originals": {"finding", "reading.matching", "reading.source"},
     "migration.touched": {"reading.lines", "reading.source", "reading.syntax"},
-    "migration.cache": {"__init__", "finding", "verify", "migration.plain", "reading.project"},
+    "migration.earlier": {"finding", "inference"},
+    "migration.cache": {
+        "__init__",
+        "finding",
+        "inference",
+        "verify",
+        "migration.earlier",
+        "migration.plain",
+        "reading.project",
+    },  # fmt: skip
     "migration.check": {
         "finding",
         "inference",
@@ -94,6 +103,7 @@ ROOMS: dict[str, set[str]] = {
         "rules",
         "verify",
         "migration.cache",
+        "migration.earlier",
         "migration.parallel",
         "reading.config",
         "reading.project",
@@ -105,10 +115,12 @@ ROOMS: dict[str, set[str]] = {
         "inference",
         "rules",
         "migration.check",
+        "migration.earlier",
         "migration.touched",
         "reading.config",
         "reading.lines",
         "reading.project",
+        "reading.source",
     },  # fmt: skip
     "migration.baseline": {
         "finding",
@@ -120,7 +132,8 @@ ROOMS: dict[str, set[str]] = {
         "reading.source",
     },  # fmt: skip
     "migration.trials": _CHECKED,
-    "migration.migrate": _FIXED | {"migration.originals", "migration.trials"},
+    "migration.homes": {"finding"},
+    "migration.migrate": _FIXED | {"migration.homes", "migration.originals", "migration.trials"},
     "migration.modernize": {
         "finding",
         "migration.migrate",
@@ -171,7 +184,9 @@ ROOMS: dict[str, set[str]] = {
     | {"migration.baseline", "migration.glance", "migration.migrate"},
     "cli": _FIXED
     | {"batch", "explain", "map", "outside", "prove", "report", "server"}
-    | {f"migration.{name}" for name in ("baseline", "by_running", "migrate", "modernize")},
+    | {
+        f"migration.{name}" for name in ("baseline", "by_running", "glance", "migrate", "modernize")
+    },
     "__main__": {"cli", "outside"},
     "__init__": set(),
 }
@@ -283,8 +298,8 @@ def test_an_import_against_the_arrows_is_seen(
 
 #: What rules may import of the inference: its answers, and the events and values that these name.
 _ANSWERS = {
-    "Solution", "demands", "events", "forced", "graph.Cause", "graph.Location", "graph.Place",
-    "graph.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
+    "Solution", "demands", "events", "forced", "graph.Cause", "graph.Location",
+    "graph.Place", "graph.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
 }  # fmt: skip
 #: How the state of an evaluation, or of the graph, is come by. A fix has a reason, too.
 _STATE = {"interpreter", "graph"} | set(PlaceVar.__slots__) - {"name", "reason"}

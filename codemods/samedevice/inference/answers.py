@@ -144,6 +144,19 @@ class Answers:
             return None
         return root.flows_from[0].find().pin_spot
 
+    def brought_to_host(self, node: PlaceVar) -> Iterator[Location]:
+        """Yield where a value on the CPU, or what it is made of, is put there by name."""
+        seen: set[PlaceVar] = set()
+        queue = [node.find()]
+        while queue:
+            root = queue.pop()
+            if root in seen or root.place is not Place.HOST:
+                continue
+            seen.add(root)
+            if root.pin is Place.HOST and root.pin_spot is not None:
+                yield root.pin_spot
+            queue += [source.find() for source in root.flows_from]
+
     def entries(self, node: PlaceVar) -> list[Location]:
         """Return the expressions by which a value enters operations with what is on the device."""
         root = node.find()

@@ -12,6 +12,7 @@ from samedevice.inference import (
     choices,
     conditions,
     demands,
+    demonstrations,
     instances,
     narrowing,
     subscripts,
@@ -66,7 +67,12 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         if _by_default(node.test, scope):
             _aside(run, node.orelse if known else node.body, scope)
         narrowing.narrow(run, node.test, scope, known)
-        return run.block(node.body if known else node.orelse, scope)
+        before = run.shown
+        if scope.func is None:
+            run.shown = before or demonstrations.is_shown(run.project, scope.path, node)
+        ended = run.block(node.body if known else node.orelse, scope)
+        run.shown = before
+        return ended
     return paths(
         run,
         scope,

@@ -98,6 +98,8 @@ class Context:
     process: Location | None = field(default=None, init=False)
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
+    #: What runs only shows how a module works.
+    shown: bool = field(default=False, init=False)
     #: The functions that are made only where a test has found a device, and so run only there.
     made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)

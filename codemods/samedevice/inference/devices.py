@@ -173,6 +173,10 @@ def device_literal(
                 default.under_device_test = False
         return value.device
     origin = value.spot or spot
+    if run.shown and text.startswith("cpu"):  # there it stays, whatever others want of it
+        there = run.graph.node(origin)
+        run.graph.pin(there, Place.HOST, origin, text)
+        return Device(there, origin, text=True)
     known = run.consumed.get(origin.node)
     if known is not None:
         return known
@@ -228,11 +232,12 @@ def moved_to(
         run.graph.pin(node, Place.CENTRAL, spot, name)
         return Device(node, spot)
     if name == "type":
-        if ".cuda." in legacy_type(args):
-            node = run.graph.node(spot)
-            run.graph.pin(node, Place.CENTRAL, spot)
-            return Device(node, spot)
-        return None
+        said = legacy_type(args)
+        if not said:
+            return None
+        node = run.graph.node(spot)
+        run.graph.pin(node, Place.CENTRAL if ".cuda." in said else Place.HOST, spot)
+        return Device(node, spot)
     if given is not None:
         return as_device(run, *given, scope, sure=True)
     if args:

@@ -120,14 +120,15 @@ class Drawn(Structured):
 class Loaded(Structured):
     """A file is loaded to where `mapped` says; if it was not there, the program had `made` it.
 
-    `saved` is what the program itself has put into the file, `receivers` the modules that copy
-    what was loaded.
+    `saved` is what the program itself has put into the file. `copied`: a module, or an optimizer,
+    copies what was loaded; `receivers` are the modules that are known.
     """
 
     mapped: Arg | None = None
     saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
     made: Instance | None = None
+    copied: bool = False
     receivers: list[Instance] = field(default_factory=list)
 
 

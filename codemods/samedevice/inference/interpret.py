@@ -25,6 +25,7 @@ from samedevice.inference import (
     classes,
     conditions,
     demands,
+    demonstrations,
     exits,
     expressions,
     functions,
@@ -37,7 +38,7 @@ from samedevice.inference import (
     statements,
     subscripts,
     uncalled,
-)  # fmt: skip
+)
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
 from samedevice.inference.environment import State
@@ -326,15 +327,16 @@ class Interpreter(Context):
             return scope
         scope.names["__name__"] = Const("__main__")
         scope.names["__file__"] = SCALAR
-        state = self.stack, self.in_worker, self.in_constructor, self.guarded
+        state = self.stack, self.in_worker, self.in_constructor, self.guarded, self.shown
         self.stack, self.in_worker, self.in_constructor, self.guarded = [], 0, 0, 0
+        self.shown = demonstrations.is_toy(self.project, path)
         importer = self.unit
         self.enter((path, ""))
         self.running.append(path)
         self.block(tree.body, scope)
         self.running.pop()
         self.enter(importer)
-        self.stack, self.in_worker, self.in_constructor, self.guarded = state
+        self.stack, self.in_worker, self.in_constructor, self.guarded, self.shown = state
         return scope
 
     def tell_default(self) -> None:
@@ -390,7 +392,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
-        event.path = self.path
+        event.path, event.shown = self.path, self.shown
         event.order = len(self.sites)
         self.sites.append(event)
         return event

@@ -316,7 +316,7 @@ class Policy:
                     and not site.in_worker
                     and not site.callers_unknown
                     and not self.managed(site.spot.path)
-                    and not self.programs.in_demonstration(site)
+                    and not site.shown
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())

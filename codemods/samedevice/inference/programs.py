@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
+from samedevice.inference.demonstrations import is_main as is_main
 from samedevice.inference.graph import Location
 from samedevice.inference.markers import Markers, hides, markers
-from samedevice.inference.sites import Site
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
@@ -40,20 +40,6 @@ _TEST_FILE = re.compile(r"test_[^/]*\.py|[^/]*_test\.py|tests?\.py|conftest\.py"
 _TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixture", re.MULTILINE)
 
 
-#: What code says that chooses a device, and what it does that is more than to show something.
-_DEVICES = frozenset(("cuda", "device", "is_available", "to", "xpu", "mps"))
-_WORK = frozenset(
-    (
-        "backward", "step", "zero_grad", "load", "load_state_dict", "save", "DataLoader",
-        "parse_args", "fit", "train_loader", "perf_counter", "time",
-    )
-)  # fmt: skip
-#: What code does that trains a module.
-_TRAINING = frozenset(("backward", "step"))
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINED = (*_FUNCTION, ast.ClassDef)
-
-
 class Programs:
     """What is known of files without evaluating them: their trees, imports and markers."""
 
@@ -66,7 +52,6 @@ class Programs:
         self._reached: dict[str, set[str]] = {}
         self._hiding: dict[frozenset[str], bool] = {}
         self._tests: dict[str, bool] = {}
-        self._shown: dict[ast.If, bool] = {}
 
     def is_test(self, path: str) -> bool:
         """Tell whether a file has tests for pytest or unittest: those run on the CPU on purpose.
@@ -128,39 +113,6 @@ class Programs:
     def tree(self, path: str) -> ast.Module:
         """Return the tree of a file; an empty one for a file that does not parse."""
         return self.project.tree(path) or ast.Module([], [])
-
-    def in_demonstration(self, site: Site) -> bool:
-        """Tell whether code shows how a module works, on the CPU: no program of its own.
-
-        It stands under `if __name__ == "__main__":` and says nothing of devices. It is in a file
-        that others import, or in one of a package, and does no more than call a module of its own
-        file.
-        """
-        if site.scope.func is not None:
-            return False
-        path, node = site.spot.path, site.spot.node
-        parents = self.parents(path)
-        while (outer := parents.get(node)) is not None:
-            node = outer
-            if isinstance(node, ast.If) and is_main(node):
-                if node not in self._shown:
-                    self._shown[node] = self._shows(path, node)
-                return self._shown[node]
-        return False
-
-    def _shows(self, path: str, block: ast.If) -> bool:
-        words = _words(block.body)
-        if words & _DEVICES:
-            return False
-        if self.is_imported(path):
-            return not words >= _TRAINING  # that is a program, whoever imports its classes
-        if not self.project.is_package(path):
-            return False  # a script may compute something that is worth a device
-        defined = {n.name: n for n in self.tree(path).body if isinstance(n, _DEFINED)}
-        called = [defined[name] for name in words if name in defined]
-        if not any(isinstance(each, ast.ClassDef) for each in called):
-            return False
-        return not (words | _words([n for n in called if isinstance(n, _FUNCTION)])) & _WORK
 
     def function_of(self, spot: Location) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function that some code is in, or None for a file's own code."""
@@ -261,19 +213,6 @@ class Programs:
                     found.add(target)
                     queue.append(target)
         return found
-
-
-def is_main(statement: ast.stmt) -> bool:
-    """Tell whether a statement is `if __name__ == "__main__":`."""
-    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
-
-
-def _words(body: Sequence[ast.stmt]) -> set[str]:
-    """Return the names and attributes in some statements."""
-    nodes = syntax.walk_all(body)
-    found = {node.id for node in nodes if isinstance(node, ast.Name)}
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
 
 
 def _imported(node: ast.AST) -> list[tuple[str, int]]:

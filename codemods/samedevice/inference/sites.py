@@ -31,6 +31,8 @@ class Site:
     callers_unknown: bool = False
     #: It runs only where a test found an accelerator.
     under_device_test: bool = False
+    #: It only shows how a module works.
+    shown: bool = False
     #: Where it is evaluated, if other paths run beside.
     path: Path | None = None
     order: int = 0

@@ -154,7 +154,7 @@ class Solution(Answers):
             if isinstance(group.first, _MADE):
                 if group.spot.path in self.policy.tests_on_cpu:
                     continue
-                if all(map(self.programs.in_demonstration, group.sites)):
+                if all(site.shown for site in group.sites):
                     continue
             yield group
 

@@ -21,7 +21,7 @@ from ..reading.reader import Track as Track
 from ..reading.reader import read as read
 from ..reading.source import Source, SourceError
 from ..verify.groups import Groups, nearest
-from . import write
+from . import homes, write
 from .cache import Cache
 from .check import Memory, Step, check, is_style, is_wrong, named, no_collection
 from .originals import Originals
@@ -160,6 +160,7 @@ def _settle(
     cache: Cache | None,
 ) -> Outcome:
     restless: set[tuple[str, int]] = set()
+    alone: set[str] = set()  # new modules that one file only would import
     known: _Known = {}
     beyond: set[str] = set()
     groups = Groups(project, trials.bonds)
@@ -167,7 +168,7 @@ def _settle(
         while True:
             try:
                 outcome, again = _migrate(
-                    project, config, declined, restless, groups, step, trials, cache, known
+                    project, config, declined, restless, alone, groups, step, trials, cache, known
                 )
             except _Doubted as doubted:  # at once: what comes after such a fix is of no use
                 groups.withdraw(
@@ -178,7 +179,11 @@ def _settle(
             if not again <= restless:
                 restless |= again
             elif not _withdraw(project, outcome, groups, config, beyond):
-                break
+                written = (found for change in outcome.changes for found in change.findings)
+                lonely = homes.of_one(written)
+                if lonely <= alone:
+                    break
+                alone |= lonely
     for finding in outcome.remaining:
         if finding.fix is not None:
             before = outcome.before(finding)
@@ -305,6 +310,7 @@ def _migrate(
     config: Config,
     declined: Container[Key],
     restless: Container[tuple[str, int]],
+    alone: Container[str],
     groups: Groups,
     step: Step,
     trials: Trials,
@@ -320,7 +326,8 @@ def _migrate(
     found: list[Finding] = []
     fixed: list[set[Key]] = []  # in each round
     for rounds in range(ROUNDS + 1):
-        findings = check(project, config, step, trials, cache, whole=True)
+        checked = check(project, config, step, trials, cache, whole=True)
+        findings = [homes.at_home(finding, alone) for finding in checked]
         if rounds == 0:
             found = findings
         back = Originals(original.sources, project.sources)

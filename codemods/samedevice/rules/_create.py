@@ -108,7 +108,7 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue
         if any(s.dropped or "device" in s.kwargs for s in group.sites):
             continue  # rules of their own
-        if _is_brought(solution, group.spot):
+        if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
@@ -131,6 +131,19 @@ def _is_brought(solution: Solution, spot: Location) -> bool:
         for path in solution.programs.of(spot.path)
         for statement in _bringing(solution.programs.tree(path)).get(attr, ())
     )
+
+
+def _is_moved_on(solution: Solution, group: Group[Creation]) -> bool:
+    """Tell whether what is made is moved at once (`torch.ones(n).to(x)`): it is said already."""
+    parents = solution.programs.parents(group.spot.path)
+    attribute = parents.get(group.spot.node)
+    call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else None
+    match call:
+        case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Name() | ast.Attribute() as where]):
+            if call.func is attribute:
+                said = ast.unparse(where)
+                return "type" not in said and not said.startswith("torch.")
+    return False
 
 
 @syntax.per_node

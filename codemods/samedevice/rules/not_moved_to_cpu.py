@@ -52,7 +52,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         elif not site.whole and site.added:
             added = {where: tensor for tensor, where in site.added}
-            if collected(solution, spot, added, on_host):
+            if collected(solution, added, on_host):
                 repair = fix(DeviceExpression(""), *(
                     edit(solution, where, "method", code=".cpu()")
                     for where, tensor in added.items()

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import GivenDevice, Placing
+from samedevice.inference.events import GivenDevice, ModuleMoved, Placing
 from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import perhaps_number
@@ -76,6 +76,22 @@ def _is_part(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _stays_with_module(solution: Solution, spot: Location, node: PlaceVar) -> str:
+    """Return why a value stays where the module is that it is a part of, or made by, or "".
+
+    A program for the CPU that takes a module there itself computes there: nothing of it is on the
+    device as yet.
+    """
+    if _is_part(solution, spot):
+        return "it is where its module is, which nothing here moves"
+    converts = solution.policy.for_the_cpu | solution.project.converted
+    if spot.path in converts and any(
+        any(solution.groups_at(ModuleMoved, moved.node)) for moved in solution.brought_to_host(node)
+    ):
+        return "the program takes the module that computes it to the CPU"
+    return ""
+
+
 def _computes_there(solution: Solution, spot: Location) -> bool:
     """Tell whether a function brings a module to the CPU, as `model.to("cpu")` on its own does."""
     home = solution.programs.function_of(spot)
@@ -108,10 +124,10 @@ def _chosen(solution: Solution, spot: Location) -> tuple[Fix | None, str]:
     return fix(name, edit(solution, spot, "replace", code=name.code)), NO_NAME
 
 
-def _moved(solution: Solution, spot: Location) -> tuple[Fix | None, str]:
+def _moved(solution: Solution, spot: Location, node: PlaceVar) -> tuple[Fix | None, str]:
     """Return the fix that moves an operand where it enters, or why there is none."""
-    if _is_part(solution, spot):
-        return None, "it is where its module is, which nothing here moves"
+    if stays := _stays_with_module(solution, spot, node):
+        return None, stays
     name = device_names(solution).name_at(spot)
     if name is None:
         return None, NO_NAME
@@ -147,7 +163,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         elif written_in_place(solution, clash.spot):
             repair = _to_host(solution, solution.other_side(clash))
         else:
-            repair, unfixed = _moved(solution, spot)
+            repair, unfixed = _moved(solution, spot, clash.node)
         found = finding(
             solution, "pinned-to-cpu", spot,
             f"`{short(solution.code(spot))}` is "

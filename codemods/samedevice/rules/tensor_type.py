@@ -51,7 +51,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if found is not None:
             yield found
     for move in solution.groups(Move):
-        if move.first.name == "type":
+        if move.first.name == "type" and ".cuda." in move.first.type:
             yield _cast(solution, move)
     yield from _unread_aliases(solution)
 

@@ -330,6 +330,8 @@ def moved_unknown(
 ) -> Value:  # fmt: skip
     """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
     given = kwargs.get("device") or (args[0] if args else None)
+    if func.attr == "load_state_dict":  # whatever has such a method copies
+        module_methods.put_into_module(args)
     if func.attr == "to":
         match given:
             case (Device(), _):

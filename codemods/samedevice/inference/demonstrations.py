@@ -1,0 +1,98 @@
+"""Demonstrations: code that shows how a module works, on the CPU, and is no program of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
+
+#: What code says that chooses a device, and what it does that is more than to show something.
+_DEVICES = frozenset(("cuda", "'cuda'", "device", "is_available", "to", "xpu", "mps"))
+#: What a function says that puts things on a device for itself. It may be given one, or ask where
+#: something is.
+_CHOOSING = frozenset(("is_available", "'cuda'", "cuda"))
+_WORK = frozenset(
+    (
+        "backward", "step", "zero_grad", "load", "load_state_dict", "save", "DataLoader",
+        "parse_args", "fit", "train_loader", "perf_counter", "time",
+    )
+)  # fmt: skip
+#: What code does that trains a module.
+_TRAINING = frozenset(("backward", "step"))
+#: What inputs are made of that are none, and what reads real ones.
+_MADE_UP = frozenset(("rand", "randn", "randint", "rand_like", "randn_like"))
+_READS = frozenset(
+    (
+        "open", "read", "imread", "read_csv", "read_image", "from_pretrained", "load_dataset",
+        "from_numpy", "loadtxt", "genfromtxt", "loadmat", "glob", "iterdir", "listdir", "urlopen",
+        "grad",
+    )
+)  # fmt: skip
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINED = (*_FUNCTION, ast.ClassDef)
+#: How many calls deep the functions of a file are looked into.
+_DEEP = 3
+
+
+def is_main(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def is_shown(project: Project, path: str, block: ast.If) -> bool:
+    """Tell whether a file's main block shows how a module works, on the CPU.
+
+    It says nothing of devices, and does no more than call a module of its own file. It is in a file
+    that others import, or in one of a package, or hands the module random numbers.
+    """
+    if not is_main(block):
+        return False
+    words = _words(block.body)
+    tree = project.tree(path)
+    called = _called(words, tree.body if tree is not None else ())
+    functions = [each for each in called if isinstance(each, _FUNCTION)]
+    imported = path in project.importers
+    if words & _DEVICES:
+        return False
+    if imported and not functions:
+        return not words >= _TRAINING  # that is a program, whoever imports its classes
+    words |= _words(functions)
+    words -= {"cuda"} if "is_cuda" in words else set()
+    if words & (_CHOOSING | _WORK) or not any(isinstance(each, ast.ClassDef) for each in called):
+        return False
+    # Another script may compute something that is worth a device.
+    return project.is_package(path) or bool(words & _MADE_UP) and not words & _READS
+
+
+def is_toy(project: Project, path: str) -> bool:
+    """Tell whether a notebook only tries out modules with random numbers."""
+    if not project.sources[path].is_notebook:
+        return False
+    tree = project.tree(path)
+    body = tree.body if tree is not None else []
+    words = _words([each for each in body if not isinstance(each, _DEFINED)])
+    words |= _words([each for each in _called(words, body) if isinstance(each, _FUNCTION)])
+    return bool(words & _MADE_UP) and not words & (_DEVICES | _WORK | _READS)
+
+
+def _called(words: set[str], body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Return the definitions of a file that some words name, and those that these use."""
+    defined = {node.name: node for node in body if isinstance(node, _DEFINED)}
+    found: dict[str, ast.stmt] = {}
+    for _ in range(_DEEP):
+        new = [defined[name] for name in words if name in defined and name not in found]
+        found.update((node.name, node) for node in new)
+        words = _words([node for node in new if isinstance(node, _FUNCTION)])
+    return list(found.values())
+
+
+def _words(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names and attributes in some statements."""
+    nodes = syntax.walk_all(body)
+    found = {node.id for node in nodes if isinstance(node, ast.Name)}
+    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    texts = (str(node.value) for node in nodes if isinstance(node, ast.Constant))
+    found |= {"'cuda'" for text in texts if text.startswith("cuda")}
+    return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
