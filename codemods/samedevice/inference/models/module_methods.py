@@ -21,7 +21,7 @@ from samedevice.inference.dispatch import under
 from samedevice.inference.events import Loaded, ModuleMoved
 from samedevice.inference.graph import Cause, Location, Place
 from samedevice.inference.models import Call, nn
-from samedevice.inference.objects import External, Func, Instance, Scope
+from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.values import (
     NONE,
     SCALAR,
@@ -84,15 +84,6 @@ def _moved(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 @under(_METHODS, "requires_grad_")
 def _itself(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return owner
-
-
-@under(_METHODS, "generate_square_subsequent_mask")
-def _mask(run: Interpreter, owner: Instance, name: str, call: Call) -> Value | None:
-    """A function of `nn.Transformer`: wherever the module is, it makes its mask on the CPU."""
-    if owner.cls is not None:
-        return None
-    made = External(f"torch.nn.Transformer.{name}")
-    return calls.apply(run, made, call.args, call.kwargs, call.spot, call.scope)
 
 
 @under(_METHODS, "share_memory")
