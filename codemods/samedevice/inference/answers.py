@@ -185,6 +185,14 @@ class Answers:
             return []
         return spots
 
+    def meets_certain(self, node: PlaceVar) -> bool:
+        """Tell whether all that a value meets is certainly where it is, by what the code says."""
+        root = node.find()
+        others = [m.right if m.left.find() is root else m.left for m in root.meets]
+        return all(
+            other.find().place is Place.FOLLOWS or self.certain(other.find()) for other in others
+        )
+
     def certain(self, node: PlaceVar) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""
         root = node.find()

@@ -193,8 +193,11 @@ def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
     if value is not group.spot.node:
         return None
     spots: dict[ast.AST, Location] = {}
+    converted = group.spot.path in solution.policy.for_the_cpu
     for site in group.sites:
         if site.node is not None and solution.on_device(site.node):
+            if not (converted or solution.meets_certain(site.node)):
+                return None  # to move this alone would be half a repair
             spots |= {spot.node: spot for spot in solution.reads(site.node, attr)}
     edits: list[Edit] = []
     for spot in spots.values():
