@@ -170,6 +170,21 @@ class Answers:
                     found[spot.node] = spot
         return list(found.values())
 
+    def reads(self, node: PlaceVar, attr: str) -> list[Location]:
+        """Return the reads of an attribute by which alone a value enters operations on the device.
+
+        Empty where it goes to one in some other way, too: computed with, joined, indexed.
+        """
+        root = node.find()
+        spots = self.entries(root)
+        if any(target.find().joins for target in root.flows_to):
+            return []
+        if any(self.on_device(meet.right) for meet in root.indexed_by):
+            return []
+        if not all(isinstance(s.node, ast.Attribute) and s.node.attr == attr for s in spots):
+            return []
+        return spots
+
     def certain(self, node: PlaceVar) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""
         root = node.find()

@@ -120,14 +120,15 @@ class Drawn(Structured):
 class Loaded(Structured):
     """A file is loaded to where `mapped` says; if it was not there, the program had `made` it.
 
-    `saved` is what the program itself has put into the file, `receivers` the modules that copy
-    what was loaded.
+    `saved` is what the program itself has put into the file. `copied`: a module, or an optimizer,
+    copies what was loaded; `receivers` are the modules that are known.
     """
 
     mapped: Arg | None = None
     saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
     made: Instance | None = None
+    copied: bool = False
     receivers: list[Instance] = field(default_factory=list)
 
 
@@ -136,6 +137,10 @@ class Cloned(Produced):
     """A parameter of a module is copied before the module moves."""
 
     module: Instance
+
+
+class SetLater(Site):
+    """A method stores a tensor in an attribute of its module, when that is built."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
     always_tensor,
+    surely_tensor,
 )
 from samedevice.reading import syntax
 from samedevice.repair import definitions, handing, processes, spoken, words
@@ -86,7 +87,38 @@ class DeviceNames:
         followed = self.reach.follow(group)
         if followed is not None:
             return DeviceExpression(followed)
-        return self.central_for(group)
+        central = self.central_for(group)
+        far = central is None or central.imports or "(" in central.code
+        if far or central is not None and any(each.module for each in central.resolvers):
+            like = self._like(group)  # comes before another file's name, and before parameters
+            return DeviceExpression(like) if like is not None else central
+        return central
+
+    def _like(self, group: SiteGroup) -> str | None:
+        """Return the device of the tensor that a creation takes its type or its shape from."""
+        call = group.spot.node
+        if not isinstance(call, ast.Call) or not isinstance(group.first, Creation):
+            return None
+        scopes = self.interpreter.all_scopes.get(group.first.scope.node, [group.first.scope])
+        for part in (*call.keywords, *call.args):
+            match part.value if isinstance(part, ast.keyword) else part:
+                case (
+                    ast.Attribute(value=ast.Name(id=name), attr="dtype" | "shape")
+                    | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"))
+                    | ast.Starred(value=ast.Attribute(value=ast.Name(id=name), attr="shape"))
+                ):
+                    held = [scope.lookup(name) for scope in scopes]
+                    if all(self._is_there(value) for value in held):
+                        return f"{name}.device"
+        return None
+
+    def _is_there(self, value: Value | None) -> bool:
+        """Tell whether a value is a tensor on the device; `None` is none that has a shape."""
+        return (
+            isinstance(value, Tensor)
+            and surely_tensor(value)
+            and self.solution.on_device(value.node)
+        )
 
     def _given(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the parameter of a function that every call gives the central device."""

@@ -25,6 +25,7 @@ __all__ = [
     "library",
     "lookup",
     "module_method",
+    "raises_in",
     "tensor_attribute",
     "tensor_method",
 ]
@@ -165,3 +166,13 @@ def accelerator_names(version: str) -> frozenset[str]:
     from samedevice.torchfacts import releases
 
     return releases.names_in(version)
+
+
+def raises_in(name: str, torch: tuple[int, int]) -> bool:
+    """Return whether a question about CUDA raises without it in a release, and not in newer ones.
+
+    Not where the release is not known: (0, 0).
+    """
+    from samedevice.torchfacts import releases
+
+    return (0, 0) < torch < releases.QUIET_SINCE.get(name, (0, 0))
