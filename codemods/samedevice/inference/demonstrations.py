@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from samedevice.inference.events import Drawn, Optimizes
+from samedevice.inference.sites import Site
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -64,6 +66,16 @@ def is_shown(project: Project, path: str, block: ast.If) -> bool:
         return False
     # Another script may compute something that is worth a device.
     return project.is_package(path) or bool(words & _MADE_UP) and not words & _READS
+
+
+def take_back(events: Sequence[Site]) -> None:
+    """Take back that code only shows something, if what it does trains or draws from a loader.
+
+    The words of a block do not tell that, as functions of other files may do it.
+    """
+    if any(isinstance(event, (Optimizes, Drawn)) for event in events):
+        for event in events:
+            event.shown = False
 
 
 def is_toy(project: Project, path: str) -> bool:

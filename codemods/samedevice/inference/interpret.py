@@ -333,7 +333,10 @@ class Interpreter(Context):
         importer = self.unit
         self.enter((path, ""))
         self.running.append(path)
+        first = len(self.sites)
         self.block(tree.body, scope)
+        if self.shown:
+            demonstrations.take_back(self.sites[first:])
         self.running.pop()
         self.enter(importer)
         self.stack, self.in_worker, self.in_constructor, self.guarded, self.shown = state
