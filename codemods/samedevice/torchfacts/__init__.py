@@ -160,8 +160,8 @@ def accelerator_names(version: str) -> frozenset[str]:
     """Return the names in torch.accelerator, amp, cuda, mps, xpu, backends.cuda and backends.cudnn.
 
     Those of their modules, too. `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is
-    dotted ("torch.accelerator.is_available"). A release that is not known answers as the one before it,
-    one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
+    dotted ("torch.accelerator.is_available"). A release that is not known answers as the one before
+    it, one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
     """
     from samedevice.torchfacts import releases
 
