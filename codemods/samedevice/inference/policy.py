@@ -15,7 +15,6 @@ from samedevice.inference.events import (
     Creation,
     DefaultSet,
     DeviceChosen,
-    GivenAway,
     Indexed,
     Literal,
     Move,
@@ -26,6 +25,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.forks import forks
 from samedevice.inference.graph import Cause, Place, PlaceVar
+from samedevice.inference.open_events import GivenAway
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
 from samedevice.inference.storage import storing
 from samedevice.inference.values import Device

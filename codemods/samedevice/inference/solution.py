@@ -14,20 +14,11 @@ from samedevice.finding import Finding, Origin, Span
 from samedevice.inference import apart, taken, uncalled
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
-from samedevice.inference.events import (
-    Built,
-    Creation,
-    Drawn,
-    GivenAway,
-    GivenDevice,
-    Handed,
-    HostDemand,
-    ModuleMoved,
-    Undecided,
-)
+from samedevice.inference.events import Built, Creation, Drawn, GivenDevice, HostDemand, ModuleMoved
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.open_events import GivenAway, Handed, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import InReach

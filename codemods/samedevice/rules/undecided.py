@@ -28,16 +28,16 @@ from dataclasses import replace
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.events import (
+from samedevice.inference.events import Optimizes
+from samedevice.inference.graph import Location
+from samedevice.inference.open_events import (
     GivenAway,
     Handed,
     HandedTogether,
     MetApart,
     MetByCallers,
     MetTaken,
-    Optimizes,
 )
-from samedevice.inference.graph import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
