@@ -374,7 +374,7 @@ class Draw(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Optimizes(Site):
-    """An optimizer is made for the parameters of some modules."""
+    """An optimizer is made for the parameters of some modules; of none if they are not known."""
 
     modules: list[Instance]
 

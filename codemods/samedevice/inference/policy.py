@@ -334,7 +334,7 @@ class Policy:
                 self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
 
     def trained_unseen(self) -> Iterator[Group[Optimizes]]:
-        """The optimizers of programs for the CPU whose module no code in sight calls.
+        """The optimizers of programs for the CPU whose module is not known, or not called in sight.
 
         Data without the model stays on the CPU. Where one script calls what a statement has built,
         another one that does not only leaves it alone.
