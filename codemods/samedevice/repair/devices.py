@@ -9,6 +9,7 @@ from functools import cached_property
 
 from samedevice.finding import DeviceExpression, Edit, Import
 from samedevice.inference import Solution
+from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.inference.functions import parameters
 from samedevice.inference.graph import ON_DEVICE, Location, Place
@@ -182,6 +183,8 @@ class DeviceNames:
                 continue  # what that object was given is to be repaired, and has a name then
             if code in left_out and not words.is_for_all(code):
                 continue  # callers may have their own reason to choose another one
+            if self._is_default(code, site):
+                continue  # each object has a device of its own
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
@@ -215,6 +218,13 @@ class DeviceNames:
                 return None  # it is bound after this place, or else it would be known
             scope = scope.outer
         return name
+
+    @staticmethod
+    def _is_default(code: str, site: Site) -> bool:
+        """Tell whether a name is that of a dataclass's default, which its objects may override."""
+        owner, _, attr = code.partition(".")
+        held = site.scope.lookup(owner) if attr else None
+        return isinstance(held, Class) and has_fields(held)
 
     def _is_of_main(self, code: str, site: Site) -> bool:
         """Tell whether a function would use an object that only `__main__` makes."""
