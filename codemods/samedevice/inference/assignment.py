@@ -433,7 +433,7 @@ def _of_callers(node: ast.expr, scope: Scope) -> bool:
     return (
         isinstance(node, ast.Name)
         and scope.func is not None
-        and node.id in functions.parameters(scope.func.node)
+        and node.id in syntax.parameters(scope.func.node)
     )
 
 

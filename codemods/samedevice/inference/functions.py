@@ -442,14 +442,6 @@ def parameter(
     return Tensor(node)
 
 
-def parameters(func: ast.AST) -> tuple[str, ...]:
-    """Return the names of a function's parameters, without those for the rest."""
-    if not isinstance(func, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        return ()
-    args = func.args
-    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
-
-
 def _given(func: Func, args: list[Arg], kwargs: dict[str, Arg]) -> Given:
     """Return the values of a call by position and name, and what the function is bound to."""
     given: Given = {index: value for index, (value, _) in enumerate(args)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference import functions
 from samedevice.inference.objects import Class, Environment, Func, Instance, Scope
 from samedevice.inference.sites import Site
 from samedevice.inference.values import (
@@ -18,6 +17,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -69,7 +69,7 @@ def _arguments_of(
 ) -> None:
     given = run.given.get(func.node)
     if given is None:
-        given = run.given[func.node] = functions.parameters(func.node)
+        given = run.given[func.node] = syntax.parameters(func.node)
     for name in given:
         argument = level.names.get(name)
         if isinstance(argument, Tensor) and argument.doubt is Doubt.OTHER:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference import functions
 from samedevice.inference.events import Operand
 from samedevice.inference.graph import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
@@ -102,7 +101,7 @@ class InReach:
         """
         level: Scope | None = scope
         while level is not None:
-            if level.func is not None and name in functions.parameters(level.func.node):
+            if level.func is not None and name in syntax.parameters(level.func.node):
                 node = level.func.node
                 if node not in self._held:
                     text = self.project.sources[level.path].lines(node)

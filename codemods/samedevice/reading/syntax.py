@@ -174,6 +174,14 @@ def statements(tree: ast.AST) -> list[ast.stmt]:
     return [node for node in nodes if isinstance(node, ast.stmt)]
 
 
+def parameters(func: ast.AST) -> tuple[str, ...]:
+    """Return the names of a function's parameters, without those for the rest."""
+    if not isinstance(func, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return ()
+    args = func.args
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+
+
 def defaults(args: ast.arguments) -> dict[str, ast.expr]:
     """Return the parameters that may be left out, with what they are then."""
     names = [a.arg for a in (*args.posonlyargs, *args.args)]

@@ -11,7 +11,6 @@ from samedevice.finding import DeviceExpression, Edit, Import
 from samedevice.inference import Solution
 from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
-from samedevice.inference.functions import parameters
 from samedevice.inference.graph import ON_DEVICE, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.programs import is_main
@@ -135,7 +134,7 @@ class DeviceNames:
             for site in group.sites
         ]
         left_out = optional(group.first.scope)
-        for name in parameters(func.node):
+        for name in syntax.parameters(func.node):
             values = [devices.get(name) for devices in known]
             if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
                 return DeviceExpression(
@@ -411,7 +410,7 @@ class DeviceNames:
 
     def _own(self, site: Site) -> DeviceExpression | None:
         """Return the variable of the function itself that stands for the device."""
-        given = parameters(site.scope.func.node) if site.scope.func is not None else ()
+        given = syntax.parameters(site.scope.func.node) if site.scope.func is not None else ()
         for code, value, is_global in site.devices:
             if isinstance(value, Device) and not (is_global or "." in code or code in given):
                 if value.planned is None and code in site.scope.names:

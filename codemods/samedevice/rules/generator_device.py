@@ -27,10 +27,10 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import DefaultSet, Draw, GeneratorMade, Shuffled
-from samedevice.inference.functions import parameters
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Const
+from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 from samedevice.rules._shown import shown
@@ -133,7 +133,7 @@ def _is_handed_in(site: Draw) -> bool:
     maker = made.scope.func
     if maker is None:  # a global one, unless a parameter stands for it
         given = next((k.value for k in _keywords(site) if k.arg == "generator"), None)
-        return not isinstance(given, ast.Name) or given.id in parameters(func.node)
+        return not isinstance(given, ast.Name) or given.id in syntax.parameters(func.node)
     within = maker.cls is not None and maker.cls is func.cls
     return not within and maker.node is not func.node
 

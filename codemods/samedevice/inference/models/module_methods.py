@@ -13,7 +13,6 @@ from samedevice.inference import (
     conditions,
     contents,
     devices,
-    functions,
     iteration,
     moving,
 )
@@ -36,6 +35,7 @@ from samedevice.inference.values import (
     Value,
     parameter_of,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -365,5 +365,5 @@ def _handed_in(spot: Location, scope: Scope) -> bool:
         level is not None
         and level.func is not None
         and isinstance(spot.node, ast.Name)
-        and spot.node.id in functions.parameters(level.func.node)
+        and spot.node.id in syntax.parameters(level.func.node)
     )
