@@ -298,7 +298,7 @@ def test_an_import_against_the_arrows_is_seen(
 
 #: What rules may import of the inference: its answers, and the events and values that these name.
 _ANSWERS = {
-    "Solution", "demands", "events", "forced", "graph.Cause", "graph.Location",
+    "Solution", "demands", "events", "forced", "graph.Cause", "graph.Location", "open_events",
     "graph.Place", "graph.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
 }  # fmt: skip
 #: How the state of an evaluation, or of the graph, is come by. A fix has a reason, too.

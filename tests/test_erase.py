@@ -252,6 +252,7 @@ FORMS = {
     "generator-device": "generator",
     "legacy-autograd": "variable",
     "chosen_by_a_helper": "legacy-constructor",
+    "switch_by_another_name": "legacy-constructor",
 }
 
 

@@ -170,6 +170,29 @@ class Answers:
                     found[spot.node] = spot
         return list(found.values())
 
+    def reads(self, node: PlaceVar, attr: str) -> list[Location]:
+        """Return the reads of an attribute by which alone a value enters operations on the device.
+
+        Empty where it goes to one in some other way, too: computed with, joined, indexed.
+        """
+        root = node.find()
+        spots = self.entries(root)
+        if any(target.find().joins for target in root.flows_to):
+            return []
+        if any(self.on_device(meet.right) for meet in root.indexed_by):
+            return []
+        if not all(isinstance(s.node, ast.Attribute) and s.node.attr == attr for s in spots):
+            return []
+        return spots
+
+    def meets_certain(self, node: PlaceVar) -> bool:
+        """Tell whether all that a value meets is certainly where it is, by what the code says."""
+        root = node.find()
+        others = [m.right if m.left.find() is root else m.left for m in root.meets]
+        return all(
+            other.find().place is Place.FOLLOWS or self.certain(other.find()) for other in others
+        )
+
     def certain(self, node: PlaceVar) -> bool:
         """Tell whether something puts a value where it is, or computes it from what is there."""
         root = node.find()

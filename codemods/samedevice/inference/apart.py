@@ -10,8 +10,9 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samedevice.inference.events import Built, Creation, HandedTogether, MetApart
+from samedevice.inference.events import Built, Creation
 from samedevice.inference.graph import Place, PlaceVar
+from samedevice.inference.open_events import HandedTogether, MetApart
 from samedevice.inference.sites import Group, SiteGroup
 
 if TYPE_CHECKING:

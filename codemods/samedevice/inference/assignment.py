@@ -27,6 +27,7 @@ from samedevice.inference.events import (
     Loaded,
     PlainContainer,
     PlainTensor,
+    SetLater,
     Structured,
 )
 from samedevice.inference.graph import Location, Place
@@ -280,9 +281,8 @@ def module_attribute(
     if isinstance(value, Instance) and value.family == "module" and value.node is not None:
         join_in(run, owner, value)
         if value.parent is not owner and "*" in attr:
-            # Whatever it takes the place of, it computes with the others from now on.
-            given = Location(scope.path, getattr(statement, "value", statement))
-            run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
+            # It computes with the others from now on.
+            run.graph.meet(owner.node, spot, value.node, spot, spot, run.function())
     elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True
@@ -290,10 +290,14 @@ def module_attribute(
         held.scalar = value.scalar
         return held
     elif isinstance(value, Tensor):
+        if not run.in_constructor:
+            run.record(SetLater(spot, value.node, scope, attr))
         if value.node.find() is owner.node.find():
             return value
         return plain_tensor(run, owner, attr, value, scope, spot)
     elif isinstance(value, (Seq, Dict)):
+        if owner.cls is not None and _moves_along(owner.cls, attr):
+            return moving.along(run, owner, value)
         members = list(value.members())
         if any(isinstance(m, Instance) and m.family == "module" for m in members) or (
             not members and run.in_constructor

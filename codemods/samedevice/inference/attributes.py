@@ -280,6 +280,9 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     if owner.cls is not None:
         return None
     if torchfacts.module_method(attr) is None:
+        static = f"{owner.name}.{attr}"
+        if torchfacts.lookup(static) is not None:
+            return External(static)  # a function of the class, which has nothing of the object
         if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
             return Method(owner, attr, spot)
         if owner.node is not None and not attr.startswith("_"):

@@ -67,10 +67,12 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         if _by_default(node.test, scope):
             _aside(run, node.orelse if known else node.body, scope)
         narrowing.narrow(run, node.test, scope, known)
-        before = run.shown
+        before, first = run.shown, len(run.sites)
         if scope.func is None:
             run.shown = before or demonstrations.is_shown(run.project, scope.path, node)
         ended = run.block(node.body if known else node.orelse, scope)
+        if run.shown and not before:
+            demonstrations.take_back(run.sites[first:])
         run.shown = before
         return ended
     return paths(

@@ -16,7 +16,7 @@ from samedevice.inference import (
     subscripts,
 )
 from samedevice.inference.dispatch import evaluates
-from samedevice.inference.events import Handed, ModuleMade, OldName, Optimizes
+from samedevice.inference.events import ModuleMade, OldName, Optimizes
 from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
 from samedevice.inference.objects import (
@@ -30,6 +30,7 @@ from samedevice.inference.objects import (
     Super,
     Union,
 )
+from samedevice.inference.open_events import Handed
 from samedevice.inference.values import (
     ARRAY,
     NONE,

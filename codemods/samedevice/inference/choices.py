@@ -171,7 +171,7 @@ def _holder(run: Interpreter, code: str, scope: Scope, names: set[str]) -> Insta
 
 def _is_listed(run: Interpreter, code: str, path: str) -> bool:
     """Tell whether a file perhaps lists all that an object has: an object lists its own alone."""
-    own = code.partition(".")[0] == "self"
+    own = code == "self"
     for node in syntax.walk(run.project.tree(path) or ast.Module([], [])):
         match node:
             case ast.Attribute(value=ast.Name(id="self"), attr="__dict__"):

@@ -60,12 +60,21 @@ def is_record(klass: Class) -> bool:
     if klass.family or klass.kind or klass.lookup("__init__") or klass.lookup("__post_init__"):
         return False
     marks = [mark for each in klass.mro() for mark in each.node.decorator_list]
-    words = {ast.unparse(m.func if isinstance(m, ast.Call) else m) for m in marks}
     if any(k.arg == "slots" for m in marks if isinstance(m, ast.Call) for k in m.keywords):
         return False
-    return not words.isdisjoint(("dataclass", "dataclasses.dataclass")) and all(
+    return _marks_dataclass(marks) and all(
         not field.init_only and _taken(klass.lookup(field.name)) for field in fields(klass)
     )
+
+
+def has_fields(klass: Class) -> bool:
+    """Tell whether a class is a dataclass: what it holds are the defaults of its objects."""
+    return _marks_dataclass(klass.node.decorator_list)
+
+
+def _marks_dataclass(marks: list[ast.expr]) -> bool:
+    words = {ast.unparse(m.func if isinstance(m, ast.Call) else m) for m in marks}
+    return not words.isdisjoint(("dataclass", "dataclasses.dataclass"))
 
 
 def _taken(value: Value | None) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from samedevice.inference import narrowing, operators
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ArmTaken, DeviceChosen, DeviceOf
 from samedevice.inference.graph import Location, Place
-from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, External, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,
     DEVICE,
@@ -27,6 +28,9 @@ from samedevice.inference.values import (
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+#: Functions, not types: `torch.cuda.synchronize`.
+_OF_CUDA = re.compile(r"torch\.cuda\.[a-z_]+")
 
 
 @evaluates(ast.BoolOp)
@@ -133,6 +137,8 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         run.guarded += 1
         value = run.eval(taken, scope)
         run.guarded -= 1
+        if isinstance(value, External) and _OF_CUDA.fullmatch(value.name):
+            return UNKNOWN  # it is called only where there is what it is for
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
             return DeviceTest(value.value, asks=test.asks, choice=test.choice)

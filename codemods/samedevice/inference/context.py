@@ -142,7 +142,7 @@ class Context:
     )
     words_of: dict[str, set[str]] = field(default_factory=dict, init=False)
     indexes_of: dict[frozenset[str], set[str]] = field(default_factory=dict, init=False)
-    _given: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict, init=False)
+    given: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict, init=False)
     _definitions: dict[str, Definitions] = field(default_factory=dict, init=False)
     _lines: dict[str, Lines] = field(default_factory=dict, init=False)
     _placed: int = field(default=0, init=False)

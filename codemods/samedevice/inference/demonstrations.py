@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from samedevice.inference.events import Drawn, Optimizes
+from samedevice.inference.sites import Site
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
 #: What code says that chooses a device, and what it does that is more than to show something.
-_DEVICES = frozenset(("cuda", "device", "is_available", "to", "xpu", "mps"))
-_CHOOSING = _DEVICES - {"device", "to"}
+_DEVICES = frozenset(("cuda", "'cuda'", "device", "is_available", "to", "xpu", "mps"))
+#: What a function says that puts things on a device for itself. It may be given one, or ask where
+#: something is.
+_CHOOSING = frozenset(("is_available", "'cuda'", "cuda"))
 _WORK = frozenset(
     (
         "backward", "step", "zero_grad", "load", "load_state_dict", "save", "DataLoader",
@@ -57,11 +61,21 @@ def is_shown(project: Project, path: str, block: ast.If) -> bool:
     if imported and not functions:
         return not words >= _TRAINING  # that is a program, whoever imports its classes
     words |= _words(functions)
-    # A function of its own may be given a device, and is not.
+    words -= {"cuda"} if "is_cuda" in words else set()
     if words & (_CHOOSING | _WORK) or not any(isinstance(each, ast.ClassDef) for each in called):
         return False
     # Another script may compute something that is worth a device.
     return project.is_package(path) or bool(words & _MADE_UP) and not words & _READS
+
+
+def take_back(events: Sequence[Site]) -> None:
+    """Take back that code only shows something, if what it does trains or draws from a loader.
+
+    The words of a block do not tell that, as functions of other files may do it.
+    """
+    if any(isinstance(event, (Optimizes, Drawn)) for event in events):
+        for event in events:
+            event.shown = False
 
 
 def is_toy(project: Project, path: str) -> bool:
@@ -92,5 +106,5 @@ def _words(body: Sequence[ast.stmt]) -> set[str]:
     found = {node.id for node in nodes if isinstance(node, ast.Name)}
     found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     texts = (str(node.value) for node in nodes if isinstance(node, ast.Constant))
-    found |= {"cuda" for text in texts if text.startswith("cuda")}
+    found |= {"'cuda'" for text in texts if text.startswith("cuda")}
     return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}

@@ -120,14 +120,15 @@ class Drawn(Structured):
 class Loaded(Structured):
     """A file is loaded to where `mapped` says; if it was not there, the program had `made` it.
 
-    `saved` is what the program itself has put into the file, `receivers` the modules that copy
-    what was loaded.
+    `saved` is what the program itself has put into the file. `copied`: a module, or an optimizer,
+    copies what was loaded; `receivers` are the modules that are known.
     """
 
     mapped: Arg | None = None
     saved: Value | None = None
     fact: Fact = field(default_factory=lambda: Fact("load"))
     made: Instance | None = None
+    copied: bool = False
     receivers: list[Instance] = field(default_factory=list)
 
 
@@ -136,6 +137,10 @@ class Cloned(Produced):
     """A parameter of a module is copied before the module moves."""
 
     module: Instance
+
+
+class SetLater(Site):
+    """A method stores a tensor in an attribute of its module, when that is built."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -310,64 +315,6 @@ class LengthsRead(HostDemand):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Undecided(Site):
-    """A value of which nothing is known meets what is at the site's place."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Handed(Site):
-    """A tensor is handed to a callable of which nothing is known: a module, perhaps."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class MetApart(Site):
-    """A value that is on the device on some paths only meets one that is on one side.
-
-    `on_host`: that one is on the CPU.
-    """
-
-    on_host: bool = True
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class MetByCallers(Site):
-    """What a function that nobody calls is given as `parameter` meets a value on the device.
-
-    `called`: it is called with that value.
-    """
-
-    parameter: Location
-    called: bool = False
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class HandedTogether(Site):
-    """Tensors are handed to one function of which nothing is known: they may have to be together.
-
-    `nodes` are their places.
-    """
-
-    nodes: tuple[PlaceVar, ...] = ()
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class GivenAway(Site):
-    """A module is handed to a library of which nothing is known: it may call it with anything."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Taken(Site):
-    """A library's trainer takes a module to the device that it chooses, and leaves it there."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class MetTaken(Site):
-    """What is on the CPU meets a module that a trainer has taken away."""
-
-    trainer: str = ""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
 class Operand(Site):
     """An expression is looked at by itself. `creates`: a library's function makes its value."""
 
@@ -427,7 +374,7 @@ class Draw(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Optimizes(Site):
-    """An optimizer is made for the parameters of some modules."""
+    """An optimizer is made for the parameters of some modules; of none if they are not known."""
 
     modules: list[Instance]
 

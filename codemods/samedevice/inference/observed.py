@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from samedevice.inference.events import Creation, Handed, HostDemand, Undecided
+from samedevice.inference.events import Creation, HostDemand
 from samedevice.inference.graph import PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Instance
+from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
 from samedevice.inference.values import Const, Device, Dict, Seq, Tensor, Value

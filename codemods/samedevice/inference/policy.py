@@ -15,7 +15,6 @@ from samedevice.inference.events import (
     Creation,
     DefaultSet,
     DeviceChosen,
-    GivenAway,
     Indexed,
     Literal,
     Move,
@@ -26,7 +25,8 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.forks import forks
 from samedevice.inference.graph import Cause, Place, PlaceVar
-from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.open_events import GivenAway
+from samedevice.inference.sites import Group, Site, SiteGroup, is_told
 from samedevice.inference.storage import storing
 from samedevice.inference.values import Device
 
@@ -334,7 +334,7 @@ class Policy:
                 self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
 
     def trained_unseen(self) -> Iterator[Group[Optimizes]]:
-        """The optimizers of programs for the CPU whose module no code in sight calls.
+        """The optimizers of programs for the CPU whose module is not known, or not called in sight.
 
         Data without the model stays on the CPU. Where one script calls what a statement has built,
         another one that does not only leaves it alone.
@@ -433,7 +433,7 @@ class Policy:
         return known | {
             group.spot.path
             for group in self.solution.all_groups(Placing)
-            if any(self._is_chosen(site.device) for site in group.sites)
+            if any(self._is_chosen(site.device) and not is_told(site) for site in group.sites)
         }
 
     def _is_chosen(self, device: object) -> bool:

@@ -78,3 +78,11 @@ def perhaps_number(node: PlaceVar) -> bool:
     """Tell whether a value was loaded onto the CPU, and nothing says that it is a tensor."""
     root = node.find()
     return root.cause is Cause.FILE and not root.is_tensor
+
+
+def is_told(site: Site) -> bool:
+    """Tell whether a place is in an object's own `to`, which nobody calls yet: it is told where."""
+    func = site.scope.func
+    if func is None or func.cls is None or not site.callers_unknown:
+        return False
+    return getattr(func.node, "name", "") == "to"

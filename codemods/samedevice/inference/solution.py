@@ -14,20 +14,21 @@ from samedevice.finding import Finding, Origin, Span
 from samedevice.inference import apart, taken, uncalled
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
+from samedevice.inference.contents import modules_in
 from samedevice.inference.events import (
     Built,
     Creation,
     Drawn,
-    GivenAway,
     GivenDevice,
-    Handed,
     HostDemand,
     ModuleMoved,
-    Undecided,
+    PlainContainer,
 )
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.objects import Instance
+from samedevice.inference.open_events import GivenAway, Handed, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import InReach
@@ -357,13 +358,25 @@ class Solution(Answers):
         places += [
             (found.path, found.span.line)
             for found in findings
-            if found.fix is None and found.level != "note" and found.rule in _LEFT_BEHIND
+            if found.level != "note" and found.fix is None and found.rule in _LEFT_BEHIND
+        ]
+        places += [
+            (group.spot.path, getattr(group.spot.node, "lineno", 0))
+            for group in self.groups(PlainContainer)
+            if any(self._is_kept_apart(held) for held in modules_in(group.first.value))
         ]
         missing: dict[str, list[str]] = {}
         for path, line in places:
             if path in self.policy.for_the_cpu:
                 missing.setdefault(path, []).append(self.project.sources[path].where(line))
         return missing
+
+    @staticmethod
+    def _is_kept_apart(module: Instance) -> bool:
+        """Tell whether a module stays on the CPU: what makes and holds it does not move it."""
+        moves = module.parent is not None or module.moves
+        made_inside = module.site is not None and module.site.in_constructor
+        return module.stateful and made_inside and not moves
 
     def span(self, spot: Location) -> Span:
         """Return the range of an expression or statement."""

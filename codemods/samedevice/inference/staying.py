@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from samedevice.inference.events import Built, GivenAway, Placing
+from samedevice.inference.events import Built, Placing
 from samedevice.inference.forks import forks
 from samedevice.inference.graph import Location
+from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
 
 

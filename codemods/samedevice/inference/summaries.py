@@ -16,9 +16,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference import functions, moving
-from samedevice.inference.events import Creation, Handed, HostDemand, Undecided
+from samedevice.inference.events import Creation, HostDemand
 from samedevice.inference.graph import Agree, Location, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance
+from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site
 from samedevice.inference.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
 

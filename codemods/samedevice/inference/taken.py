@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference.events import Creation, MetTaken, Shared, Taken
+from samedevice.inference.events import Creation, Shared
 from samedevice.inference.graph import Location, Place
+from samedevice.inference.open_events import MetTaken, Taken
 from samedevice.inference.sites import SiteGroup
 
 if TYPE_CHECKING:

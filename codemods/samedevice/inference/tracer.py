@@ -10,7 +10,7 @@ from samedevice.inference.environment import State
 from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Func, Instance, Scope, Union
-from samedevice.inference.values import Device, Dict, Seq, Tensor, Value
+from samedevice.inference.values import SCALAR, Const, Device, Dict, Seq, Tensor, Value
 from samedevice.reading.project import Project
 
 #: Values of one expression that are told apart, and values that one is said to be made from.
@@ -51,6 +51,8 @@ class Tracer(Interpreter):
             self.note(node, value)
             self.born(value, Location(scope.path, node), parts)
             parts = [value]
+        elif isinstance(node, ast.Attribute) and (value is SCALAR or isinstance(value, Const)):
+            parts = []  # a number that an object holds is not where the object is
         if len(outer) < MOST:
             outer.extend(parts)
         return value

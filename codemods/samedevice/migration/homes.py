@@ -8,13 +8,14 @@ from dataclasses import replace
 from samedevice.finding import Finding
 
 
-def of_one(applied: Iterable[Finding]) -> set[str]:
+def of_one(wanted: Iterable[Finding]) -> set[str]:
     """Return the modules that would be new for the sake of one file: it can have its own name.
 
-    The others that wanted one have no edits any more, as something of theirs does not hold.
+    `wanted` are the findings that are repaired, or only left for now by who asks. Others that
+    would use such a module have no edits any more, as something of theirs does not hold.
     """
     users: dict[str, set[str]] = {}
-    for finding in applied:
+    for finding in wanted:
         for each in finding.fix.resolvers if finding.fix is not None else ():
             if each.module_path is not None:
                 users.setdefault(each.module_path, set()).add(each.path)

@@ -179,8 +179,9 @@ def _settle(
             if not again <= restless:
                 restless |= again
             elif not _withdraw(project, outcome, groups, config, beyond):
-                written = (found for change in outcome.changes for found in change.findings)
-                lonely = homes.of_one(written)
+                users = [found for change in outcome.changes for found in change.findings]
+                users += (found for found in outcome.found if key(found) in declined)
+                lonely = homes.of_one(users)
                 if lonely <= alone:
                     break
                 alone |= lonely

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from samedevice.finding import DeviceExpression, Edit, Import
 from samedevice.inference import Solution
+from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.inference.functions import parameters
 from samedevice.inference.graph import ON_DEVICE, Location, Place
@@ -25,6 +26,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
     always_tensor,
+    surely_tensor,
 )
 from samedevice.reading import syntax
 from samedevice.repair import definitions, handing, processes, spoken, words
@@ -86,7 +88,38 @@ class DeviceNames:
         followed = self.reach.follow(group)
         if followed is not None:
             return DeviceExpression(followed)
-        return self.central_for(group)
+        central = self.central_for(group)
+        far = central is None or central.imports or "(" in central.code
+        if far or central is not None and any(each.module for each in central.resolvers):
+            like = self._like(group)  # comes before another file's name, and before parameters
+            return DeviceExpression(like) if like is not None else central
+        return central
+
+    def _like(self, group: SiteGroup) -> str | None:
+        """Return the device of the tensor that a creation takes its type or its shape from."""
+        call = group.spot.node
+        if not isinstance(call, ast.Call) or not isinstance(group.first, Creation):
+            return None
+        scopes = self.interpreter.all_scopes.get(group.first.scope.node, [group.first.scope])
+        for part in (*call.keywords, *call.args):
+            match part.value if isinstance(part, ast.keyword) else part:
+                case (
+                    ast.Attribute(value=ast.Name(id=name), attr="dtype" | "shape")
+                    | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"))
+                    | ast.Starred(value=ast.Attribute(value=ast.Name(id=name), attr="shape"))
+                ):
+                    held = [scope.lookup(name) for scope in scopes]
+                    if all(self._is_there(value) for value in held):
+                        return f"{name}.device"
+        return None
+
+    def _is_there(self, value: Value | None) -> bool:
+        """Tell whether a value is a tensor on the device; `None` is none that has a shape."""
+        return (
+            isinstance(value, Tensor)
+            and surely_tensor(value)
+            and self.solution.on_device(value.node)
+        )
 
     def _given(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the parameter of a function that every call gives the central device."""
@@ -150,6 +183,8 @@ class DeviceNames:
                 continue  # what that object was given is to be repaired, and has a name then
             if code in left_out and not words.is_for_all(code):
                 continue  # callers may have their own reason to choose another one
+            if self._is_default(code, site):
+                continue  # each object has a device of its own
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
@@ -183,6 +218,13 @@ class DeviceNames:
                 return None  # it is bound after this place, or else it would be known
             scope = scope.outer
         return name
+
+    @staticmethod
+    def _is_default(code: str, site: Site) -> bool:
+        """Tell whether a name is that of a dataclass's default, which its objects may override."""
+        owner, _, attr = code.partition(".")
+        held = site.scope.lookup(owner) if attr else None
+        return isinstance(held, Class) and has_fields(held)
 
     def _is_of_main(self, code: str, site: Site) -> bool:
         """Tell whether a function would use an object that only `__main__` makes."""

@@ -140,6 +140,21 @@ def short(code: str, width: int = 40) -> str:
     return line if len(line) <= width else line[: width - 3] + "..."
 
 
+def written_in_place(solution: Solution, spot: Location) -> bool:
+    """Tell whether an operation writes into an operand: `x.add_(y)`, `x += y`.
+
+    A copy on the device would be written in its place, and be lost.
+    """
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if isinstance(outer, ast.AugAssign):
+        return outer.target is spot.node
+    if not isinstance(outer, ast.Attribute) or outer.attr.endswith("__"):
+        return False
+    call = parents.get(outer)
+    return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
+
+
 def meeting(solution: Solution, group: SiteGroup) -> list[Origin]:
     """Return where the value of a site meets the device."""
     for site in group.sites:

@@ -14,7 +14,15 @@ from samedevice.inference.solution import Solution
 from samedevice.inference.values import Const, Scalar, Unknown
 from samedevice.reading import syntax
 from samedevice.repair import device_names
-from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, short
+from samedevice.rules._build import (
+    NO_NAME,
+    edit,
+    finding,
+    fix,
+    meeting,
+    short,
+    written_in_place,
+)
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
@@ -100,7 +108,7 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue
         if any(s.dropped or "device" in s.kwargs for s in group.sites):
             continue  # rules of their own
-        if _is_brought(solution, group.spot):
+        if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
@@ -123,6 +131,19 @@ def _is_brought(solution: Solution, spot: Location) -> bool:
         for path in solution.programs.of(spot.path)
         for statement in _bringing(solution.programs.tree(path)).get(attr, ())
     )
+
+
+def _is_moved_on(solution: Solution, group: Group[Creation]) -> bool:
+    """Tell whether what is made is moved at once (`torch.ones(n).to(x)`): it is said already."""
+    parents = solution.programs.parents(group.spot.path)
+    attribute = parents.get(group.spot.node)
+    call = parents.get(attribute) if isinstance(attribute, ast.Attribute) else None
+    match call:
+        case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Name() | ast.Attribute() as where]):
+            if call.func is attribute:
+                said = ast.unparse(where)
+                return "type" not in said and not said.startswith("torch.")
+    return False
 
 
 @syntax.per_node
@@ -162,6 +183,33 @@ def _serves_both(solution: Solution, group: SiteGroup) -> bool:
     return {Place.CENTRAL, Place.FOLLOWS} <= places and solution.reach.follow(group) is None
 
 
+def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
+    """Return the fix that moves an attribute where it is read, as nothing can move it before."""
+    match solution.statement_of(group.spot):
+        case ast.Assign(targets=[ast.Attribute(attr=attr) | ast.Name(id=attr)], value=value):
+            pass
+        case _:
+            return None
+    if value is not group.spot.node:
+        return None
+    spots: dict[ast.AST, Location] = {}
+    converted = group.spot.path in solution.policy.for_the_cpu
+    for site in group.sites:
+        if site.node is not None and solution.on_device(site.node):
+            if not (converted or solution.meets_certain(site.node)):
+                return None  # to move this alone would be half a repair
+            spots |= {spot.node: spot for spot in solution.reads(site.node, attr)}
+    edits: list[Edit] = []
+    for spot in spots.values():
+        name = device_names(solution).name_at(spot)
+        if name is None or name.resolvers or name.imports or name.edits:
+            return None
+        if written_in_place(solution, spot):
+            return None
+        edits.append(edit(solution, spot, "method", code=f".to({name.code})"))
+    return Fix(tuple(edits)) if edits else None
+
+
 def placed(solution: Solution, rule: str, group: Group[Creation], message: str) -> Finding:
     """Return the finding for a creation, with the fix that puts it on the device."""
     calls = _calls_of_some(solution, group)
@@ -180,6 +228,8 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
         moved = _at_calls(solution, rule, group, list(by_node.values()), message)
         if moved.fix is not None:
             return moved
+    else:
+        repair = _where_read(solution, group)
     found = finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=unfixed,

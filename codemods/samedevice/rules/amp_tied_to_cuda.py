@@ -144,6 +144,8 @@ def _repair(solution: Solution, spot: Location, call: ast.Call, form: _Form) -> 
     parent = solution.programs.parents(spot.path).get(call)
     if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is
+    if name.resolvers:
+        return None  # it only warns without CUDA, which is no reason to define the device here
     kind = device_names(solution).kind_of(name, torch, spot)
     if kind.startswith(f"{torch}.device("):  # a text: what is handed in says it in fewer words
         site = solution.reach.site_at(spot)

@@ -27,12 +27,15 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import DefaultSet, Draw, GeneratorMade, Shuffled
+from samedevice.inference.functions import parameters
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Const
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, wanted
 from samedevice.rules._shown import shown
+
+_OF_CALLERS = "a caller makes the generator, on the CPU: it belongs where it draws"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -76,14 +79,17 @@ def find(solution: Solution) -> Iterator[Finding]:
         if written is None:
             continue
         code = solution.code_of(draw.spot.path, written.value)
-        yield finding(
-            solution, "generator-device", draw.spot,
-            "this draws on the device with a generator that has to stay on the CPU",
-            fix(
+        moved: Fix | None = None
+        if not any(_is_handed_in(site) for site in draw.sites):
+            moved = fix(
                 DeviceExpression(""),
                 edit(solution, draw.spot, "drop_keyword", name="device"),
                 edit(solution, draw.spot, "method", code=f".to({code})"),
-            ),
+            )
+        yield finding(
+            solution, "generator-device", draw.spot,
+            "this draws on the device with a generator that has to stay on the CPU",
+            moved, unfixed=_OF_CALLERS,
         )  # fmt: skip
 
 
@@ -114,6 +120,26 @@ def _order(solution: Solution, group: Group[Shuffled]) -> Finding:
         "this draws an order with a generator of the CPU, where new tensors are on the device",
         repair, unfixed=NO_NAME,
     )  # fmt: skip
+
+
+def _is_handed_in(site: Draw) -> bool:
+    """Tell whether the generator of a drawing comes from a caller of the function, or of its class.
+
+    Another caller may hand in one of the device: what draws serves both as it is.
+    """
+    func, made = site.scope.func, site.generator.site
+    if func is None or made is None:
+        return func is not None
+    maker = made.scope.func
+    if maker is None:  # a global one, unless a parameter stands for it
+        given = next((k.value for k in _keywords(site) if k.arg == "generator"), None)
+        return not isinstance(given, ast.Name) or given.id in parameters(func.node)
+    within = maker.cls is not None and maker.cls is func.cls
+    return not within and maker.node is not func.node
+
+
+def _keywords(site: Draw) -> list[ast.keyword]:
+    return site.spot.node.keywords if isinstance(site.spot.node, ast.Call) else []
 
 
 def _is_in_a_loop(solution: Solution, spot: Location) -> bool:

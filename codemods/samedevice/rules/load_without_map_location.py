@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import Loaded
+from samedevice.inference.events import Loaded, Move
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import Device, Value
@@ -56,7 +56,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         name = device_names(solution).central_for(group)
         if solution.project.style == "xla" or built or _goes_to_host(solution, group):
             name = _ON_HOST  # a module that is being built is there
-        if name is not None and (name.resolvers or name.imports) and _is_copied(solution, group):
+        brings = name is not None and _brings_something(solution, name, group.spot.path)
+        if brings and _is_copied(solution, group):
             name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
@@ -90,15 +91,28 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
     return not any(site.moved or solution.on_device(site.node) for site in others)
 
 
+def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:
+    """Tell whether a name is there only with something else: a parameter, or a definition.
+
+    Where a file moves to CUDA itself, it gets the definition anyway.
+    """
+    if name.resolvers and not name.edits:
+        return not any(
+            move.spot.path == path and move.first.name == "cuda" for move in solution.groups(Move)
+        )
+    return bool(name.imports or name.edits)
+
+
 def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
-    """Tell whether all that is loaded is copied into modules that other files move."""
+    """Tell whether all that is loaded is copied into modules that other files move, or into what
+    nothing is known of."""
     modules = [module for site in group.sites for module in site.receivers]
     moves = [[spot for whole in m.wholes() for spot in whole.moves] for m in modules]
     moved = all(moves) and all(spot.path != group.spot.path for each in moves for spot in each)
     others = [site for site in group.sites if not site.into_module]
     return (
-        bool(modules)
-        and moved
+        moved
+        and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
     )
 

@@ -26,6 +26,7 @@ from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.rules._build import edit, finding, fix, short
 from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted
+from samedevice.torchfacts import tensor_method
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
 
@@ -51,7 +52,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         elif not site.whole and site.added:
             added = {where: tensor for tensor, where in site.added}
-            if collected(solution, spot, added, on_host):
+            if collected(solution, added, on_host):
                 repair = fix(DeviceExpression(""), *(
                     edit(solution, where, "method", code=".cpu()")
                     for where, tensor in added.items()
@@ -84,6 +85,8 @@ def _written(solution: Solution, spot: Location) -> bool:
         return False
     if node.value.func.value is not spot.node:
         return False  # `t.numpy().copy()` is another array
+    if _is_fresh(node.value.func.value):
+        return False  # nobody else has the tensor, and will miss what is written
     name = node.targets[0].id
     scope: ast.AST | None = node
     while scope is not None and not isinstance(scope, _SCOPES):
@@ -95,3 +98,17 @@ def _written(solution: Solution, spot: Location) -> bool:
             case ast.AugAssign(target=ast.Name(id=known)) if known == name:
                 return True
     return False
+
+
+def _is_fresh(value: ast.expr) -> bool:
+    """Tell whether a tensor is what a call has just computed from others: `net(x).squeeze(0)`."""
+    while True:
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if tensor_method(attr):
+                value = inner
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                value = inner
+            case ast.Call(args=[_, *_]):
+                return True
+            case _:
+                return False

@@ -33,7 +33,7 @@ from samedevice.inference.sites import perhaps_number
 from samedevice.inference.values import Tensor
 from samedevice.reading import syntax
 from samedevice.repair import device_names
-from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._build import NO_NAME, edit, finding, fix, short, written_in_place
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 
 
@@ -105,21 +105,6 @@ def _computes_there(solution: Solution, spot: Location) -> bool:
     return False
 
 
-def _is_written(solution: Solution, spot: Location) -> bool:
-    """Tell whether an operation writes into an operand: `x.add_(y)`, `x += y`.
-
-    A copy on the device would be written in its place, and be lost.
-    """
-    parents = solution.programs.parents(spot.path)
-    outer = parents.get(spot.node)
-    if isinstance(outer, ast.AugAssign):
-        return outer.target is spot.node
-    if not isinstance(outer, ast.Attribute) or outer.attr.endswith("__"):
-        return False
-    call = parents.get(outer)
-    return outer.attr.endswith("_") and isinstance(call, ast.Call) and call.func is outer
-
-
 def _to_host(solution: Solution, spot: Location) -> Fix | None:
     """Return the fix that brings an operand to the CPU."""
     if not isinstance(spot.node, ast.expr):
@@ -175,7 +160,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 continue
             seen.add(spot.node)
             repair, unfixed = _chosen(solution, spot)
-        elif _is_written(solution, clash.spot):
+        elif written_in_place(solution, clash.spot):
             repair = _to_host(solution, solution.other_side(clash))
         else:
             repair, unfixed = _moved(solution, spot, clash.node)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import Creation, PlainTensor
+from samedevice.inference.events import Creation, PlainTensor, SetLater
 from samedevice.inference.graph import Location
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group
@@ -109,7 +109,24 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
         isinstance(value, ast.Constant)
         and value.value is None
         or bool(solution.groups_at(Creation, value))
+        or _is_computed(solution, group.spot.path, value)
         for value in made
+    )
+
+
+def _is_computed(solution: Solution, path: str, value: ast.expr) -> bool:
+    """Tell whether a method stores what is certainly a tensor, and where the module is."""
+    statement = solution.statement_of(Location(path, value))
+    later = [
+        site
+        for group in (solution.groups_at(SetLater, statement) if statement is not None else ())
+        for site in group.sites
+    ]
+    return bool(later) and all(
+        site.node is not None
+        and solution.is_tensor(site.node)
+        and solution.evidence.is_there(site.node)
+        for site in later
     )
 
 

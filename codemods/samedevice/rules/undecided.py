@@ -28,16 +28,16 @@ from dataclasses import replace
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.events import (
+from samedevice.inference.events import Optimizes
+from samedevice.inference.graph import Location
+from samedevice.inference.open_events import (
     GivenAway,
     Handed,
     HandedTogether,
     MetApart,
     MetByCallers,
     MetTaken,
-    Optimizes,
 )
-from samedevice.inference.graph import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
@@ -48,6 +48,9 @@ _UNPICKLED = frozenset(
     for library in ("pickle", "joblib", "dill", "cloudpickle")
     for name in ("load", "loads")
 )
+#: Why an optimizer is told.
+_NOT_CALLED = "no code that could be followed calls it"
+_NOT_MADE = "where it comes from could not be followed"
 #: Names that are followed back to say why nothing is known.
 _HOPS = 3
 
@@ -61,7 +64,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if isinstance(group.first, GivenAway):
             message = f"`{code}` takes a module to a library whose code could not be followed"
         elif isinstance(group.first, Optimizes):
-            message = f"`{code}` trains a module, and no code that could be followed calls it"
+            reason = _NOT_CALLED if group.first.modules else _NOT_MADE
+            message = f"`{code}` trains a module, and {reason}"
         elif isinstance(group.first, HandedTogether):
             message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
         elif isinstance(group.first, MetApart):
@@ -145,7 +149,7 @@ def _reason(solution: Solution, spot: Location) -> str:
         node = bound
     if part:
         return f"what `{part}` holds could not be followed"
-    return "where it comes from could not be followed"
+    return _NOT_MADE
 
 
 def _is_of_library(solution: Solution, path: str, name: str) -> bool:

@@ -25,6 +25,7 @@ __all__ = [
     "library",
     "lookup",
     "module_method",
+    "raises_in",
     "tensor_attribute",
     "tensor_method",
 ]
@@ -156,12 +157,22 @@ def library(prefix: str) -> bool:
 
 
 def accelerator_names(version: str) -> frozenset[str]:
-    """Return the names in torch.accelerator, torch.amp, torch.cuda, torch.mps and torch.xpu.
+    """Return the names in torch.accelerator, amp, cuda, mps, xpu, backends.cuda and backends.cudnn.
 
-    `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is dotted
-    ("torch.accelerator.is_available"). A release that is not known answers as the one before it,
-    one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
+    Those of their modules, too. `version` is a torch release, "2.6" or "2.6.0+cu124"; each name is
+    dotted ("torch.accelerator.is_available"). A release that is not known answers as the one
+    before it, one older than all as the oldest (2.0). Raises `ValueError` for what is no version.
     """
     from samedevice.torchfacts import releases
 
     return releases.names_in(version)
+
+
+def raises_in(name: str, torch: tuple[int, int]) -> bool:
+    """Return whether a question about CUDA raises without it in a release, and not in newer ones.
+
+    Not where the release is not known: (0, 0).
+    """
+    from samedevice.torchfacts import releases
+
+    return (0, 0) < torch < releases.QUIET_SINCE.get(name, (0, 0))

@@ -768,6 +768,8 @@ MODELS_AND_METRICS: list[Entry] = [
     ),
     ("module", "open_clip.create_model_and_transforms", {"device": True, **_MODULE}),
     ("create", "clip.tokenize open_clip.tokenize", {"params": ("texts",)}),
+    # It takes a device since torch 2.0 only.
+    ("create", "torch.nn.Transformer.generate_square_subsequent_mask", {"params": ("sz",)}),
     (
         "module",
         "whisper.load_model",

@@ -30,6 +30,9 @@ INTERFACES = (
     "torch.xpu",
 )
 
+#: Questions that raise on a machine without CUDA before this release, and are answered no since.
+QUIET_SINCE = {"torch.cuda.is_bf16_supported": (2, 5)}
+
 
 def release(version: str) -> tuple[int, int]:
     """Return (major, minor) of "2.6", "2.6.0+cu124" or "2.10.0a0"; raises `ValueError`."""

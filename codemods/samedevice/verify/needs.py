@@ -87,6 +87,7 @@ class Halves:
             for finding in serving[path]:
                 reason = needs.talking(path) if finding.rule == _PROCESSES else ""
                 reason = reason or needs.around(path, self._before.around(path, finding.span.line))
+                reason = reason or needs.beside(self._before.programs.tree(path), path, finding)
                 if reason:
                     yield [finding], reason
 
@@ -301,6 +302,18 @@ class _Needs:
             cls = None
         return ""
 
+    def beside(self, tree: ast.Module, path: str, finding: Finding) -> str:
+        """Return what stays in the arm of an `if` that a finding is in: the arm runs as a whole.
+
+        `tree` is the file as it was.
+        """
+        for line, what in self._lines.get(path, {}).items() if self._back is not None else ():
+            if what == _STAYS and self._back is not None:
+                first, last = _arm(tree, self._back(path, line))
+                if first <= finding.span.line <= last:
+                    return self._reason(path, line)
+        return ""
+
     def _own(self, path: str, code: ast.AST) -> str:
         """Return what a function's own code, or a file's, needs that no test decides on."""
         lines = self._text.raising(path) & self._lines.get(path, {}).keys()
@@ -399,6 +412,28 @@ def _defined(code: ast.AST) -> list[_Defined]:
         else:
             queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
     return found
+
+
+def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
+    """Return the first and last lines of the innermost arm of an `if` around a line; 1, 0 for none.
+
+    Those of an `if` for the main block are a script's own code, whatever else its file does.
+    """
+    found = 1, 0
+    body: list[ast.stmt] = tree.body
+    while True:
+        node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
+        if node is None:
+            return found
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        blocks += [handler.body for handler in getattr(node, "handlers", [])]
+        body = []
+        for block in filter(None, blocks):
+            lines = block[0].lineno, block[-1].end_lineno or 0
+            if lines[0] <= line <= lines[1]:
+                body = block
+                if isinstance(node, ast.If) and not is_main(node):
+                    found = lines
 
 
 def _modules(node: ast.stmt) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.inference import devices
-from samedevice.inference.events import DefaultSet
+from samedevice.inference.events import CudaOnly, DefaultSet
 from samedevice.inference.graph import Place
 from samedevice.inference.models import Call, kind
 from samedevice.inference.values import (
@@ -20,7 +20,7 @@ from samedevice.inference.values import (
     DeviceTest,
     Value,
 )
-from samedevice.torchfacts import Fact
+from samedevice.torchfacts import Fact, raises_in
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 @kind("availability")
 def availability(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """A question whether there is an accelerator."""
+    if raises_in(name, run.project.torch):
+        run.record(CudaOnly(call.spot, None, call.scope, name))
     if name.endswith("device_count"):
         return HOW_MANY
     return DeviceTest(True)

@@ -86,6 +86,8 @@ def dict_method(
         return Iter(element, owner)
     if name == "keys":
         return Iter(SCALAR, owner)
+    if name == "setdefault" and len(args) > 1:
+        return _member_or_new(run, owner, args[0][0], args[1][0])
     if name in ("get", "pop", "setdefault") and args:
         key = args[0][0]
         if isinstance(key, Const) and key.value in owner.items:
@@ -103,3 +105,18 @@ def dict_method(
             run.trail.put(owner.items, entry, member)
         return NONE
     return owner if name == "copy" else UNKNOWN
+
+
+def _member_or_new(run: Interpreter, owner: Dict, key: Value, new: Value) -> Value:
+    """Return the member under a key, which is put there if it is missing: what is added stays."""
+    if isinstance(key, Const):
+        if key.value not in owner.items:
+            # What is under keys that are not known may be under this one.
+            run.trail.put(owner.items, key.value, run.join(owner.element, new))
+        return owner.items[key.value]
+    member: Value | None = None
+    for each in owner.members():
+        member = run.join(member, each)
+    run.trail.note(owner)
+    owner.element = run.join(member, new)
+    return owner.element

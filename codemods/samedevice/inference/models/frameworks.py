@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
-from samedevice.inference.events import Taken
 from samedevice.inference.graph import Place
 from samedevice.inference.models import Call, kind
 from samedevice.inference.objects import Instance
+from samedevice.inference.open_events import Taken
 from samedevice.inference.values import Value
 from samedevice.torchfacts import Fact
 

@@ -249,8 +249,9 @@ def put_into_module(args: list[Arg], owner: Instance | None = None) -> None:
     for given, _ in contents.tensors_in(*args[0]) if args else ():
         if given.site is not None:
             given.site.into_module = True
-            if isinstance(given.site, Loaded) and owner is not None:
-                given.site.receivers.append(owner)
+            if isinstance(given.site, Loaded):
+                given.site.copied = True
+                given.site.receivers += [owner] if owner is not None else []
 
 
 def add_to_state(state: Dict, args: list[Arg]) -> None:

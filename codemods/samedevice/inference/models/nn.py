@@ -198,6 +198,9 @@ def call_module(
         operands.insert(0, (module, Location(spot.path, getattr(spot.node, "func", spot.node))))
     if not operands:
         return UNKNOWN
+    if not callee.stateful and callee.name.endswith("Loss"):
+        for value, where in args:
+            libraries.undecided(run, value, where, operands[0][0].node, scope)
     made = run.operate(operands, spot, False)
     made.scalar = name == "loss" or (
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES

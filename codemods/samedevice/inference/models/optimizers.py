@@ -111,12 +111,14 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if call.args and fact.kind == "optimizer":
         begin(run, made, call.args[0], NONE)
     owners: list[Instance] = []
+    unknown = False
     for value, where in call.args[:1]:
+        unknown = value is UNKNOWN
         for tensor, _ in contents.tensors_in(value, where):
             trained(tensor)
             if tensor.owner is not None:
                 owners.append(tensor.owner)
-    if owners and fact.kind == "optimizer":
+    if (owners or unknown) and fact.kind == "optimizer":
         run.record(Optimizes(call.spot, None, call.scope, name, modules=owners))
     return made
 

@@ -243,6 +243,15 @@ def call_parameter_method(
     return made
 
 
+def _is_dtype(spot: Location, scope: Scope) -> bool:
+    """Tell whether an expression is the `dtype` of a tensor, which says nothing of a device."""
+    match spot.node:
+        case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
+            held = scope.names.get(name)
+            return isinstance(held, Tensor) and held.node.find().is_tensor
+    return False
+
+
 def move_tensor(
     run: Interpreter, owner: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg],
     receiver: Location, spot: Location, scope: Scope,
@@ -264,7 +273,7 @@ def move_tensor(
     if device is None:
         if name == "to" and args and args[0][0] is UNKNOWN and not devices.says_dtype(args[0][1]):
             return Tensor(run.graph.node(spot), scalar=owner.scalar)  # it may be a device
-        if name == "type" and args and args[0][0] is SCALAR:
+        if name == "type" and args and args[0][0] is SCALAR and not _is_dtype(args[0][1], scope):
             return Tensor(run.graph.node(spot), scalar=owner.scalar)  # and so may a type's name
         moved = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
         moved.opaque, moved.leaf, moved.row = owner.opaque, owner.leaf, owner.row
@@ -321,6 +330,8 @@ def moved_unknown(
 ) -> Value:  # fmt: skip
     """`x.cuda()` of something unknown: a tensor, or a module that is there from now on."""
     given = kwargs.get("device") or (args[0] if args else None)
+    if func.attr == "load_state_dict":  # whatever has such a method copies
+        module_methods.put_into_module(args)
     if func.attr == "to":
         match given:
             case (Device(), _):

@@ -1,0 +1,70 @@
+"""What happens to values and is not decided: events like those of `events`.
+
+What meets what is not known, or only on some paths, or by callers whom nobody sees; and what
+libraries are given, which may do anything with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.sites import Site
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Undecided(Site):
+    """A value of which nothing is known meets what is at the site's place."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Handed(Site):
+    """A tensor is handed to a callable of which nothing is known: a module, perhaps."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetApart(Site):
+    """A value that is on the device on some paths only meets one that is on one side.
+
+    `on_host`: that one is on the CPU.
+    """
+
+    on_host: bool = True
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetByCallers(Site):
+    """What a function that nobody calls is given as `parameter` meets a value on the device.
+
+    `called`: it is called with that value.
+    """
+
+    parameter: Location
+    called: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HandedTogether(Site):
+    """Tensors are handed to one function of which nothing is known: they may have to be together.
+
+    `nodes` are their places.
+    """
+
+    nodes: tuple[PlaceVar, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GivenAway(Site):
+    """A module is handed to a library of which nothing is known: it may call it with anything."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Taken(Site):
+    """A library's trainer takes a module to the device that it chooses, and leaves it there."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetTaken(Site):
+    """What is on the CPU meets a module that a trainer has taken away."""
+
+    trainer: str = ""
