@@ -245,14 +245,16 @@ class Instance(Value):
     registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
     to compute, as its hooks see it;
     `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
-    `absent`: what holds it holds None on another path.
+    `buffers` are the names of attributes that it registered: they move along, whatever they hold,
+    and no other tensor does that is no parameter. `absent`: what holds it holds None on another
+    path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
     """
 
     __slots__ = (
-        "absent", "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies",
-        "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared",
-        "site", "spread", "stateful", "used",
+        "absent", "args", "attrs", "awaited", "borrows", "buffers", "calls", "cls", "copied_from",
+        "copies", "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain",
+        "shared", "site", "spread", "stateful", "used",
     )  # fmt: skip
 
     def __init__(
@@ -286,6 +288,7 @@ class Instance(Value):
         self.copies: list[Instance] = []
         self.parts: list[Instance] = []
         self.awaited: list[PlaceVar] = []
+        self.buffers: set[str] = set()
 
     def wrapped(self) -> Instance | None:
         """Return the module that this one only wraps (`DataParallel`): they move together."""

@@ -28,7 +28,7 @@ from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Instance
-from samedevice.inference.open_events import GivenAway, Handed, Undecided
+from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import InReach
@@ -271,6 +271,10 @@ class Solution(Answers):
         yield from apart.met(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
+
+    def kept(self) -> Iterator[Group[MetKept]]:
+        """Return what was kept from an earlier call, and meets what is elsewhere in this one."""
+        yield from apart.kept(self)
 
     def left_to_callers(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device that only others decide.

@@ -70,7 +70,7 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
     if len(node.targets) == 1:
         if isinstance(node.targets[0], ast.Name):
             narrowing.remember_test(node.targets[0].id, node.value, scope)
-            if value is SCALAR:
+            if value is SCALAR or isinstance(value, Seq):
                 subscripts.remember_key(node.targets[0].id, node.value, scope)
         choices.offer(run, node.targets[0], value, scope, node)
         if isinstance(value, DeviceTest) and isinstance(node.targets[0], ast.Name):

@@ -62,6 +62,8 @@ def created(
         if device.node.find().pin is None or device.node.find().pin is Place.HOST:
             node = run.graph.node(spot)
             run.graph.flow(device.node, node)
+            if device.of_value:
+                node.kept = False
             result = Tensor(node, scalar=scalar)
             assert given is not None
             run.snapshot(run.record(GivenDevice(spot, node, scope, name, device=given)), scope)

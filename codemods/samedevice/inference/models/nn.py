@@ -45,6 +45,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
                 inner.spread = wrapped.spread = True
             wrapped.cls = inner.cls
             wrapped.attrs.update(inner.attrs)
+            wrapped.buffers |= inner.buffers
             inner.parts.append(wrapped)
             return wrapped
         return inner
