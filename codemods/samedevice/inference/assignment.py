@@ -211,7 +211,7 @@ def set_attribute(
         given = Location(scope.path, getattr(statement, "value", statement))
         run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
-        optimizers.trained(owner)
+        optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
 

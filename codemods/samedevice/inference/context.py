@@ -54,8 +54,18 @@ class Context:
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
     computing: set[str] = field(default_factory=set, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
+    #: Calls of unknown code, and the tensors that they are given.
+    answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
+    #: Tensors that ask for gradients, and values of which gradients are asked.
+    leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
+    #: Calls of unknown code, and the tensors that they are given.
+    answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
+    #: Tensors that ask for gradients, and values of which gradients are asked.
+    leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The statements and calls that were evaluated when each unit began.
     begun: dict[Target, tuple[int, int]] = field(default_factory=dict, init=False)
     #: What evaluated each function.

@@ -73,8 +73,8 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer", "path",
-        "self_value", "tests", "writes",
+        "answers", "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer",
+        "path", "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -93,6 +93,8 @@ class Scope:
         self.writes: set[str] | None = None
         # Names that hold a text with a tensor's device in it, and that tensor.
         self.keys: dict[str, ast.expr] = {}
+        # Names that hold something unknown, and what it was taken from.
+        self.answers: dict[str, ast.expr] = {}
         # Names that hold a test, with what the names in it were bound to then.
         self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 

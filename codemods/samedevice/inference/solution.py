@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, taken, uncalled
+from samedevice.inference import apart, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.contents import modules_in
@@ -269,6 +269,7 @@ class Solution(Answers):
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
