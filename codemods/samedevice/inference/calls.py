@@ -15,7 +15,6 @@ from samedevice.inference import (
     libraries,
     subscripts,
     unexplained,
-    unexplained,
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ModuleMade, OldName, Optimizes
@@ -65,8 +64,6 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     if isinstance(args, Seq):
         return args
     kwargs = _keywords(run, node, scope)
-    if callee is UNKNOWN:
-        unexplained.called(run, node, args, kwargs)
     before = len(run.sites)
     if callee is UNKNOWN:
         unexplained.called(run, node, args, kwargs)
@@ -75,8 +72,6 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         if layer is not None:
             return layer
         return tensor_methods.moved_unknown(
-    if result is UNKNOWN and isinstance(callee, External):
-        unexplained.called(run, node, args, kwargs)
             run, node.func, args, kwargs, Location(scope.path, node), scope
         )
     result = apply(run, callee, args, kwargs, Location(scope.path, node), scope)

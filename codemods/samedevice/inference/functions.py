@@ -143,6 +143,13 @@ def evaluate(
     run.scopes[node] = scope
     run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)
+    modules = {
+        name: value.node
+        for name, value in scope.names.items()
+        if isinstance(value, Instance) and value.family == "module" and value.node is not None
+    }
+    if modules:
+        run.modules_given[scope] = modules
     given = _given(func, args, kwargs)
     before = beforehand(given)
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)

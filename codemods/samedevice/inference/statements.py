@@ -18,7 +18,6 @@ from samedevice.inference import (
     operators,
     subscripts,
     unexplained,
-    unexplained,
 )
 from samedevice.inference.dispatch import executes
 from samedevice.inference.events import FlagSet
@@ -68,8 +67,6 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
         note_stored(run, node.value)
     value = choices.switch(node.targets[0], run.eval(node.value, scope))
     for target in node.targets:
-    if value is UNKNOWN:
-        unexplained.bound(node.targets, node.value, scope)
         run.assign(target, value, scope, node)
     if value is UNKNOWN:
         unexplained.bound(node.targets, node.value, scope)

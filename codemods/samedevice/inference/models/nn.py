@@ -229,11 +229,9 @@ def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         made = Tensor(run.graph.node(call.spot))
         made.leaf = made.parameter = name.endswith("Parameter")  # whatever it is made of
         run.leaves.append(made.node)
-        run.leaves.append(made.node)
         return made
     inner = source[0]
     made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
-    run.leaves.append(made.node)
     made.leaf = made.parameter = name.endswith("Parameter")
     run.leaves.append(made.node)
     wants_grad = call.kwargs.get("requires_grad")

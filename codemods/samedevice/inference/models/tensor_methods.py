@@ -16,7 +16,6 @@ from samedevice.inference import (
     libraries,
     subscripts,
     unexplained,
-    unexplained,
 )
 from samedevice.inference.events import (
     Cloned,
@@ -171,7 +170,6 @@ def _asked(
         run.record(DeviceOf(spot, owner.node, scope, name, of=receiver.node, device=device))
         return device
     if name == "backward":
-        run.differentiated.append(owner.node)
         arithmetic.compute_intensive(run, owner.node, spot, scope)
         run.differentiated.append(owner.node)
         if "retain_variables" in kwargs:
@@ -191,7 +189,6 @@ def _computed(
     for parameter, given in libraries.named(fact, args, kwargs).items():
         for value, where in given:
             found = contents.tensors_in(value, where)
-                unexplained.met(run, value, where, owner, scope)
             if fact.must_agree(parameter) and not (parameter == "value" and "fill" in name):
                 operands.extend(found)
                 unexplained.met(run, value, where, owner, scope)
