@@ -230,8 +230,18 @@ def _where_used(solution: Solution, group: SiteGroup) -> Fix | None:
     return Fix(tuple(edits.values())) if edits else None
 
 
-def placed(solution: Solution, rule: str, group: Group[Creation], message: str) -> Finding:
-    """Return the finding for a creation, with the fix that puts it on the device."""
+def placed(
+    solution: Solution, rule: str, group: Group[Creation], message: str, refused: str = ""
+) -> Finding:
+    """Return the finding for a creation, with the fix that puts it on the device.
+
+    There is none where it is `refused` for a reason.
+    """
+    if refused:
+        return finding(
+            solution, rule, group.spot, message.format(short(solution.code(group.spot))), None,
+            origins=meeting(solution, group), unfixed=refused,
+        )  # fmt: skip
     calls = _calls_of_some(solution, group)
     if calls:
         return _at_calls(solution, rule, group, calls, message)
