@@ -14,6 +14,7 @@ from samedevice.inference.lines import Lines
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.summaries import Record, Records
+from samedevice.inference.unit_tests import Tests
 from samedevice.inference.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.reading.project import Project
 
@@ -107,6 +108,7 @@ class Context:
     guarded: int = field(default=0, init=False)
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
+    tests: Tests = field(default_factory=Tests, init=False)
     #: The functions that are made only where a test has found a device, and so run only there.
     made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import classes, instances, movers
+from samedevice.inference import classes, instances, movers, unit_tests
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.graph import Location, Place, PlaceVar
@@ -83,13 +83,22 @@ def call_func(
         many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
         many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
-            return by_template(run, func, args, kwargs, spot)
+            first = len(run.tests.called)
+            result = by_template(run, func, args, kwargs, spot)
+            unit_tests.note(run, args, kwargs, result, first)
+            return result
         known.late += 1
     run.statements += size
     run.contexts[node] = run.contexts.get(node, 0) + 1
+    first = len(run.tests.called)
     note_arguments(run, node, args, kwargs)
-    record = evaluate(run, func, args, kwargs, spot)
+    if unit_tests.is_called(run, func):
+        with unit_tests.function(run, func):
+            record = evaluate(run, func, args, kwargs, spot)
+    else:
+        record = evaluate(run, func, args, kwargs, spot)
     known.add(record)
+    unit_tests.note(run, args, kwargs, record.result, first)
     return record.result
 
 
@@ -122,6 +131,8 @@ def note_arguments(
 ) -> None:
     """Remember what this call passed."""
     run.reached.setdefault(node, set()).add(run.unit)
+    if run.tests.running is not None:
+        run.tests.called.append(node)
     for value, where in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
             run.arguments.setdefault(node, []).append((value.node, where, run.function()))
@@ -404,7 +415,8 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
         argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     }
-    return call_func(run, func, args, kwargs, Location(path, func.node))
+    with unit_tests.function(run, func):
+        return call_func(run, func, args, kwargs, Location(path, func.node))
 
 
 def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:

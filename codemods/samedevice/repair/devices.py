@@ -148,13 +148,13 @@ class DeviceNames:
         module = self.reach.module_of(site.scope)
         if module is not None and is_bare(site):
             return self._while_built(site, site.scope.path)
-        nearest = self._nearest(site, module)
+        nearest, tested = self._nearest(site, module), self.reach.is_tested(site.scope)
         if nearest is not None:
             return nearest
         # A name of its own comes before that of an object that happens to have a device.
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
-            if isinstance(value, Device) and value.planned:
+            if isinstance(value, Device) and value.planned and not (is_global and tested):
                 stores = value.planned.spot.path in self.solution.policy.storing
                 if not (is_global and module is not None or stores):
                     return self._pending(code, value, site)
@@ -172,8 +172,10 @@ class DeviceNames:
 
     def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
-        left_out = optional(site.scope)
+        left_out, tested = optional(site.scope), self.reach.is_tested(site.scope)
         for code, value, is_global in sorted(site.devices, key=_farness):
+            if is_global and tested:
+                continue
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
             if site.in_constructor and module is not None and code.count(".") > 1:
@@ -205,6 +207,8 @@ class DeviceNames:
         handed = handing.handed(self, group)
         if handed is not None:
             return handed
+        if self.reach.is_tested(site.scope):
+            return None
         return self._unhidden(self.resolvers.resolver(edited(site)), site)
 
     @staticmethod
