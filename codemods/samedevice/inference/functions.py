@@ -11,6 +11,7 @@ from samedevice.inference import classes, instances, movers
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nesting import nested
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.summaries import (
@@ -58,8 +59,6 @@ _STATEMENTS = 200
 ALWAYS = ("__init__", "backward")
 #: Shapes of arguments that one function has templates for; others use the most similar one.
 _VARIANTS = 16
-#: Nested calls that are followed; `interpret._FRAMES` has room for them.
-_DEPTH = 100
 
 
 def call_func(
@@ -74,7 +73,7 @@ def call_func(
         return UNKNOWN  # it raises a TypeError: nothing comes into the function
     if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
-    if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
+    if run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
     known = run.results.setdefault(_code(func), Records())
     size = _size(run, node)
@@ -88,7 +87,7 @@ def call_func(
     run.statements += size
     run.contexts[node] = run.contexts.get(node, 0) + 1
     note_arguments(run, node, args, kwargs)
-    record = evaluate(run, func, args, kwargs, spot)
+    record = nested(run, lambda: evaluate(run, func, args, kwargs, spot))
     known.add(record)
     return record.result
 
@@ -271,7 +270,7 @@ def _template(
     scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
     run.scopes, run.all_scopes = dict(run.scopes), {}
     run.trail.forks += 1
-    record = evaluate(run, func, free, named, spot)
+    record = nested(run, lambda: evaluate(run, func, free, named, spot))
     set_by_it = stores(run.trail.written(mark), record.given)
     run.trail.undo(mark)
     run.trail.close()
