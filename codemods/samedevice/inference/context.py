@@ -100,6 +100,8 @@ class Context:
     unit: Target = field(default=("", ""), init=False)
     running: list[str] = field(default_factory=list, init=False)
     stack: list[ast.AST] = field(default_factory=list, init=False)
+    #: Calls that are being evaluated, with those of the files that import this one.
+    nested: int = field(default=0, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
     in_worker: int = field(default=0, init=False)
     #: What hands the code that runs here to another process.
