@@ -143,6 +143,13 @@ def evaluate(
     run.scopes[node] = scope
     run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)
+    modules = {
+        name: value.node
+        for name, value in scope.names.items()
+        if isinstance(value, Instance) and value.family == "module" and value.node is not None
+    }
+    if modules:
+        run.modules_given[scope] = modules
     given = _given(func, args, kwargs)
     before = beforehand(given)
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
@@ -287,17 +294,29 @@ def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
     made = Instance("module", module.name, module.cls, module.fact, node)
     made.stateful, made.plain = module.stateful, module.plain
     made.args, made.kwargs = module.args, module.kwargs
+    made.buffers = set(module.buffers)
     for attr, value in module.attrs.items():
         if isinstance(value, Instance) and value.family == "module" and value.parent is module:
             if depth:
                 part = made.attrs[attr] = twin(value, node, depth - 1)
                 part.parent = made
-        elif isinstance(value, Tensor) and module.node is not None:
-            same = value.node.find() is module.node.find()
-            made.attrs[attr] = parameter_of(made) if same else value
+        elif isinstance(value, Tensor):
+            made.attrs[attr] = _twin_tensor(value, module, made)
         else:
             made.attrs[attr] = value
     return made
+
+
+def _twin_tensor(value: Tensor, module: Instance, made: Instance) -> Tensor:
+    """Return a tensor of a module as its twin has it."""
+    if value.lent and value.owner is module:
+        return parameter_of(made)
+    if module.node is None or value.node.find() is not module.node.find():
+        return value
+    assert made.node is not None
+    same = value.copy()
+    same.node = made.node
+    return same
 
 
 def bind_arguments(
