@@ -764,6 +764,8 @@ class _Eraser:
             else:
                 fields[name] = self._child(value)
         new = type(node)(**fields)
+        if isinstance(new, ast.comprehension):
+            new.iter = _handed_on(new.iter)
         return ast.copy_location(new, node) if hasattr(node, "lineno") else new
 
     def _child(self, value: object) -> object:
@@ -845,6 +847,14 @@ def _copied(node: ast.DictComp) -> ast.expr | None:
         return None
     same = _same([ast.Tuple([node.key, node.value], ast.Load())], [loop.target])
     return cast(ast.Attribute, cast(ast.Call, loop.iter).func).value if same else None
+
+
+def _handed_on(drawn: ast.expr) -> ast.expr:
+    """Return `x` of an erased `(t for t in x)` that is iterated over."""
+    match drawn:
+        case ast.GeneratorExp(elt=item, generators=[ast.comprehension(ifs=[], is_async=0) as loop]):
+            return loop.iter if _same([item], [loop.target]) else drawn
+    return drawn
 
 
 def _moves_items(node: ast.For | ast.AsyncFor) -> bool:
