@@ -246,6 +246,32 @@ def test_a_glance_leaves_no_garbage(looked: Looked) -> None:
         gc.enable()
 
 
+def test_typing_keeps_no_text_but_the_last(looked: Looked) -> None:
+    """What a file says is read once for each of its trees, and goes with the tree.
+
+    Counted are all nodes of all trees that are left: a session may last for days.
+    """
+    moved = (
+        "def move(batch, device):\n    if isinstance(batch, torch.Tensor):\n"
+        "        return batch.to(device)\n    return [move(each, device) for each in batch]\n"
+    )
+    asks = "def main():\n    assert torch.cuda.is_available()\n    x = torch.rand(3).cuda()\n"
+    calls = "    print(move([x], 'cuda'), somewhere, alone(x))\n"
+    text = f"from os.path import *\n{LIBRARY}\n\n{moved}\n\n{asks}{calls}\n\nmain()\n"
+    looked.sources["library.py"] = source.from_text(text, "library.py")
+    looked.check()
+    left = []
+    for number in range(100, 180):
+        old = f"n = {number - 1}\n    x" if number > 100 else "x"
+        looked.edit("library.py", f"{old} = torch.rand(3)", f"n = {number}\n    x = torch.rand(3)")
+        if number % 4 == 3:
+            looked.check()
+        if number in (119, 179):
+            gc.collect()
+            left.append(sum(isinstance(each, ast.AST) for each in gc.get_objects()))
+    assert left[1] <= left[0]
+
+
 def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> None:
     """Where nearly all is: the findings of the file that is typed into, with all that is told."""
     random_ = random.Random(11)

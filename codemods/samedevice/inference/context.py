@@ -47,6 +47,8 @@ class Context:
     arguments: dict[ast.AST, list[tuple[PlaceVar, Location, ast.AST | None]]] = field(
         default_factory=dict, init=False
     )
+    #: Where the modules were that an evaluation of a function was given, by their parameters.
+    modules_given: dict[Scope, dict[str, PlaceVar]] = field(default_factory=dict, init=False)
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
@@ -55,6 +57,11 @@ class Context:
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
     computing: set[str] = field(default_factory=set, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
+    #: Calls of unknown code, and the tensors that they are given.
+    answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
+    #: Tensors that ask for gradients, and values of which gradients are asked.
+    leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
     #: The statements and calls that were evaluated when each unit began.
@@ -93,6 +100,8 @@ class Context:
     unit: Target = field(default=("", ""), init=False)
     running: list[str] = field(default_factory=list, init=False)
     stack: list[ast.AST] = field(default_factory=list, init=False)
+    #: Calls that are being evaluated, with those of the files that import this one.
+    nested: int = field(default=0, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
     in_worker: int = field(default=0, init=False)
     #: What hands the code that runs here to another process.

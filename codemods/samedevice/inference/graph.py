@@ -96,6 +96,7 @@ class PlaceVar:
         "joins",
         "read_there",
         "open",
+        "kept",
     )
 
     def __init__(self, spot: Location | None = None) -> None:
@@ -111,6 +112,8 @@ class PlaceVar:
         self.joins = False
         self.read_there = False  # as an array, or to be moved: code expects it on the CPU
         self.open = False  # what pins it is code that nobody is known to call
+        # Of what is made where an input is, whether later calls have it: None for anything else.
+        self.kept: bool | None = None
         self.stored: list[PlaceVar] = _NONE
         self.spots: list[Location] = [spot] if spot else _NONE
         self.meets: list[Agree] = _NONE
@@ -369,8 +372,8 @@ class Graph:
             """Require a value to be there, and all that it may be: on some path it may be
             undecided."""
             other = other.find()
-            if id(other) in demanded:
-                return
+            if id(other) in demanded or other.kept:
+                return  # where a later call needs it says nothing of an earlier one's input
             if other.place is None:
                 other.place, other.reason = place, because
             elif other.place is not place or not other.joins:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, taken, uncalled
+from samedevice.inference import apart, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.contents import modules_in
@@ -28,7 +28,7 @@ from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Instance
-from samedevice.inference.open_events import GivenAway, Handed, Undecided
+from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import InReach
@@ -270,8 +270,13 @@ class Solution(Answers):
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
+
+    def kept(self) -> Iterator[Group[MetKept]]:
+        """Return what was kept from an earlier call, and meets what is elsewhere in this one."""
+        yield from apart.kept(self)
 
     def left_to_callers(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device that only others decide.

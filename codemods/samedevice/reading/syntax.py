@@ -71,7 +71,8 @@ def per_node(
     """Keep what a function reads off a node, as long as the node is there.
 
     Its other arguments follow from the node. What is asked for each place of a file or a function
-    is read once, and an editor judges the same trees again with each key.
+    is read once, and an editor judges the same trees again with each key. What is read must not
+    hold the node itself, or both would stay for good.
     """
     kept: WeakKeyDictionary[_Node, _T] = WeakKeyDictionary()
 

@@ -198,6 +198,7 @@ def _register_tensor(run: Interpreter, owner: Instance, name: str, call: Call) -
     values = [v for v, _ in call.args] + [v for v, _ in call.kwargs.values()]
     if len(values) > 1 and isinstance(values[0], Const):
         owner.stateful = True
+        owner.buffers.add(str(values[0].value))
         if isinstance(values[1], Tensor):
             run.graph.batch(values[1].node, owner.node)
             run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))

@@ -15,6 +15,7 @@ from samedevice.inference import (
     devices,
     libraries,
     subscripts,
+    unexplained,
 )
 from samedevice.inference.events import (
     Cloned,
@@ -172,6 +173,7 @@ def _asked(
         return device
     if name == "backward":
         arithmetic.compute_intensive(run, owner.node, spot, scope)
+        run.differentiated.append(owner.node)
         if "retain_variables" in kwargs:
             run.record(OldName(spot, None, scope, "retain_variables"))
         gradient = args[0] if args else kwargs.get("gradient")
@@ -191,6 +193,7 @@ def _computed(
             found = contents.tensors_in(value, where)
             if fact.must_agree(parameter) and not (parameter == "value" and "fill" in name):
                 operands.extend(found)
+                unexplained.met(run, value, where, owner, scope)
             elif fact.must_be_on_host(parameter):
                 libraries.demand_host(run, value, where, scope, name)
     elementwise = fact.scalars
@@ -198,7 +201,7 @@ def _computed(
     if name in operations.HEAVY:
         arithmetic.multiplied(run, [tensor for tensor, _ in operands], result.node, spot, scope)
     if name == "requires_grad_":
-        optimizers.trained(owner)
+        optimizers.trained(run, owner)
         arithmetic.compute_intensive(run, owner.node, spot, scope)
         return owner
     if fact.out in ("scalar", "none"):
