@@ -72,7 +72,7 @@ def file(run: Interpreter, path: str) -> Iterator[None]:
         if own is not None:
             run.tests.of_file[path] = [own]
         yield
-    if own is not None and _names_device(own, run.sites[first:]):
+    if own is not None and _names_device(run, own, run.sites[first:]):
         for each in run.tests.of_file[path]:
             each.apart = False
 
@@ -89,7 +89,7 @@ def function(run: Interpreter, func: Func) -> Iterator[None]:
     known.append(own)
     with _running(run, own, func.node):
         yield
-    named = _asks_for_one(run.project, path, func) or _names_device(own, run.sites[first:])
+    named = _asks_for_one(run.project, path, func) or _names_device(run, own, run.sites[first:])
     own.apart = known[0].apart and not named
 
 
@@ -139,9 +139,15 @@ def _has_place(value: Value, depth: int = 3) -> bool:
     )
 
 
-def _names_device(own: Aside, events: Sequence[Site]) -> bool:
-    """Tell whether some code puts something on an accelerator, or names one."""
-    return any(event.aside is own and _is_on_device(event) for event in events)
+def _names_device(run: Interpreter, own: Aside, events: Sequence[Site]) -> bool:
+    """Tell whether code of tests puts something on an accelerator, or names one.
+
+    What they call may do so, where it computes with nothing of theirs.
+    """
+    return any(
+        event.aside is own and event.spot.path in run.tests.of_file and _is_on_device(event)
+        for event in events
+    )
 
 
 def _is_on_device(event: Site) -> bool:

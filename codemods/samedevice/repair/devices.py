@@ -144,7 +144,7 @@ class DeviceNames:
 
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
-        site = group.first
+        site = self._with_own_name(group)
         module = self.reach.module_of(site.scope)
         if module is not None and is_bare(site):
             return self._while_built(site, site.scope.path)
@@ -169,6 +169,26 @@ class DeviceNames:
                 return self.resolvers.resolver(edited(site))
             return self._of_parameters(group) if module.stateful else None
         return self._from_elsewhere(group)
+
+    def _with_own_name(self, group: SiteGroup) -> Site:
+        """Return an evaluation of a place in which a name of its object or function is the device.
+
+        In others that name may stand for the CPU, which one object was given; a name of the file is
+        not what any of them was given.
+        """
+        first = group.first
+        own = [
+            code
+            for code, value, is_global in first.devices
+            if not is_global and isinstance(value, Device) and not value.of_value
+        ]
+        if not own or any(self.reach.is_central(dict(_plain(first))[code]) for code in own):
+            return first
+        for site in group.sites:
+            known = dict(_plain(site))
+            if any(code in known and self.reach.is_central(known[code]) for code in own):
+                return site
+        return first
 
     def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
@@ -529,6 +549,10 @@ def _is_written_out(value: Value) -> bool:
     if isinstance(value, Device):
         return not (value.resolved or value.of_value or value.planned or value.rank)
     return isinstance(value, Const)
+
+
+def _plain(site: Site) -> list[tuple[str, Value]]:
+    return [(code, value) for code, value, _ in site.devices]
 
 
 def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:
