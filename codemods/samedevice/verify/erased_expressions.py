@@ -327,6 +327,8 @@ class Expressions:
         for name, value in ast.iter_fields(node):
             fields[name] = self._children(value) if isinstance(value, list) else self._child(value)
         new = type(node)(**fields)
+        if isinstance(new, ast.comprehension):
+            new.iter = _handed_on(new.iter)
         return ast.copy_location(new, node) if hasattr(node, "lineno") else new
 
     def _children(self, values: list[object]) -> list[object]:
@@ -374,3 +376,11 @@ def copied(node: ast.DictComp) -> ast.expr | None:
         return None
     unchanged = same([ast.Tuple([node.key, node.value], ast.Load())], [loop.target])
     return cast(ast.Attribute, cast(ast.Call, loop.iter).func).value if unchanged else None
+
+
+def _handed_on(drawn: ast.expr) -> ast.expr:
+    """Return `x` of an erased `(t for t in x)` that is iterated over."""
+    match drawn:
+        case ast.GeneratorExp(elt=item, generators=[ast.comprehension(ifs=[], is_async=0) as loop]):
+            return loop.iter if same([item], [loop.target]) else drawn
+    return drawn
