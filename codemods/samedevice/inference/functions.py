@@ -95,6 +95,10 @@ def call_func(
 def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) -> bool:
     """Tell whether a call may give a function all that it requires, as far as the call shows."""
     call, spec = spot.node, func.node.args
+    filled = len(args) + (func.bound is not None)
+    if not spec.kwonlyargs:
+        if len(spec.posonlyargs) + len(spec.args) - len(spec.defaults) <= filled:
+            return True  # by position: most calls
     decorated = not isinstance(func.node, ast.Lambda) and func.node.decorator_list
     if not isinstance(call, ast.Call) or decorated:
         return True
@@ -107,7 +111,6 @@ def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) 
     required = set(named[: len(named) - len(spec.defaults)])
     alone = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     required |= {each.arg for each, default in alone if default is None}
-    filled = len(args) + (func.bound is not None)
     return required <= {*named[:filled], *kwargs}
 
 
