@@ -128,6 +128,20 @@ def shape(value: Value, depth: int = 3) -> object:
     return type(value)
 
 
+def kin(found: object) -> object:
+    """Return a shape, or several by name, without which functions, classes and modules it has."""
+    match found:
+        case dict():
+            return {name: kin(each) for name, each in found.items()}
+        case ("function" | "class" | "module" as kind, *_):
+            return kind
+        case ("object", family, _, _, attrs):
+            return "object", family, kin(attrs)
+        case tuple():
+            return tuple(map(kin, found))
+    return found
+
+
 def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEEP) -> Value:
     """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
     match value:
