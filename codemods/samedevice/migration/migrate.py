@@ -19,6 +19,7 @@ from ..reading.config import Config
 from ..reading.project import Project
 from ..reading.reader import Track as Track
 from ..reading.reader import read as read
+from ..reading.seen import Seen
 from ..reading.source import Source, SourceError
 from ..verify.groups import Groups, nearest
 from . import homes, write
@@ -234,6 +235,11 @@ def _withdraw(
     for left in groups.torn(map(outcome.before, unfixed), applied):
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
         found.append(([left], f"{left.message}, which {how}"))
+    known = {_line(finding) for finding in outcome.found}
+    new = [before for before in map(outcome.before, unfixed) if _line(before) not in known]
+    for left in groups.brought(new, applied):
+        where = os.path.basename(_where(left, outcome))
+        found.append(([left], f"{where} would fail then ({left.message})"))
     for left in outcome.remaining:
         refused = outcome.refused.get(key(left))
         if refused is not None and refused != _IDLE:
@@ -417,13 +423,15 @@ def once(
     return result.sources, result.refused
 
 
-def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:
+def further(
+    outcome: Outcome, finding: Finding, config: Config, seen: Seen | None = None
+) -> Outcome | None:
     """Return `outcome` with one more fix, whose places are in `outcome.sources`.
 
     None when the fix cannot be written, or not in the files that were named. What inference then
     finds in addition is fixed, too.
     """
-    project = after_fix(outcome, config)
+    project = after_fix(outcome, config, seen)
     if project.context.intersection(_paths(finding)):
         return None
     result = _apply(project, [finding], config)
@@ -444,10 +452,10 @@ def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | Non
     )
 
 
-def after_fix(outcome: Outcome, config: Config) -> Project:
-    """Return the project as it is with the changes of `outcome`."""
+def after_fix(outcome: Outcome, config: Config, seen: Seen | None = None) -> Project:
+    """Return the project as it is with the changes of `outcome`, and what runs saw of it."""
     asked = config.resolver, config.torch_floor
-    return Project(outcome.sources.values(), *asked, context=outcome.context)
+    return Project(outcome.sources.values(), *asked, context=outcome.context, seen=seen)
 
 
 def apply(outcome: Outcome) -> None:
