@@ -467,7 +467,7 @@ def _agree_within(roots: list[PlaceVar]) -> None:
 
 
 def _decides_nothing(node: PlaceVar, result: PlaceVar) -> bool:
-    """Tell whether what may be a number is computed with a tensor, which alone says where that is."""
+    """Tell whether what may be a number is computed with a tensor, which alone says where it is."""
     if node.is_tensor or result.joins:
         return False
     others = (source.find() for source in result.flows_from)
