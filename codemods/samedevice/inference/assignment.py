@@ -314,7 +314,7 @@ def module_attribute(
 
 def join_in(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Register a part; a new part of a module that has moved already has to move by itself."""
-    if not owner.moves or run.in_constructor or child.moves:
+    if not owner.has_moved() or run.in_constructor or child.moves:
         register(run, owner, child)
 
 

@@ -305,6 +305,10 @@ class Instance(Value):
         """Tell whether a module was built here, and is no part of another one."""
         return self.parent is None and not self.shared and self.site is not None
 
+    def has_moved(self) -> bool:
+        """Tell whether code has moved a module, or what it is a part of."""
+        return any(whole.moves for whole in self.wholes())
+
     def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""
         found = [self]

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, taken, uncalled, unexplained
+from samedevice.inference import apart, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.contents import modules_in
@@ -278,6 +278,10 @@ class Solution(Answers):
         """Return what was kept from an earlier call, and meets what is elsewhere in this one."""
         yield from apart.kept(self)
 
+    def rival(self, path: str, codes: Collection[str]) -> str:
+        """Return an option that decides a device of a file's program beside what code reads."""
+        return rivals.rival(self, path, codes)
+
     def left_to_callers(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device that only others decide.
 
@@ -424,9 +428,8 @@ class Solution(Answers):
             return ()
         root = node.find()
         spot = root.reason or root.pin_spot or (root.spots[0] if root.spots else None)
-        if spot is None or spot.path not in self.project.sources:
-            return ()
-        if not hasattr(spot.node, "lineno"):
+        known = spot is not None and spot.path in self.project.sources
+        if spot is None or not known or not hasattr(spot.node, "lineno"):
             return ()
         return (Origin(spot.path, self.span(spot), text),)
 

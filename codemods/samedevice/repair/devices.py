@@ -376,6 +376,8 @@ class DeviceNames:
         spot = device.planned.spot
         if spot.path in self.solution.policy.storing:
             return None
+        if self.solution.rival(spot.path, [each.code for each in device.planned.choices]):
+            return None
         if "." not in code and spot.path != site.scope.path:
             return None  # the file that defines it may do so for its own script only
         where = self.interpreter.scope_of(spot)

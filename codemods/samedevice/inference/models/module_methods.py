@@ -291,8 +291,9 @@ def _move_to_cpu(
     """Put a module on the CPU, wherever in a statement it is said."""
     assert owner.node is not None
     if owner.copied_from is not None:
-        owner.node = run.graph.node(spot)
-        run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
+        node = run.graph.node(spot)
+        run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
+        moving.rebase(run, owner, node)
     elif not (owner.moves or owner.used):
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):

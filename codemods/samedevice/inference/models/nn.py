@@ -130,10 +130,10 @@ def module_arguments(
         children = contents.modules_in(value)
         for number, child in enumerate(children):
             assignment.join_in(run, made, child)
-            made.attrs[str(index + number)] = child
+            run.trail.put(made.attrs, str(index + number), child)
         if isinstance(value, Dict):
             for key, member in value.items.items():
-                made.attrs[str(key)] = member
+                run.trail.put(made.attrs, str(key), member)
         if children:
             continue
         if made.name in _CONTAINERS and _holds_unknown(value):
