@@ -161,6 +161,33 @@ def test_an_edit_that_may_change_something_elsewhere_waits_for_the_whole(
     assert not looked.is_whole
 
 
+LAYERS = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+        self.pool = torch.nn.AvgPool1d(3)
+        self.scale = torch.ones(3)
+
+    def forward(self, x):
+        return self.pool(self.layer(x) * self.scale)
+"""
+
+
+def test_which_layers_a_module_has_is_its_own_affair(looked: Looked) -> None:
+    """What a layer is called, and a tensor beside it, says nothing of the program as a whole."""
+    looked.sources["layers.py"] = source.from_text(LAYERS, "layers.py")
+    program = PROGRAM.replace("mask\n", "mask\nfrom layers import Net\n")
+    looked.sources["program.py"] = source.from_text(program + LIBRARY, "program.py")
+    looked.check()
+    for old, new in (("AvgPool1d(3)", "Identity()"), ("torch.ones(3)", "torch.eye(3)")):
+        found = looked.edit("layers.py", old, new)
+        assert looked.is_whole and told(found) == told(looked.check())
+
+
 def test_what_is_found_elsewhere_moves_along(looked: Looked) -> None:
     before = looked.check()
     found = looked.edit("library.py", "def alone(x):\n", "def alone(x):\n    x = x + 1\n")

@@ -300,6 +300,9 @@ def _repaired(
         console.print(f"not repaired: {done.stuck}")
     else:
         console.print(f"{program}: {done.result.message or done.result.status}", markup=False)
+    say(f"{program} ran {'once' if done.runs == 1 else f'{done.runs} times'}, {done.seconds:.0f} s")
+    if done.withheld:
+        say("it did not pass, so nothing is changed that only the run decided")
     if done.decided:
-        say(f"the run decided {count(done.decided, 'undecided value')}: they met nothing elsewhere")
+        say(f"the run decided {count(done.decided, 'undecided value')}")
     return done.outcome, not done.result.passed

@@ -103,8 +103,10 @@ class Drawn(Structured):
     it had a name before. `batch` is the first structure with a name that has it in a part of it, or
     as a field, and `within` that name. `of_argument`: it is a part of what a caller passes.
     `pinned`: its memory is. `moves_itself`: it is an object of a library, with a `.to` of its own.
+    `seen`: no code shows it, a run did.
     """
 
+    seen: bool = False
     moves_itself: bool = False
     bound: Bound | None = None
     held: Bound | None = None

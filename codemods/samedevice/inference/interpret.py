@@ -40,6 +40,7 @@ from samedevice.inference import (
     subscripts,
     uncalled,
     unit_tests,
+    witness,
 )
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
@@ -314,7 +315,10 @@ class Interpreter(Context):
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         """Return the value of an expression."""
         evaluate = EVALUATORS.get(type(node))
-        return evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        if value is UNKNOWN and self.project.seen is not None:
+            return witness.value(self, node, scope)
+        return value
 
     def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
         """Evaluate statements in order until one of them ends the flow."""

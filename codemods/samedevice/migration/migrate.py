@@ -19,6 +19,7 @@ from ..reading.config import Config
 from ..reading.project import Project
 from ..reading.reader import Track as Track
 from ..reading.reader import read as read
+from ..reading.seen import Seen
 from ..reading.source import Source, SourceError
 from ..verify.groups import Groups, nearest
 from . import homes, write
@@ -422,13 +423,15 @@ def once(
     return result.sources, result.refused
 
 
-def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:
+def further(
+    outcome: Outcome, finding: Finding, config: Config, seen: Seen | None = None
+) -> Outcome | None:
     """Return `outcome` with one more fix, whose places are in `outcome.sources`.
 
     None when the fix cannot be written, or not in the files that were named. What inference then
     finds in addition is fixed, too.
     """
-    project = after_fix(outcome, config)
+    project = after_fix(outcome, config, seen)
     if project.context.intersection(_paths(finding)):
         return None
     result = _apply(project, [finding], config)
@@ -449,10 +452,10 @@ def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | Non
     )
 
 
-def after_fix(outcome: Outcome, config: Config) -> Project:
-    """Return the project as it is with the changes of `outcome`."""
+def after_fix(outcome: Outcome, config: Config, seen: Seen | None = None) -> Project:
+    """Return the project as it is with the changes of `outcome`, and what runs saw of it."""
     asked = config.resolver, config.torch_floor
-    return Project(outcome.sources.values(), *asked, context=outcome.context)
+    return Project(outcome.sources.values(), *asked, context=outcome.context, seen=seen)
 
 
 def apply(outcome: Outcome) -> None:

@@ -85,6 +85,19 @@ def per_node(
     return known
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right under one, in order."""
+    found: list[ast.AST] = []
+    kind = node.__class__
+    for name in _fields[kind] if kind in _fields else _node_fields(kind):
+        child = getattr(node, name, None)
+        if child.__class__ is list:
+            found += [each for each in child if each is not None]
+        elif child is not None:
+            found.append(child)
+    return found
+
+
 def walk(tree: ast.AST) -> list[ast.AST]:
     """Return a node and all nodes under it, the outer before the inner, as `ast.walk` does."""
     return walk_all((tree,))

@@ -133,7 +133,7 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
     )  # fmt: skip
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        f"the tensors of `{name}` {_come(found[0])} and meet the device",
         repair, origins=meeting(solution, found[0]), unfixed=NO_NAME,
     )  # fmt: skip
     return _as_drawn(solution, whole, found)
@@ -244,8 +244,7 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
     listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
-        f"{'s' if len(names) == 1 else ''} the device",
+        f"{listed} {_come(group, len(names))} and meet{'s' if len(names) == 1 else ''} the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     return _as_drawn(solution, whole, [single for _, single in found])
@@ -279,10 +278,17 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
         repair, unfixed = None, f"the code asks itself whether `{name}` is a list"
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        f"the tensors of `{name}` {_come(group)} and meet the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     yield _as_drawn(solution, whole, [single for _, single in found])
+
+
+def _come(group: Group[Drawn], count: int = 2) -> str:
+    """Return where tensors come from, as far as it is known."""
+    if group.first.seen:
+        return f"{'was' if count == 1 else 'were'} on the CPU when the program ran"
+    return f"come{'s' if count == 1 else ''} from the loader on the CPU"
 
 
 def _as_drawn(solution: Solution, found: Finding, groups: Iterable[Group[Drawn]]) -> Finding:
@@ -333,7 +339,7 @@ def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> I
             repair = fix(device, move)
         found = finding(
             solution, "batch-not-moved", spot,
-            f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",
+            f"`{solution.code(spot)}` {_come(group, 1)} and meets the device",
             repair, origins=meeting(solution, group), unfixed=unfixed,
         )  # fmt: skip
         yield _as_drawn(solution, found, [group])
