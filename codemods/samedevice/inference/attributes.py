@@ -88,6 +88,10 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
             found = _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
             _share(run, options, attr, found)
             return found
+        case Namespace() if attr == "__dict__":
+            return owner
+        case Namespace() if attr == "get" and attr not in owner.scope.names:
+            return Method(owner, attr, spot)  # of `globals()`, a dictionary
         case Namespace(scope=names, path=path):
             known = names.names.get(attr)
             if known is not None:

@@ -5,11 +5,27 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from samedevice.inference import calls, classes, devices, functions, iteration, libraries
+from samedevice.inference import (
+    calls,
+    classes,
+    devices,
+    functions,
+    iteration,
+    libraries,
+    namespaces,
+)
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Drawn, FirstItem, Loaded, Structured
 from samedevice.inference.graph import Location, Place
-from samedevice.inference.objects import Class, External, Func, Instance, Scope, Union
+from samedevice.inference.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Namespace,
+    Scope,
+    Union,
+)
 from samedevice.inference.values import (
     ARRAY,
     SCALAR,
@@ -85,6 +101,8 @@ def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -
             found = subscript(run, owner, key, spot, scope)
             asking = keyed_by(run, node.slice, scope) if isinstance(found, Tensor) else None
             return Tensor(asking.node) if asking is not None else found
+    if isinstance(owner, Namespace):
+        return namespaces.member(run, owner, key, node.slice, spot, scope)
     if owner is ARRAY:
         first_item(run, node, key, None, scope)
         index_array(run, key, node.slice, scope)
@@ -119,9 +137,18 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex()
+    if isinstance(owner, External) and owner.name == "sys.modules" and _is_main(key):
+        return namespaces.of_file(scope)
+    known = isinstance(key, Const) and type(key) is Const and isinstance(key.value, str)
+    if known and isinstance(owner, External) and owner.name.startswith("torch."):
+        return External(f"{owner.name.removesuffix('.__dict__')}.{key.value}")  # `vars(nn)["GRU"]`
     if isinstance(owner, External) and owner.name == "torchvision.models.__dict__":
         return External("torchvision.models.resnet18")  # one of them, which are all alike here
     return UNKNOWN
+
+
+def _is_main(key: Value) -> bool:
+    return isinstance(key, Const) and key.value == "__main__"
 
 
 def _item_of_dict(run: Interpreter, owner: Dict, key: Value, spot: Location, scope: Scope) -> Value:
