@@ -137,18 +137,19 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex()
-    if isinstance(owner, External) and owner.name == "sys.modules" and _is_main(key):
+    return _item_of_library(owner, key, scope) if isinstance(owner, External) else UNKNOWN
+
+
+def _item_of_library(owner: External, key: Value, scope: Scope) -> Value:
+    """Return what a mapping of a library's has for a key."""
+    name = owner.name.removesuffix(".__dict__")
+    if name == "sys.modules" and isinstance(key, Const) and key.value == "__main__":
         return namespaces.of_file(scope)
-    known = isinstance(key, Const) and type(key) is Const and isinstance(key.value, str)
-    if known and isinstance(owner, External) and owner.name.startswith("torch."):
-        return External(f"{owner.name.removesuffix('.__dict__')}.{key.value}")  # `vars(nn)["GRU"]`
-    if isinstance(owner, External) and owner.name == "torchvision.models.__dict__":
+    if name.startswith("torch.") and type(key) is Const and isinstance(key.value, str):
+        return External(f"{name}.{key.value}")  # `vars(nn)["GRU"]`
+    if name == "torchvision.models" and name != owner.name:
         return External("torchvision.models.resnet18")  # one of them, which are all alike here
     return UNKNOWN
-
-
-def _is_main(key: Value) -> bool:
-    return isinstance(key, Const) and key.value == "__main__"
 
 
 def _item_of_dict(run: Interpreter, owner: Dict, key: Value, spot: Location, scope: Scope) -> Value:

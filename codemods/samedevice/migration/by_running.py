@@ -265,7 +265,8 @@ def _from_clash(solution: Solution, clash: Clash, copy: Path, root: Path) -> Ite
                 yield from _one(_operand(*given, party, copy, root, ".cpu()"))
         return
     direct = _operands(solution, clash, copy, root)
-    parties = [one for one in clash.operands if not direct or _bare(one.expression) in direct]
+    named = (*clash.operands, *clash.sides)
+    parties = [one for one in named if not direct or _bare(one.expression) in direct]
     for party in parties or clash.operands:
         if party.device == "cpu":
             for step in party.steps[:1]:

@@ -25,6 +25,7 @@ from samedevice.inference.values import (
     UNKNOWN,
     Arg,
     CliOption,
+    Const,
     Device,
     Dict,
     Iter,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice.inference import calls, classes, functions, namespaces
 from samedevice.inference.events import Copied
 from samedevice.inference.models import Call, model
-from samedevice.inference.objects import Class, External, Instance, Partial
+from samedevice.inference.objects import Class, Instance, Partial
 from samedevice.inference.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
