@@ -213,6 +213,11 @@ class Answers:
             count -= isinstance(value, Const) and value.value is None
         return count
 
+    def handed_there(self, scope: Scope, name: str) -> bool:
+        """Tell whether a module was on the device when a function was called with it."""
+        given = self.interpreter.modules_given.get(scope, {}).get(name)
+        return given is not None and self.place(given) is Place.CENTRAL
+
     def entry(self, node: PlaceVar, spot: Location, function: ast.AST | None) -> Location:
         """Return the outermost argument through which a value enters an operation."""
         root = node.find()

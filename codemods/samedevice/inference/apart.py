@@ -10,13 +10,18 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samedevice.inference.events import Built, Creation
-from samedevice.inference.graph import Place, PlaceVar
-from samedevice.inference.open_events import HandedTogether, MetApart
+from samedevice.inference.events import Built, Creation, Remembered
+from samedevice.inference.graph import Agree, Location, Place, PlaceVar
+from samedevice.inference.objects import Func, Scope
+from samedevice.inference.open_events import HandedTogether, MetApart, MetKept
 from samedevice.inference.sites import Group, SiteGroup
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
+
+#: Names and methods that are followed back to the attribute that a value is read from.
+_HOPS = 3
 
 
 def handed(solution: Solution) -> Iterator[SiteGroup]:
@@ -40,12 +45,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
     moved = _joined_with(_moved_modules(solution))
     mixed = [
         (joined, other, spot, meet.function)
-        for meet in solution.graph.meetings
-        if meet.kind == "meets" and not meet.open
-        for joined, other, spot in (
-            (meet.left.find(), meet.right.find(), meet.left_spot),
-            (meet.right.find(), meet.left.find(), meet.right_spot),
-        )
+        for meet, joined, other, spot, _ in _sides(solution)
         if joined.joins
         and (
             _is_open(joined)
@@ -55,7 +55,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
         )
     ]
     made = _made(solution) if mixed else set()
-    seen: set[ast.AST] = set()
+    seen: set[ast.AST] = {group.spot.node for group in kept(solution)} if mixed else set()
     for joined, other, spot, function in mixed:
         spot = solution.entry(joined, spot, function)
         scope = solution.scope_at(spot)
@@ -67,6 +67,110 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
         if on_host or other.place is Place.CENTRAL:
             seen.add(spot.node)
             yield SiteGroup(spot, [MetApart(spot, joined, scope, on_host=on_host)])
+
+
+def kept(solution: Solution) -> list[Group[MetKept]]:
+    """Return the tensors that were kept from an earlier call and meet what is elsewhere by then."""
+    return solution.view(_kept)
+
+
+def _kept(solution: Solution) -> list[Group[MetKept]]:
+    groups = list(solution.groups(Remembered))
+    made = _made(solution) if groups else set()
+    there: dict[PlaceVar, dict[str, Location]] = {}
+    left: dict[PlaceVar, dict[str, Location]] = {}  # on the CPU, where an input was
+    for site in (site for group in groups for site in group.sites if site.node is not None):
+        assert site.node is not None
+        if solution.evidence.is_there(site.node):
+            there.setdefault(site.node.find(), {}).setdefault(site.name, site.spot)
+        elif _follows(site.node) and set(_possible(site.node, made)) == {Place.HOST}:
+            left.setdefault(site.node.find(), {}).setdefault(site.name, site.spot)
+    found: dict[ast.AST, Group[MetKept]] = {}
+    for meet, held, other, spot, beside in _sides(solution) if there or left else ():
+        on_host = other.place in (None, Place.HOST) and set(_possible(other, made)) == {Place.HOST}
+        if not (on_host or other.place is Place.CENTRAL and solution.evidence.is_there(other)):
+            continue
+        names: dict[str, Location] = {}
+        for root in _sources(held):
+            names |= (there if on_host else left).get(root, {})
+        scope = solution.scope_at(spot)
+        if scope is not None and not _read(spot.node, scope) & names.keys():
+            # It was handed in by somebody who keeps it, or it only is where something is kept.
+            spot = solution.entry(held, spot, meet.function)
+            scope = solution.scope_at(spot)
+        if scope is None or spot.node in found or solution.policy.managed(spot.path):
+            continue
+        read = _read(spot.node, scope) & names.keys()
+        if read:
+            event = MetKept(
+                spot, held, scope, since=names[min(read)], on_host=on_host,
+                other=solution.entry(other, beside, meet.function),
+            )  # fmt: skip
+            found[spot.node] = Group(spot, [event])
+    return list(found.values())
+
+
+def _follows(node: PlaceVar) -> bool:
+    """Tell whether a value that is kept was made where an input was."""
+    return any(root.kept for root in (node.find(), *(s.find() for s in node.find().flows_from)))
+
+
+def _read(node: ast.AST, scope: Scope, depth: int = _HOPS) -> set[str]:
+    """Return the attributes that an expression is taken from, by a name or a method perhaps."""
+    inner = node
+    while True:
+        match inner:
+            case ast.Attribute(attr=attr, value=ast.Name()):
+                return {attr}
+            case ast.Call(func=ast.Attribute(attr=attr, value=ast.Name(id="self"))) if depth:
+                klass = scope.func.cls if scope.func is not None else None
+                method = klass.lookup(attr) if klass is not None else None
+                given = _returned(method.node) if isinstance(method, Func) else []
+                return set[str]().union(*(_read(each, scope, depth - 1) for each in given))
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                pass
+            case ast.Call(func=ast.Attribute(value=inner)):
+                pass
+            case ast.Name(id=name) if depth:
+                given = [
+                    made.value
+                    for made in _assigned(scope.node)
+                    if any(isinstance(t, ast.Name) and t.id == name for t in made.targets)
+                ]
+                return set[str]().union(*(_read(each, scope, depth - 1) for each in given))
+            case _:
+                return set()
+
+
+def _assigned(function: ast.AST) -> list[ast.Assign]:
+    return [each for each in syntax.statements(function) if isinstance(each, ast.Assign)]
+
+
+def _returned(function: ast.AST) -> list[ast.expr]:
+    ends = [each for each in syntax.statements(function) if isinstance(each, ast.Return)]
+    return [end.value for end in ends if end.value is not None]
+
+
+def _sides(
+    solution: Solution,
+) -> Iterator[tuple[Agree, PlaceVar, PlaceVar, Location, Location]]:
+    """Yield each meeting that certainly happens, once for each side: it, and the other one."""
+    for meet in solution.graph.meetings:
+        if meet.kind == "meets" and not meet.open:
+            left, right = meet.left.find(), meet.right.find()
+            yield meet, left, right, meet.left_spot, meet.right_spot
+            yield meet, right, left, meet.right_spot, meet.left_spot
+
+
+def _sources(node: PlaceVar) -> set[PlaceVar]:
+    """Return a value, and those of which it is one."""
+    found, queue = set[PlaceVar](), [node.find()]
+    while queue:
+        root = queue.pop()
+        if root not in found:
+            found.add(root)
+            queue += (source.find() for source in root.flows_from if root.joins and not root.pin)
+    return found
 
 
 def _moved_modules(solution: Solution) -> set[PlaceVar]:
@@ -115,6 +219,8 @@ def _possible(node: PlaceVar, made: Collection[PlaceVar]) -> Iterator[Place]:
             queue += (source.find() for source in root.flows_from)
         elif root.place is None and root in made:
             yield Place.HOST
+        elif root.place is None:
+            queue += (source.find() for source in root.flows_from)
         elif root.place is not None:
             yield root.place
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from samedevice.inference import arrays, choices, conditions, devices, operators
+from samedevice.inference import arrays, choices, conditions, devices, operators, unexplained
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Comparison, Creation, Drawn, ProcessCall
 from samedevice.inference.graph import Location, PlaceVar
@@ -51,6 +51,8 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         own = arrays.operated(run, node, left, right, scope)
     if own is not None:
         return own
+    unexplained.met(run, left, Location(scope.path, node.left), right, scope)
+    unexplained.met(run, right, Location(scope.path, node.right), left, scope)
     value = binary(run, 
         left, Location(scope.path, node.left), right, Location(scope.path, node.right),
         Location(scope.path, node), False,
@@ -196,6 +198,8 @@ def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
             return known
     result: Value = SCALAR
     for right, part in zip(values, node.comparators, strict=True):
+        unexplained.met(run, left, Location(scope.path, node.left), right, scope)
+        unexplained.met(run, right, Location(scope.path, part), left, scope)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             result = binary(run, 
                 left, Location(scope.path, node.left), right, Location(scope.path, part),

@@ -211,7 +211,7 @@ def set_attribute(
         given = Location(scope.path, getattr(statement, "value", statement))
         run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
-        optimizers.trained(owner)
+        optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
 
@@ -283,7 +283,7 @@ def module_attribute(
         if value.parent is not owner and "*" in attr:
             # It computes with the others from now on.
             run.graph.meet(owner.node, spot, value.node, spot, spot, run.function())
-    elif isinstance(value, Tensor) and (value.parameter or value.owner is not None):
+    elif isinstance(value, Tensor) and (value.parameter or value.lent):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True
         held = parameter_of(owner)
@@ -292,11 +292,14 @@ def module_attribute(
     elif isinstance(value, Tensor):
         if not run.in_constructor:
             run.record(SetLater(spot, value.node, scope, attr))
-        if value.node.find() is owner.node.find():
+            if attr not in owner.buffers:
+                moving.remember(run, value, attr, scope, spot)
+        if not run.in_constructor and value.node.find() is owner.node.find():
             return value
         return plain_tensor(run, owner, attr, value, scope, spot)
     elif isinstance(value, (Seq, Dict)):
-        if owner.cls is not None and _moves_along(owner.cls, attr):
+        if owner.cls is not None and moving.moves_along(owner.cls, attr):
+            owner.buffers.add(attr)
             return moving.along(run, owner, value)
         members = list(value.members())
         if any(isinstance(m, Instance) and m.family == "module" for m in members) or (
@@ -311,7 +314,7 @@ def module_attribute(
 
 def join_in(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Register a part; a new part of a module that has moved already has to move by itself."""
-    if not owner.moves or run.in_constructor or child.moves:
+    if not owner.has_moved() or run.in_constructor or child.moves:
         register(run, owner, child)
 
 
@@ -319,10 +322,10 @@ def plain_tensor(
     run: Interpreter, owner: Instance, attr: str, value: Tensor, scope: Scope, spot: Location
 ) -> Tensor:
     """A tensor stored in a module without registering it: it does not move with the module."""
-    if owner.cls is not None and (
-        _moves_along(owner.cls, attr) or run.in_constructor and _is_buffer(owner.cls, attr)
-    ):
+    along = owner.cls is not None and moving.moves_along(owner.cls, attr)
+    if along or run.in_constructor and attr in owner.buffers:
         assert owner.node is not None
+        owner.buffers.add(attr)
         run.graph.batch(value.node, owner.node)
         return Tensor(owner.node, scalar=value.scalar)
     root = value.node.find()
@@ -393,6 +396,8 @@ def set_item(
             owner = classes.contents(owner) or owner
     if isinstance(owner, Dict):
         module_methods.add_to_state(owner, [(value, Location(scope.path, stmt))])
+        if isinstance(owner_node, ast.Attribute) and isinstance(value, Tensor):
+            moving.remember(run, value, owner_node.attr, scope, Location(scope.path, stmt))
         if isinstance(key, Const) and isinstance(key.value, (str, int)):
             run.trail.put(owner.items, key.value, value)
             return
@@ -403,29 +408,43 @@ def set_item(
     elif isinstance(owner, Seq):
         _set_in_sequence(run, owner, key, value)
     elif isinstance(owner, Tensor):
-        if isinstance(key, Const) and isinstance(key.value, str):
-            if isinstance(value, Tensor):
-                _set_part(run, owner, key.value, value)
-            return  # it is a mapping, of which nothing else is known
-        subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
-        if isinstance(value, Tensor):
-            if _by_tensor(key) and not value.scalar and surely_tensor(value):
-                # What a tensor indexes takes values from its own device only; slices copy.
-                given = Location(scope.path, getattr(stmt, "value", stmt))
-                spot = Location(scope.path, owner_node)
-                run.graph.meet(
-                    owner.node, spot, value.node, given, Location(scope.path, stmt), run.function()
-                )
-            else:
-                run.graph.store(value.node, owner.node)
-            if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
-                owner.site.others = value  # `for key in batch: batch[key] = ...`
+        _set_in_tensor(run, owner, owner_node, key, index, value, scope, stmt)
     elif owner is ARRAY and not _of_callers(owner_node, scope):
         spot = Location(scope.path, getattr(stmt, "value", stmt))
         libraries.demand_host(run, value, spot, scope, "numpy")
         subscripts.index_array(run, key, index, scope)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+
+
+def _set_in_tensor(
+    run: Interpreter,
+    owner: Tensor,
+    owner_node: ast.expr,
+    key: Value,
+    index: ast.expr,
+    value: Value,
+    scope: Scope,
+    stmt: ast.stmt,
+) -> None:
+    """Store into a tensor, or into a mapping of which nothing else is known."""
+    if isinstance(key, Const) and isinstance(key.value, str):
+        if isinstance(value, Tensor):
+            _set_part(run, owner, key.value, value)
+        return  # it is a mapping, of which nothing else is known
+    subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
+    if isinstance(value, Tensor):
+        if _by_tensor(key) and not value.scalar and surely_tensor(value):
+            # What a tensor indexes takes values from its own device only; slices copy.
+            given = Location(scope.path, getattr(stmt, "value", stmt))
+            spot = Location(scope.path, owner_node)
+            run.graph.meet(
+                owner.node, spot, value.node, given, Location(scope.path, stmt), run.function()
+            )
+        else:
+            run.graph.store(value.node, owner.node)
+        if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
+            owner.site.others = value  # `for key in batch: batch[key] = ...`
 
 
 def _of_callers(node: ast.expr, scope: Scope) -> bool:
@@ -468,28 +487,6 @@ def join_names(run: Interpreter, left: Environment, right: Environment) -> Envir
         if other is not value:
             joined[name] = value if other is None else run.join(other, value)
     return joined
-
-
-def _moves_along(klass: Class, attr: str) -> bool:
-    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
-    own = klass.lookup("_apply")
-    return isinstance(own, Func) and any(
-        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
-        for node in syntax.walk(own.node)
-    )
-
-
-def _is_buffer(klass: Class, attr: str) -> bool:
-    """Tell whether a module's class registers an attribute: a tensor stored there stays one."""
-    return any(
-        ast.unparse(node.args[0]) == repr(attr)
-        for each in klass.mro()
-        for node in syntax.walk(each.node)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "register_buffer"
-        and node.args
-    )
 
 
 def _by_tensor(key: Value) -> bool:

@@ -202,6 +202,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         return same.made_of(owner) if attr in _OF_ARRAYS else same
     if kind is not None:
         return SCALAR
+    if attr in tensor_methods.COPYING and owner.site is None and not root.is_tensor:
+        return Method(owner, attr, spot)
     if owner.opaque:
         part = subscripts.part(run, owner, attr)
         if _is_of_unknown_class(owner) and part is not owner:

@@ -15,6 +15,7 @@ from samedevice.inference import (
     libraries,
     namespaces,
     subscripts,
+    unexplained,
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ModuleMade, OldName, Optimizes
@@ -66,6 +67,8 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         return args
     kwargs = _keywords(run, node, scope)
     before = len(run.sites)
+    if callee is UNKNOWN:
+        unexplained.called(run, node, args, kwargs)
     if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
         layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
         if layer is not None:
@@ -74,6 +77,8 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             run, node.func, args, kwargs, Location(scope.path, node), scope
         )
     result = apply(run, callee, args, kwargs, Location(scope.path, node), scope)
+    if result is UNKNOWN and isinstance(callee, External):
+        unexplained.called(run, node, args, kwargs)
     if isinstance(callee, (Func, Union, Partial)):
         for made in contents.modules_in(result) if isinstance(result, (Instance, Union)) else ():
             if made.site is None or made.site.order < began or made.node is None:

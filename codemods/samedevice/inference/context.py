@@ -14,6 +14,7 @@ from samedevice.inference.lines import Lines
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.summaries import Record, Records
+from samedevice.inference.unit_tests import Tests
 from samedevice.inference.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.reading.project import Project
 
@@ -46,6 +47,8 @@ class Context:
     arguments: dict[ast.AST, list[tuple[PlaceVar, Location, ast.AST | None]]] = field(
         default_factory=dict, init=False
     )
+    #: Where the modules were that an evaluation of a function was given, by their parameters.
+    modules_given: dict[Scope, dict[str, PlaceVar]] = field(default_factory=dict, init=False)
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
@@ -56,6 +59,11 @@ class Context:
     #: Of a project of which a run is asked: the expressions of which nothing is known.
     unknown: dict[ast.expr, Location] = field(default_factory=dict, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
+    #: Calls of unknown code, and the tensors that they are given.
+    answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
+    #: Tensors that ask for gradients, and values of which gradients are asked.
+    leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
     #: The statements and calls that were evaluated when each unit began.
@@ -94,6 +102,8 @@ class Context:
     unit: Target = field(default=("", ""), init=False)
     running: list[str] = field(default_factory=list, init=False)
     stack: list[ast.AST] = field(default_factory=list, init=False)
+    #: Calls that are being evaluated, with those of the files that import this one.
+    nested: int = field(default=0, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
     in_worker: int = field(default=0, init=False)
     #: What hands the code that runs here to another process.
@@ -102,6 +112,7 @@ class Context:
     guarded: int = field(default=0, init=False)
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
+    tests: Tests = field(default_factory=Tests, init=False)
     #: The functions that are made only where a test has found a device, and so run only there.
     made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)

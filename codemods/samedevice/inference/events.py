@@ -145,6 +145,10 @@ class SetLater(Site):
     """A method stores a tensor in an attribute of its module, when that is built."""
 
 
+class Remembered(Site):
+    """A tensor is kept for later calls: in an attribute of an object, or in a container there."""
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class PlainTensor(Produced):
     """A module stores a tensor that it does not register."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import classes, instances, movers
+from samedevice.inference import classes, instances, movers, unit_tests
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nesting import nested
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.summaries import (
@@ -58,8 +60,6 @@ _STATEMENTS = 200
 ALWAYS = ("__init__", "backward")
 #: Shapes of arguments that one function has templates for; others use the most similar one.
 _VARIANTS = 16
-#: Nested calls that are followed; `interpret._FRAMES` has room for them.
-_DEPTH = 100
 
 
 def call_func(
@@ -74,7 +74,7 @@ def call_func(
         return UNKNOWN  # it raises a TypeError: nothing comes into the function
     if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
-    if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
+    if run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
     known = run.results.setdefault(_code(func), Records())
     size = _size(run, node)
@@ -83,13 +83,19 @@ def call_func(
         many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
         many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
-            return by_template(run, func, args, kwargs, spot)
+            first = len(run.tests.called)
+            result = by_template(run, func, args, kwargs, spot)
+            unit_tests.note(run, args, kwargs, result, first)
+            return result
         known.late += 1
     run.statements += size
     run.contexts[node] = run.contexts.get(node, 0) + 1
+    first = len(run.tests.called)
     note_arguments(run, node, args, kwargs)
-    record = evaluate(run, func, args, kwargs, spot)
+    with unit_tests.function(run, func) if unit_tests.is_called(run, func) else nullcontext():
+        record = nested(run, lambda: evaluate(run, func, args, kwargs, spot))
     known.add(record)
+    unit_tests.note(run, args, kwargs, record.result, first)
     return record.result
 
 
@@ -122,6 +128,8 @@ def note_arguments(
 ) -> None:
     """Remember what this call passed."""
     run.reached.setdefault(node, set()).add(run.unit)
+    if run.tests.running is not None:
+        run.tests.called.append(node)
     for value, where in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
             run.arguments.setdefault(node, []).append((value.node, where, run.function()))
@@ -143,6 +151,13 @@ def evaluate(
     run.scopes[node] = scope
     run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)
+    modules = {
+        name: value.node
+        for name, value in scope.names.items()
+        if isinstance(value, Instance) and value.family == "module" and value.node is not None
+    }
+    if modules:
+        run.modules_given[scope] = modules
     given = _given(func, args, kwargs)
     before = beforehand(given)
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
@@ -271,7 +286,7 @@ def _template(
     scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
     run.scopes, run.all_scopes = dict(run.scopes), {}
     run.trail.forks += 1
-    record = evaluate(run, func, free, named, spot)
+    record = nested(run, lambda: evaluate(run, func, free, named, spot))
     set_by_it = stores(run.trail.written(mark), record.given)
     run.trail.undo(mark)
     run.trail.close()
@@ -287,17 +302,29 @@ def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
     made = Instance("module", module.name, module.cls, module.fact, node)
     made.stateful, made.plain = module.stateful, module.plain
     made.args, made.kwargs = module.args, module.kwargs
+    made.buffers = set(module.buffers)
     for attr, value in module.attrs.items():
         if isinstance(value, Instance) and value.family == "module" and value.parent is module:
             if depth:
                 part = made.attrs[attr] = twin(value, node, depth - 1)
                 part.parent = made
-        elif isinstance(value, Tensor) and module.node is not None:
-            same = value.node.find() is module.node.find()
-            made.attrs[attr] = parameter_of(made) if same else value
+        elif isinstance(value, Tensor):
+            made.attrs[attr] = _twin_tensor(value, module, made)
         else:
             made.attrs[attr] = value
     return made
+
+
+def _twin_tensor(value: Tensor, module: Instance, made: Instance) -> Tensor:
+    """Return a tensor of a module as its twin has it."""
+    if value.lent and value.owner is module:
+        return parameter_of(made)
+    if module.node is None or value.node.find() is not module.node.find():
+        return value
+    assert made.node is not None
+    same = value.copy()
+    same.node = made.node
+    return same
 
 
 def bind_arguments(
@@ -385,7 +412,8 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
         argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     }
-    return call_func(run, func, args, kwargs, Location(path, func.node))
+    with unit_tests.function(run, func):
+        return call_func(run, func, args, kwargs, Location(path, func.node))
 
 
 def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:

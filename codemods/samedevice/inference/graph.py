@@ -47,6 +47,13 @@ class Cause(Enum):
     UNMOVED = "a module that moves later is still on the CPU"
 
 
+@dataclass(eq=False, slots=True)
+class Aside:
+    """Code whose values are `apart`: what they meet says nothing of where anything has to be."""
+
+    apart: bool = True
+
+
 class Location:
     """An expression or statement in a file."""
 
@@ -89,6 +96,7 @@ class PlaceVar:
         "joins",
         "read_there",
         "open",
+        "kept",
     )
 
     def __init__(self, spot: Location | None = None) -> None:
@@ -104,6 +112,8 @@ class PlaceVar:
         self.joins = False
         self.read_there = False  # as an array, or to be moved: code expects it on the CPU
         self.open = False  # what pins it is code that nobody is known to call
+        # Of what is made where an input is, whether later calls have it: None for anything else.
+        self.kept: bool | None = None
         self.stored: list[PlaceVar] = _NONE
         self.spots: list[Location] = [spot] if spot else _NONE
         self.meets: list[Agree] = _NONE
@@ -147,6 +157,8 @@ class Agree:
     function: ast.AST | None = None
     #: It was seen in code that nobody is known to call.
     open: bool = False
+    #: The test that it was seen in.
+    aside: Aside | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -170,6 +182,8 @@ class Graph:
     clashing: set[PlaceVar] = field(default_factory=set)
     #: What is said from now on is said by code that nobody is known to call.
     open: bool = False
+    #: The test that says it.
+    aside: Aside | None = None
 
     def node(self, spot: Location | None = None) -> PlaceVar:
         """Return a new node with its own place."""
@@ -227,7 +241,7 @@ class Graph:
         """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open)
+        made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         left, right = left.find(), right.find()
         left.meets = _add(left.meets, made)
@@ -271,11 +285,23 @@ class Graph:
         """Say that `base` is indexed by the tensor `index`, or computed with the number it is."""
         if base.find() is index.find():
             return
-        made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open)
+        made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         base, index = base.find(), index.find()
         base.indexed_by = _add(base.indexed_by, made)
         index.indexes = _add(index.indexes, made)
+
+    def forget_aside(self) -> None:
+        """Forget what code says whose values are apart from all others."""
+        if not any(_is_apart(meet) for meet in self.meetings):
+            return
+        self.meetings = [meet for meet in self.meetings if not _is_apart(meet)]
+        for node in self.nodes:
+            if node._parent is node:
+                for attribute in ("meets", "indexes", "indexed_by"):
+                    known: list[Agree] = getattr(node, attribute)
+                    if any(map(_is_apart, known)):
+                        setattr(node, attribute, [m for m in known if not _is_apart(m)])
 
     def release(self) -> None:
         """Take the graph apart to free its memory; it cannot be used any more."""
@@ -346,8 +372,8 @@ class Graph:
             """Require a value to be there, and all that it may be: on some path it may be
             undecided."""
             other = other.find()
-            if id(other) in demanded:
-                return
+            if id(other) in demanded or other.kept:
+                return  # where a later call needs it says nothing of an earlier one's input
             if other.place is None:
                 other.place, other.reason = place, because
             elif other.place is not place or not other.joins:
@@ -421,6 +447,10 @@ class Graph:
                     self.clashes.append(Clash(right, meet.right_spot, meet, left))
                 elif Place.FIXED in (left.place, right.place):
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
+
+
+def _is_apart(meet: Agree) -> bool:
+    return meet.aside is not None and meet.aside.apart
 
 
 def _agree_within(roots: list[PlaceVar]) -> None:

@@ -73,7 +73,7 @@ def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope
         case Instance(family="module"):
             held = [part for part in value.attrs.values() if isinstance(part, Instance)]
             # One stands for all, but for what was added after the whole had been moved.
-            late = [part for part in held[1:] if value.moves and part.parent is None]
+            late = [part for part in held[1:] if part.parent is None and value.has_moved()]
             parts = [*held[:1], *(part for part in late if part not in value.borrows)]
             return any_of(run, parts) if parts else member_of(value, spot)
         case Instance(cls=cls) if cls is not None and cls.kind == classes.TUPLE:

@@ -165,9 +165,17 @@ def _unsettled(
         for name, value in cell.entries():
             before = known.value.get(name) if known is not None else None
             read = name in reads or repr(name) in reads and _is_held(cell.target, begun, scope)
-            if read and (before is None or _other_kind(before, value)):
+            if (read or _joined_late(name, value)) and (
+                before is None or _other_kind(before, value)
+            ):
                 return True
     return False
+
+
+def _joined_late(name: object, value: object) -> bool:
+    """Tell whether an entry is a module that joined a list of modules when that had moved."""
+    late = isinstance(value, Instance) and value.family == "module" and value.parent is None
+    return late and isinstance(name, str) and name.isdigit()
 
 
 def _is_held(entries: object, begun: State, scope: Scope) -> bool:

@@ -1,17 +1,26 @@
-"""What else moves when a module does: its parameters, its parts, and what it is yet to compute."""
+"""What else moves when a module does: its parameters, its parts, what it is yet to compute.
+
+What it only keeps, in attributes and caches, does not.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
-from samedevice.inference.graph import PlaceVar
-from samedevice.inference.objects import Instance, Union
+from samedevice.inference.events import Remembered
+from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import Dict, Seq, Tensor, Value
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+#: Values that are looked at for what a kept one is computed from.
+_STEPS = 50
 
 
 def tree(module: Instance) -> set[Instance]:
@@ -33,31 +42,24 @@ def _parts(owner: Instance) -> Iterator[Instance]:
 
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
-    before = owner.node.find() if owner.node is not None else None
     run.trail.place(owner, node)
     arrive(run, owner)
     for part in _parts(owner):
         if part.node is not node:
             rebase(run, part, node)
-    for attr, child in list(owner.attrs.items()):
-        moved = _carried(child, before, node)
-        if moved is not child:
-            run.trail.put(owner.attrs, attr, moved)
+    for attr in sorted(owner.buffers & owner.attrs.keys()):
+        run.trail.put(owner.attrs, attr, _carried(owner.attrs[attr], node))
 
 
-def _carried(value: Value, before: PlaceVar | None, node: PlaceVar) -> Value:
-    """Return what a module holds with those of its tensors moved that are where it was."""
-    if isinstance(value, Tensor) and value.node.find() is before:
+def _carried(value: Value, node: PlaceVar) -> Value:
+    """Return what a module registered with its tensors moved; parameters know their module."""
+    if isinstance(value, Tensor) and not value.lent:
         moved = value.copy()
         moved.node = node
         return moved
-    if isinstance(value, Seq | Dict) and any(_is_at(held, before) for held in value.members()):
-        return _each(value, lambda held: _carried(held, before, node))
+    if isinstance(value, Seq | Dict):
+        return _each(value, lambda held: _carried(held, node))
     return value
-
-
-def _is_at(value: Value, place: PlaceVar | None) -> bool:
-    return isinstance(value, Tensor) and value.node.find() is place
 
 
 def _each(value: Seq | Dict, change: Callable[[Value], Value]) -> Value:
@@ -85,3 +87,28 @@ def along(run: Interpreter, owner: Instance, value: Value) -> Value:
     if isinstance(value, Seq | Dict):
         return _each(value, lambda held: along(run, owner, held))
     return value
+
+
+def moves_along(klass: Class, attr: str) -> bool:
+    """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
+    own = klass.lookup("_apply")
+    return isinstance(own, Func) and any(
+        isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
+        for node in syntax.walk(own.node)
+    )
+
+
+def remember(run: Interpreter, value: Tensor, attr: str, scope: Scope, spot: Location) -> None:
+    """Note that an attribute, or a container in it, keeps a tensor for later calls.
+
+    It stays where it is, whatever moves by then.
+    """
+    queue, seen = [value.node.find()], {value.node.find()}
+    while queue and len(seen) < _STEPS:
+        root = queue.pop()
+        if root.kept is not None:
+            root.kept = True
+        new = {source.find() for source in root.flows_from} - seen
+        seen |= new
+        queue += new
+    run.record(Remembered(spot, value.node, scope, attr))

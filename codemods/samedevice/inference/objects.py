@@ -73,8 +73,8 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer", "path",
-        "self_value", "tests", "writes",
+        "answers", "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer",
+        "path", "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -93,6 +93,8 @@ class Scope:
         self.writes: set[str] | None = None
         # Names that hold a text with a tensor's device in it, and that tensor.
         self.keys: dict[str, ast.expr] = {}
+        # Names that hold something unknown, and what it was taken from.
+        self.answers: dict[str, ast.expr] = {}
         # Names that hold a test, with what the names in it were bound to then.
         self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 
@@ -245,14 +247,16 @@ class Instance(Value):
     registered it, `parts` are those that are where it is; `awaited` are places of what it is yet
     to compute, as its hooks see it;
     `borrows` are parts that a caller handed in, who moves them; each of these is `shared`.
-    `absent`: what holds it holds None on another path.
+    `buffers` are the names of attributes that it registered: they move along, whatever they hold,
+    and no other tensor does that is no parameter. `absent`: what holds it holds None on another
+    path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
     """
 
     __slots__ = (
-        "absent", "args", "attrs", "awaited", "borrows", "calls", "cls", "copied_from", "copies",
-        "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain", "shared",
-        "site", "spread", "stateful", "used",
+        "absent", "args", "attrs", "awaited", "borrows", "buffers", "calls", "cls", "copied_from",
+        "copies", "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain",
+        "shared", "site", "spread", "stateful", "used",
     )  # fmt: skip
 
     def __init__(
@@ -286,6 +290,7 @@ class Instance(Value):
         self.copies: list[Instance] = []
         self.parts: list[Instance] = []
         self.awaited: list[PlaceVar] = []
+        self.buffers: set[str] = set()
 
     def wrapped(self) -> Instance | None:
         """Return the module that this one only wraps (`DataParallel`): they move together."""
@@ -299,6 +304,10 @@ class Instance(Value):
     def is_whole(self) -> bool:
         """Tell whether a module was built here, and is no part of another one."""
         return self.parent is None and not self.shared and self.site is not None
+
+    def has_moved(self) -> bool:
+        """Tell whether code has moved a module, or what it is a part of."""
+        return any(whole.moves for whole in self.wholes())
 
     def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""

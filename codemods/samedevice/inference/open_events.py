@@ -33,6 +33,25 @@ class MetApart(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class MetUnknown(Site):
+    """What a call of unknown code gives meets a tensor; `given` are the places of its arguments."""
+
+    given: tuple[PlaceVar, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class MetKept(Site):
+    """A tensor that an earlier call kept, at `since`, meets one that is elsewhere in this call.
+
+    `other`: the expression of that one; `on_host`: it is on the CPU.
+    """
+
+    since: Location
+    other: Location
+    on_host: bool
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class MetByCallers(Site):
     """What a function that nobody calls is given as `parameter` meets a value on the device.
 

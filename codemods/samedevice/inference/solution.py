@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, taken, uncalled
+from samedevice.inference import apart, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.contents import modules_in
@@ -28,7 +28,7 @@ from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Instance
-from samedevice.inference.open_events import GivenAway, Handed, Undecided
+from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import InReach
@@ -153,10 +153,11 @@ class Solution(Answers):
             if group.first.in_worker or self.policy.managed(group.spot.path):
                 continue
             if isinstance(group.first, _MADE):
-                if group.spot.path in self.policy.tests_on_cpu:
+                wanted = [site for site in group.sites if not site.stays]
+                if not wanted:
                     continue
-                if all(site.shown for site in group.sites):
-                    continue
+                if len(wanted) < len(group.sites):
+                    group = Group(group.spot, wanted)
             yield group
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:
@@ -273,8 +274,17 @@ class Solution(Answers):
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
+
+    def kept(self) -> Iterator[Group[MetKept]]:
+        """Return what was kept from an earlier call, and meets what is elsewhere in this one."""
+        yield from apart.kept(self)
+
+    def rival(self, path: str, codes: Collection[str]) -> str:
+        """Return an option that decides a device of a file's program beside what code reads."""
+        return rivals.rival(self, path, codes)
 
     def left_to_callers(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device that only others decide.
@@ -422,9 +432,8 @@ class Solution(Answers):
             return ()
         root = node.find()
         spot = root.reason or root.pin_spot or (root.spots[0] if root.spots else None)
-        if spot is None or spot.path not in self.project.sources:
-            return ()
-        if not hasattr(spot.node, "lineno"):
+        known = spot is not None and spot.path in self.project.sources
+        if spot is None or not known or not hasattr(spot.node, "lineno"):
             return ()
         return (Origin(spot.path, self.span(spot), text),)
 

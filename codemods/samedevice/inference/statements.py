@@ -17,6 +17,7 @@ from samedevice.inference import (
     narrowing,
     operators,
     subscripts,
+    unexplained,
 )
 from samedevice.inference.dispatch import executes
 from samedevice.inference.events import FlagSet
@@ -67,10 +68,12 @@ def _assignment_statement(run: Interpreter, node: ast.Assign, scope: Scope) -> b
     value = choices.switch(node.targets[0], run.eval(node.value, scope))
     for target in node.targets:
         run.assign(target, value, scope, node)
+    if value is UNKNOWN:
+        unexplained.bound(node.targets, node.value, scope)
     if len(node.targets) == 1:
         if isinstance(node.targets[0], ast.Name):
             narrowing.remember_test(node.targets[0].id, node.value, scope)
-            if value is SCALAR:
+            if value is SCALAR or isinstance(value, Seq):
                 subscripts.remember_key(node.targets[0].id, node.value, scope)
         choices.offer(run, node.targets[0], value, scope, node)
         if isinstance(value, DeviceTest) and isinstance(node.targets[0], ast.Name):
@@ -127,15 +130,10 @@ def _augmented_assignment(run: Interpreter, node: ast.AugAssign, scope: Scope) -
     if isinstance(old, Dict) and isinstance(new, Dict):
         builtin_types.dict_method(run, old, "update", [(new, spot)], {}, spot, scope)
         return False
-    value = arithmetic.binary(
-        run,
-        old,
-        Location(scope.path, node.target),
-        new,
-        Location(scope.path, node.value),
-        spot,
-        True,
-    )
+    target, added = Location(scope.path, node.target), Location(scope.path, node.value)
+    unexplained.met(run, old, target, new, scope)
+    unexplained.met(run, new, added, old, scope)
+    value = arithmetic.binary(run, old, target, new, added, spot, True)
     if not (isinstance(old, Tensor) and isinstance(node.target, ast.Subscript)):
         run.assign(node.target, value, scope, node)
     return False

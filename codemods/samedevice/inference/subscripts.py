@@ -227,8 +227,8 @@ def keyed_by(run: Interpreter, key: ast.expr, scope: Scope) -> Tensor | None:
 
 
 def remember_key(name: str, value: ast.expr, scope: Scope) -> None:
-    """Note a name for a text that is made of a tensor's device, as keys of caches are."""
-    if not isinstance(value, (ast.BinOp, ast.JoinedStr, ast.Call)):
+    """Note a name for a text or tuple with a tensor's device in it, as keys of caches are."""
+    if not isinstance(value, (ast.BinOp, ast.JoinedStr, ast.Call, ast.Tuple)):
         return
     for part in syntax.walk(value):
         if isinstance(part, ast.Attribute) and part.attr == "device":

@@ -327,7 +327,10 @@ class _Copy:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
         order = len(self._run.sites)
-        return replace(site, node=self._at(site.node), tensors=tensors, order=order)
+        shown, aside = self._run.shown, self._run.tests.running
+        return replace(
+            site, node=self._at(site.node), tensors=tensors, order=order, shown=shown, aside=aside
+        )
 
     def stores(self, given: Given) -> None:
         """Set the attributes of the arguments that the evaluation set of its own."""

@@ -235,6 +235,11 @@ def _withdraw(
     for left in groups.torn(map(outcome.before, unfixed), applied):
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
         found.append(([left], f"{left.message}, which {how}"))
+    known = {_line(finding) for finding in outcome.found}
+    new = [before for before in map(outcome.before, unfixed) if _line(before) not in known]
+    for left in groups.brought(new, applied):
+        where = os.path.basename(_where(left, outcome))
+        found.append(([left], f"{where} would fail then ({left.message})"))
     for left in outcome.remaining:
         refused = outcome.refused.get(key(left))
         if refused is not None and refused != _IDLE:

@@ -71,7 +71,8 @@ def per_node(
     """Keep what a function reads off a node, as long as the node is there.
 
     Its other arguments follow from the node. What is asked for each place of a file or a function
-    is read once, and an editor judges the same trees again with each key.
+    is read once, and an editor judges the same trees again with each key. What is read must not
+    hold the node itself, or both would stay for good.
     """
     kept: WeakKeyDictionary[_Node, _T] = WeakKeyDictionary()
 
@@ -82,6 +83,19 @@ def per_node(
         return kept[node]
 
     return known
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right under one, in order."""
+    found: list[ast.AST] = []
+    kind = node.__class__
+    for name in _fields[kind] if kind in _fields else _node_fields(kind):
+        child = getattr(node, name, None)
+        if child.__class__ is list:
+            found += [each for each in child if each is not None]
+        elif child is not None:
+            found.append(child)
+    return found
 
 
 def walk(tree: ast.AST) -> list[ast.AST]:

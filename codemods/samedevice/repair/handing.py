@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.graph import Location
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.sites import SiteGroup
@@ -63,13 +63,13 @@ def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
     for name in (arg.arg for arg in (*spec.posonlyargs, *spec.args)):
         if name in bound or name in may_be_none(scopes[0]):
             continue
-        held = [scope.names.get(name) if scope.call is not None else None for scope in scopes]
         if all(
-            isinstance(value, Instance)
+            scope.call is not None
+            and isinstance(value := scope.names.get(name), Instance)
             and value.family == "module"
             and has_parameters(value)
-            and names.solution.place(value.node) is Place.CENTRAL
-            for value in held
+            and names.solution.handed_there(scope, name)
+            for scope in scopes
         ):
             place = names.solution.span(Location(func.scope.path, func.node))
             code = f"device = next({name}.parameters()).device"

@@ -49,11 +49,13 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
         there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
         if chosen or there is not None:
             said = handing.said(names, function, spot.path, parameter.arg)
-            if said:
+            if there is not None and there.code.partition(".")[0] == parameter.arg:
+                there = None  # the parameter hides it
+            if said or there is not None:
                 # Others may call it, too, and None is no device.
                 asked = choice.edits[0].get("code").format(solution.code(spot))
                 imports = choice.imports
-                if there is not None and there.code.partition(".")[0] != parameter.arg:
+                if there is not None:
                     asked, imports = there.code, there.imports
                 edits = [*_asking(solution, spot, function, parameter.arg, asked), *said]
                 return Fix((*edits, *none.edits), imports=(*imports, *none.imports)), ""

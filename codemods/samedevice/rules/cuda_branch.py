@@ -126,6 +126,20 @@ class _Branches:
             )
         )
 
+    def _rival(self, group: Group[Decision], test: ast.expr) -> str:
+        """Return another option by which the program chooses its device, "" if there is none."""
+        if not any(site.choice for site in group.sites):
+            return ""
+        return self.solution.rival(group.spot.path, (ast.unparse(test),))
+
+    def _told(self, spot: Location, rival: str) -> Finding:
+        return finding(
+            self.solution, RULE, spot,
+            f"this option moves values to CUDA, and the option `{rival}` chooses a device, too: "
+            "where they differ, values meet on two devices",
+            None, unfixed="only you know which of the two options is meant",
+        )  # fmt: skip
+
     def _decisions(self) -> Iterator[Group[Decision]]:
         yield from self.solution.groups(BranchTaken)
         yield from self.solution.groups(ArmTaken)
@@ -159,6 +173,10 @@ class _Branches:
         if not moves:
             return
         self.done.update(moves)
+        rival = self._rival(group, node.test)
+        if rival:
+            yield self._told(Location(path, node.test), rival)
+            return
         names = {n: self._name(Location(path, n), node.test) for n in moves}
         known: dict[ast.AST, DeviceExpression] = {
             n: name for n, name in names.items() if name is not None
@@ -283,6 +301,10 @@ class _Branches:
         on, off = (node.body, node.orelse) if positive == {True} else (node.orelse, node.body)
         moves = [n for n in ast.walk(on) if n in self.moves and n not in self.done]
         if not moves and not isinstance(on, ast.Call):
+            return
+        rival = self._rival(group, node.test) if moves else ""
+        if rival:
+            yield self._told(group.spot, rival)
             return
         same = _plain([on]) == _plain([off])
         goes = [self._name(Location(path, n), node.test) for n in moves]

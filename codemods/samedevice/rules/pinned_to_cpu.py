@@ -137,7 +137,10 @@ def _moved(solution: Solution, spot: Location, node: PlaceVar) -> tuple[Fix | No
 def find(solution: Solution) -> Iterator[Finding]:
     """Report host tensors where they enter an operation on the device."""
     seen: set[ast.AST] = set()
+    kept = {group.first.other.node for group in solution.kept()}
     for clash, spot in solution.clashes():
+        if spot.node in kept:
+            continue  # what it meets is from an earlier call
         if spot.node in seen or not isinstance(spot.node, ast.expr):
             continue
         if solution.place(clash.node) is Place.FIXED or solution.place(clash.other) is Place.FIXED:

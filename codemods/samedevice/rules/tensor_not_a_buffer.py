@@ -38,7 +38,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not wanted(solution, group):
             continue
         if all(
-            solution.certain(site.value.node) and solution.on_device(site.node)
+            solution.certain(site.value.node) and solution.on_device(site.value.node)
             for site in group.sites
         ):
             continue  # it was put on the device before it was stored

@@ -62,6 +62,8 @@ def created(
         if device.node.find().pin is None or device.node.find().pin is Place.HOST:
             node = run.graph.node(spot)
             run.graph.flow(device.node, node)
+            if device.of_value:
+                node.kept = False
             result = Tensor(node, scalar=scalar)
             assert given is not None
             run.snapshot(run.record(GivenDevice(spot, node, scope, name, device=given)), scope)
@@ -146,6 +148,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     wants_grad = kwargs.get("requires_grad")
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         result.leaf = True
+        run.leaves.append(result.node)
         arithmetic.compute_intensive(run, result.node, spot, scope)
 
 

@@ -198,6 +198,7 @@ def _register_tensor(run: Interpreter, owner: Instance, name: str, call: Call) -
     values = [v for v, _ in call.args] + [v for v, _ in call.kwargs.values()]
     if len(values) > 1 and isinstance(values[0], Const):
         owner.stateful = True
+        owner.buffers.add(str(values[0].value))
         if isinstance(values[1], Tensor):
             run.graph.batch(values[1].node, owner.node)
             run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
@@ -290,8 +291,9 @@ def _move_to_cpu(
     """Put a module on the CPU, wherever in a statement it is said."""
     assert owner.node is not None
     if owner.copied_from is not None:
-        owner.node = run.graph.node(spot)
-        run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
+        node = run.graph.node(spot)
+        run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
+        moving.rebase(run, owner, node)
     elif not (owner.moves or owner.used):
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):

@@ -45,6 +45,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
                 inner.spread = wrapped.spread = True
             wrapped.cls = inner.cls
             wrapped.attrs.update(inner.attrs)
+            wrapped.buffers |= inner.buffers
             inner.parts.append(wrapped)
             return wrapped
         return inner
@@ -129,10 +130,10 @@ def module_arguments(
         children = contents.modules_in(value)
         for number, child in enumerate(children):
             assignment.join_in(run, made, child)
-            made.attrs[str(index + number)] = child
+            run.trail.put(made.attrs, str(index + number), child)
         if isinstance(value, Dict):
             for key, member in value.items.items():
-                made.attrs[str(key)] = member
+                run.trail.put(made.attrs, str(key), member)
         if children:
             continue
         if made.name in _CONTAINERS and _holds_unknown(value):
@@ -227,10 +228,12 @@ def parameter(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if source is None or not isinstance(source[0], Tensor):
         made = Tensor(run.graph.node(call.spot))
         made.leaf = made.parameter = name.endswith("Parameter")  # whatever it is made of
+        run.leaves.append(made.node)
         return made
     inner = source[0]
     made = Tensor(inner.node, scalar=inner.scalar, site=inner.site)
     made.leaf = made.parameter = name.endswith("Parameter")
+    run.leaves.append(made.node)
     wants_grad = call.kwargs.get("requires_grad")
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         made.leaf = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.inference import arithmetic, contents, libraries
+from samedevice.inference import arithmetic, contents, libraries, unexplained
 from samedevice.inference.events import Amp, CudaOnly, CudaQuiet, Shared
 from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, factories, kind, plots
@@ -54,10 +54,13 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if any(v is ARRAY for v, _ in call.args):
             return UNKNOWN
         return libraries.returned(fact, None, call.spot)
-    if not fact.scalars:
-        for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
-            for value, where in given if fact.must_agree(parameter) else ():
-                libraries.undecided(run, value, where, operands[0][0].node, call.scope)
+    first = operands[0][0]
+    for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
+        for value, where in given if fact.must_agree(parameter) else ():
+            if fact.scalars:  # it may be a number
+                unexplained.met(run, value, where, first, call.scope)
+            else:
+                libraries.undecided(run, value, where, first.node, call.scope)
     result = run.operate(operands, call.spot, fact.scalars)
     if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
         result.node.find().agrees = True  # the members of the list must agree

@@ -115,7 +115,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     for value, where in call.args[:1]:
         unknown = value is UNKNOWN
         for tensor, _ in contents.tensors_in(value, where):
-            trained(tensor)
+            trained(run, tensor)
             if tensor.owner is not None:
                 owners.append(tensor.owner)
     if (owners or unknown) and fact.kind == "optimizer":
@@ -123,8 +123,9 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     return made
 
 
-def trained(tensor: Tensor) -> None:
+def trained(run: Interpreter, tensor: Tensor) -> None:
     """Note a tensor that is optimized: another tensor cannot take its place."""
     tensor.leaf = True
+    run.leaves.append(tensor.node)
     if tensor.site is not None:
         tensor.site.trained = True

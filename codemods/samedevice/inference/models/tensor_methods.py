@@ -15,6 +15,7 @@ from samedevice.inference import (
     devices,
     libraries,
     subscripts,
+    unexplained,
 )
 from samedevice.inference.events import (
     Cloned,
@@ -74,6 +75,8 @@ _OF_ARRAYS = frozenset(
      "resize", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
      "var", "view")
 )  # fmt: skip
+#: Methods that give another array, and that no tensor has.
+COPYING = frozenset(("astype", "copy"))
 #: Methods of a tensor that take a function, to be called with its gradient or with itself.
 _TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 
@@ -170,6 +173,7 @@ def _asked(
         return device
     if name == "backward":
         arithmetic.compute_intensive(run, owner.node, spot, scope)
+        run.differentiated.append(owner.node)
         if "retain_variables" in kwargs:
             run.record(OldName(spot, None, scope, "retain_variables"))
         gradient = args[0] if args else kwargs.get("gradient")
@@ -189,6 +193,7 @@ def _computed(
             found = contents.tensors_in(value, where)
             if fact.must_agree(parameter) and not (parameter == "value" and "fill" in name):
                 operands.extend(found)
+                unexplained.met(run, value, where, owner, scope)
             elif fact.must_be_on_host(parameter):
                 libraries.demand_host(run, value, where, scope, name)
     elementwise = fact.scalars
@@ -196,7 +201,7 @@ def _computed(
     if name in operations.HEAVY:
         arithmetic.multiplied(run, [tensor for tensor, _ in operands], result.node, spot, scope)
     if name == "requires_grad_":
-        optimizers.trained(owner)
+        optimizers.trained(run, owner)
         arithmetic.compute_intensive(run, owner.node, spot, scope)
         return owner
     if fact.out in ("scalar", "none"):
@@ -237,6 +242,8 @@ def call_parameter_method(
     if name == "load_state_dict":
         module_methods.put_into_module(args)
         return NONE
+    if name in COPYING:
+        return ARRAY if name == "astype" else UNKNOWN  # what has it is an array, or a container
     made = run.derived(owner, spot) if not owner.opaque else subscripts.part(run, owner, name)
     if name in PARTS:
         return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)

@@ -1,0 +1,96 @@
+"""What a call of unknown code gives, where it meets tensors: a tensor itself, perhaps.
+
+It may as well be a number, which meets tensors anywhere. It counts as a tensor where the call was
+given tensors that are not on the device, or where gradients are asked of a sum that has none but
+its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.objects import Scope
+from samedevice.inference.open_events import MetUnknown
+from samedevice.inference.sites import Group
+from samedevice.inference.values import UNKNOWN, Arg, Tensor, Value, surely_tensor
+
+if TYPE_CHECKING:
+    from samedevice.inference.interpret import Interpreter
+    from samedevice.inference.solution import Solution
+
+#: Names that are followed back to the call that they are taken from.
+_HOPS = 3
+
+
+def called(run: Interpreter, node: ast.Call, args: list[Arg], kwargs: dict[str, Arg]) -> None:
+    """Note a call of which nothing is known, with the places of the tensors that it is given."""
+    given = (*args, *kwargs.values())
+    run.answers[node] = [v.node for v, _ in given if isinstance(v, Tensor) and surely_tensor(v)]
+
+
+def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
+    """Note the names that something unknown is bound to."""
+    for target in targets:
+        for each in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            if isinstance(each, ast.Name):
+                scope.answers[each.id] = value
+
+
+def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
+    """Note that something unknown enters an operation with a tensor."""
+    if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
+        return
+    source = _source(spot.node, scope)
+    if source in run.answers:
+        given = tuple(run.answers[source])
+        run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
+    """Return the call that an expression, or a name in it, is taken from."""
+    while True:
+        match node:
+            case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
+                node = inner
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.UnaryOp(operand=inner):
+                node = inner
+            case ast.Name(id=name) if hops and name in scope.answers:
+                return _source(scope.answers[name], scope, hops - 1)
+            case _:
+                return node
+
+
+def _is_taken(node: ast.AST, scope: Scope) -> bool:
+    """Tell whether an object is taken from what a call has given: `model(x).squeeze()`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return isinstance(node, ast.Call) or isinstance(node, ast.Name) and node.id in scope.answers
+
+
+def undecided(solution: Solution) -> Iterator[Group[MetUnknown]]:
+    """Return where what unknown code gives meets the device, and counts as a tensor."""
+    groups = list(solution.groups(MetUnknown))
+    if not groups:
+        return
+    run = solution.interpreter
+    trained = {node.find() for node in run.leaves}
+    asked = {node.find() for node in run.differentiated} - trained
+    for group in groups:
+        for site in group.sites:
+            if site.callers_unknown or solution.place(site.node) is not Place.CENTRAL:
+                continue
+            assert site.node is not None
+            elsewhere = any(solution.place(node) is not Place.CENTRAL for node in site.given)
+            if elsewhere or _is_data(site.node) and site.node.find() in asked:
+                yield group
+                break
+
+
+def _is_data(node: PlaceVar) -> bool:
+    """Tell whether a value is computed from nothing else, so that it has no gradient of its own."""
+    return not node.find().flows_from
