@@ -178,20 +178,16 @@ LAZY = """\
 import torch
 from torch import nn
 
+table = eval("lambda n, device, kept={}: kept.setdefault(n, torch.ones(n, 1, device=device))")
+
 
 class Rotary(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.proj = nn.Linear(dim, dim)
-        self.cache = {}
-
-    def table(self, n, device):
-        if n not in self.cache:
-            self.cache[n] = torch.arange(n, device=device).float()[:, None]
-        return self.cache[n]
 
     def forward(self, x):
-        return self.proj(x) * self.table(x.shape[0], x.device)
+        return self.proj(x) * table(x.shape[0], x.device)
 
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -211,7 +207,7 @@ def test_a_repair_that_does_not_end_the_clash_gives_way_to_another(folder: Path)
     done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.result.passed and done.runs <= 5
     (change,) = done.outcome.changes
-    assert "self.table(x.shape[0], x.device).to(x.device)\n" in change.after.decode()
+    assert "* table(x.shape[0], x.device).to(x.device)\n" in change.after.decode()
 
 
 NAMED = """\

@@ -360,8 +360,8 @@ def _operand(
 ) -> Finding | None:
     """Move the operand where it enters the operation; if it `follows`, to where a value is."""
     path = _ours(clash.file, solution, copy, root)
-    if path is None or not party.expression:
-        return None
+    if path is None or not party.expression or not party.what.startswith("tensor"):
+        return None  # a module moves where it is built, and nowhere else
     spot = _expression(solution, path, clash, party.expression)
     if spot is None:
         return None
