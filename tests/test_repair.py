@@ -28,11 +28,8 @@ print((y + hidden).shape)
 
 # Inference cannot see through this; a run can.
 HELPERS = """\
-import importlib
-
-
 def hidden():
-    make = vars(importlib.import_module("torch"))["ones"]
+    make = eval("__import__('torch').ones")
     return make(2, 3)
 """
 
@@ -87,7 +84,8 @@ def test_a_run_shows_what_inference_cannot_see(folder: Path) -> None:
     assert done.stuck == ""
     assert done.result.clash is None
     after = {change.path: change.after.decode() for change in done.outcome.changes}
-    assert "hidden = helpers.hidden()\nhidden = hidden.to(device)\n" in after["main.py"]
+    assert "hidden = helpers.hidden(device=device)\n" in after["main.py"]
+    assert "    return make(2, 3, device=device)\n" in after["helpers.py"]
     assert by_running.proved(done.outcome, folder, "main.py").passed
     assert (folder / "main.py").read_text() == MAIN
 
