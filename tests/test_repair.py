@@ -264,3 +264,18 @@ def test_all_runs_together_keep_the_limit_of_time(folder: Path) -> None:
     done = by_running.by_running(project, Config(), folder, "main.py", settings)
     assert done.result.status == "time" and done.seconds < 30
     assert done.withheld and not done.outcome.changes
+
+
+@pytest.mark.torch
+def test_a_run_without_the_device_decides_nothing(folder: Path) -> None:
+    pytest.importorskip("torch")
+    # What trains is handed to code that stays unknown, whatever a run sees.
+    (folder / "main.py").write_text(
+        "import torch\n\n"
+        "train = eval('lambda net: net(torch.ones(2, 3)).sum().backward()')\n"
+        "train(torch.nn.Linear(3, 1))\n"
+    )
+    project = migrate.read(["main.py"], Config())
+    done = by_running.by_running(project, Config(), folder, "main.py")
+    assert done.result.passed and not by_running.used_device(done.result)
+    assert done.decided == 0 and not done.outcome.changes

@@ -305,6 +305,8 @@ def _repaired(
     else:
         console.print(f"{program}: {done.result.message or done.result.status}", markup=False)
     say(f"{program} ran {'once' if done.runs == 1 else f'{done.runs} times'}, {done.seconds:.0f} s")
+    if done.result.passed and not by_running.used_device(done.result):
+        say("nothing of it was on the device, so the run decides nothing")
     if done.withheld:
         say("it did not pass, so nothing is changed that only the run decided")
     if done.decided:

@@ -136,7 +136,7 @@ class _Doing:
                 self._accept(self._try)
             if not result.passed:
                 return self._halted(result)
-            left = self._decide(ran.lines)
+            left = self._decide(ran.lines) if used_device(result) else self._count()
             return self._done(result, decided=max(self._undecided - left, 0))
 
     def _inferred(self) -> migrate.Outcome:
@@ -308,6 +308,11 @@ def _failed(text: str, clash: Clash) -> ast.expr | None:
         return None
 
 
+def used_device(result: RunResult) -> bool:
+    """Tell whether a run made anything on the device: else it shows nothing of what meets there."""
+    return result.record is None or result.record.made > 0
+
+
 def _bare(expression: str) -> str:
     """Return the code of an operand without what moves it."""
     try:
@@ -423,4 +428,4 @@ def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:
     return None
 
 
-__all__ = ["RULE", "Repaired", "by_running", "proved"]
+__all__ = ["RULE", "Repaired", "by_running", "proved", "used_device"]
