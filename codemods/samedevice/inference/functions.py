@@ -21,6 +21,7 @@ from samedevice.inference.summaries import (
     Records,
     again,
     beforehand,
+    kin,
     moves,
     placeholder,
     shape,
@@ -58,7 +59,7 @@ _CONTEXTS = 12
 _STATEMENTS = 200
 #: Methods that are always evaluated, since others may depend on what they do.
 ALWAYS = ("__init__", "backward")
-#: Shapes of arguments that one function has templates for; others use the most similar one.
+#: Shapes of arguments that one function has templates for; what it gives for others is unknown.
 _VARIANTS = 16
 
 
@@ -102,6 +103,10 @@ def call_func(
 def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) -> bool:
     """Tell whether a call may give a function all that it requires, as far as the call shows."""
     call, spec = spot.node, func.node.args
+    filled = len(args) + (func.bound is not None)
+    if not spec.kwonlyargs:
+        if len(spec.posonlyargs) + len(spec.args) - len(spec.defaults) <= filled:
+            return True  # by position: most calls
     decorated = not isinstance(func.node, ast.Lambda) and func.node.decorator_list
     if not isinstance(call, ast.Call) or decorated:
         return True
@@ -114,7 +119,6 @@ def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) 
     required = set(named[: len(named) - len(spec.defaults)])
     alone = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     required |= {each.arg for each, default in alone if default is None}
-    filled = len(args) + (func.bound is not None)
     return required <= {*named[:filled], *kwargs}
 
 
@@ -253,6 +257,8 @@ def by_template(
     note_arguments(run, func.node, args, kwargs)
     given = _given(func, args, kwargs)
     record = _template(run, func, args, kwargs, spot, given)
+    if record is None:
+        return UNKNOWN
     result = record.result
     if isinstance(result, Instance) and result.family == "module":
         known = (value for value in record.given.values() if isinstance(value, Instance))
@@ -268,8 +274,12 @@ def _template(
     kwargs: dict[str, Arg],
     spot: Location,
     given: Given,
-) -> Record:
-    """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
+) -> Record | None:
+    """Return an evaluation with arguments that are nowhere; what it writes is taken back.
+
+    None where there are enough of them, and none is like it: the way that an evaluation with other
+    constants, devices or members went is not the way of this one.
+    """
     variants = run.templates.setdefault(_code(func), {})
     known = run.results.get(_code(func))
     shapes = {name: shape(value) for name, value in given.items()}
@@ -277,7 +287,8 @@ def _template(
     if key in variants:
         return variants[key]
     if known and (len(variants) >= _VARIANTS or _is_spent(run)):
-        return known.nearest(shapes)
+        record = known.nearest(shapes)
+        return record if kin(record.shapes) == kin(shapes) else None
     free = [(placeholder(run, value, where), where) for value, where in args]
     named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
     if isinstance(func.bound, Instance):

@@ -205,6 +205,28 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
 
 
 @per_node
+def is_abstract(function: ast.AST) -> bool:
+    """Tell whether a function only says that subclasses define it: it raises, and does no more."""
+    body = (
+        [
+            statement
+            for statement in getattr(function, "body", None) or ()
+            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        ]
+        if not isinstance(function, ast.Lambda)
+        else []
+    )
+    decorators = (dotted(each) for each in getattr(function, "decorator_list", ()))
+    if any(name.rpartition(".")[2].startswith("abstract") for name in decorators):
+        return True
+    match body:
+        case [ast.Raise(exc=ast.Name() | ast.Call() as error)]:
+            named = dotted(error.func if isinstance(error, ast.Call) else error)
+            return named == "NotImplementedError"
+    return False
+
+
+@per_node
 def asked_for_none(function: ast.AST) -> frozenset[str]:
     """Return the names that a function compares with None."""
     return frozenset(

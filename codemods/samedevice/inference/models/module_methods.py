@@ -222,7 +222,8 @@ def _register_module(run: Interpreter, owner: Instance, name: str, call: Call) -
 @under(_METHODS, "append", "extend", "insert", "update")
 def _add(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     nn.module_arguments(run, owner, call.args, call.kwargs, len(owner.attrs))
-    return NONE
+    itself = name in ("append", "extend") or name == "insert" and owner.name.endswith("Sequential")
+    return owner if itself else NONE
 
 
 @under(_METHODS, "keys")
@@ -316,8 +317,9 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
         return  # it is there already: the device is that of one of its parameters
     whole = owner.wrapped() or owner
     if whole.is_whole() and _surely(run, whole):
-        # Where it computed before stays as it was, and so do copies of it.
-        if not root.joins:
+        # Where it computed before stays as it was, and so do copies of it. A copy of what had moved
+        # was there, and not on the CPU.
+        if not root.joins and (first or owner.copied_from is None):
             run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
         moving.rebase(run, whole, device.node)
         for copied in whole.copies:
