@@ -313,7 +313,8 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot),
-        f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''} the device",
+        f"{listed} {_come(found[0], len(names))} "
+        f"and meet{'s' if len(names) == 1 else ''} the device",
         fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)
