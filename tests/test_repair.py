@@ -28,11 +28,8 @@ print((y + hidden).shape)
 
 # Inference cannot see through this; a run can.
 HELPERS = """\
-import importlib
-
-
 def hidden():
-    make = vars(importlib.import_module("torch"))["ones"]
+    make = eval("__import__('torch').ones")
     return make(2, 3)
 """
 
@@ -87,7 +84,8 @@ def test_a_run_shows_what_inference_cannot_see(folder: Path) -> None:
     assert done.stuck == ""
     assert done.result.clash is None
     after = {change.path: change.after.decode() for change in done.outcome.changes}
-    assert "hidden = helpers.hidden()\nhidden = hidden.to(device)\n" in after["main.py"]
+    assert "hidden = helpers.hidden(device=device)\n" in after["main.py"]
+    assert "    return make(2, 3, device=device)\n" in after["helpers.py"]
     assert by_running.proved(done.outcome, folder, "main.py").passed
     assert (folder / "main.py").read_text() == MAIN
 
@@ -178,20 +176,16 @@ LAZY = """\
 import torch
 from torch import nn
 
+table = eval("lambda n, device, kept={}: kept.setdefault(n, torch.ones(n, 1, device=device))")
+
 
 class Rotary(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.proj = nn.Linear(dim, dim)
-        self.cache = {}
-
-    def table(self, n, device):
-        if n not in self.cache:
-            self.cache[n] = torch.arange(n, device=device).float()[:, None]
-        return self.cache[n]
 
     def forward(self, x):
-        return self.proj(x) * self.table(x.shape[0], x.device)
+        return self.proj(x) * table(x.shape[0], x.device)
 
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -211,7 +205,7 @@ def test_a_repair_that_does_not_end_the_clash_gives_way_to_another(folder: Path)
     done = by_running.by_running(project, Config(), folder, "main.py")
     assert done.result.passed and done.runs <= 5
     (change,) = done.outcome.changes
-    assert "self.table(x.shape[0], x.device).to(x.device)\n" in change.after.decode()
+    assert "* table(x.shape[0], x.device).to(x.device)\n" in change.after.decode()
 
 
 NAMED = """\
@@ -270,3 +264,18 @@ def test_all_runs_together_keep_the_limit_of_time(folder: Path) -> None:
     done = by_running.by_running(project, Config(), folder, "main.py", settings)
     assert done.result.status == "time" and done.seconds < 30
     assert done.withheld and not done.outcome.changes
+
+
+@pytest.mark.torch
+def test_a_run_without_the_device_decides_nothing(folder: Path) -> None:
+    pytest.importorskip("torch")
+    # What trains is handed to code that stays unknown, whatever a run sees.
+    (folder / "main.py").write_text(
+        "import torch\n\n"
+        "train = eval('lambda net: net(torch.ones(2, 3)).sum().backward()')\n"
+        "train(torch.nn.Linear(3, 1))\n"
+    )
+    project = migrate.read(["main.py"], Config())
+    done = by_running.by_running(project, Config(), folder, "main.py")
+    assert done.result.passed and not by_running.used_device(done.result)
+    assert done.decided == 0 and not done.outcome.changes

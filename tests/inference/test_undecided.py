@@ -18,7 +18,7 @@ import importlib
 import torch
 from torch import nn
 
-maker = importlib.import_module("torch")
+maker = importlib.import_module("torch".lower())
 model = nn.Linear(3, 2)
 """
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\nmodel.to(device)\n'

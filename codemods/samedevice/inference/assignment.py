@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice.inference import (
+    batches,
     calls,
     choices,
     classes,
@@ -15,14 +16,11 @@ from samedevice.inference import (
     functions,
     iteration,
     libraries,
-    movers,
     moving,
     operators,
     subscripts,
 )
 from samedevice.inference.events import (
-    Bound,
-    Drawn,
     Kept,
     Loaded,
     PlainContainer,
@@ -82,7 +80,7 @@ def assign(
     match target:
         case ast.Name(id=name):
             value = reloaded(run, name, value, scope)
-            note_binding(run, name, value, scope, statement)
+            batches.note_binding(run, name, value, scope, statement)
             bind(run, name, value, scope)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             for part, member in zip(targets, unpack(run, value, targets, scope), strict=True):
@@ -111,48 +109,6 @@ def reloaded(run: Interpreter, name: str, value: Value, scope: Scope) -> Value:
     value.site.into_module = True
     run.graph.same(value.node, old.node)  # it was saved where the model is
     return serialization.copied(old)
-
-
-def note_binding(
-    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
-) -> None:
-    """Remember where a batch, or a member of it, first gets a name: it is moved there."""
-    if not isinstance(statement, ast.stmt) or not hasattr(statement, "lineno"):
-        return  # a comprehension's target: no statement can follow it
-    if isinstance(value, Tensor):
-        site = value.site
-        if isinstance(site, Drawn) and site.bound is None:
-            site.bound = Bound(name, Location(scope.path, statement), scope.node)
-            run.snapshot(site, scope)
-    elif isinstance(value, (Seq, Dict, Instance)):
-        _note_structure(run, name, value, scope, statement)
-        if isinstance(value, Instance):
-            if value.family or value.cls is None or value.cls.lookup("to") is None:
-                return
-            members = list(value.attrs.values())
-        else:
-            members = list(value.members())
-        for member in members:
-            site = member.site if isinstance(member, Tensor) else None
-            if isinstance(site, Drawn) and site.held is None:
-                site.held = Bound(name, Location(scope.path, statement), scope.node)
-                site.container, site.named = value, site.bound is not None
-                run.snapshot(site, scope)
-
-
-def _note_structure(
-    run: Interpreter, name: str, value: Value, scope: Scope, statement: ast.stmt
-) -> None:
-    """Remember where a batch that has structure first gets a name: all of it is moved there."""
-    if not movers.layered(value):
-        return
-    for tensor in movers.tensors(value):
-        site = tensor.site
-        if isinstance(site, Drawn) and site.bound is None and site.held is None:
-            if site.within is None:
-                site.within = Bound(name, Location(scope.path, statement), scope.node)
-                site.batch = value
-                run.snapshot(site, scope)
 
 
 def unpack(run: Interpreter, value: Value, targets: list[ast.expr], scope: Scope) -> list[Value]:

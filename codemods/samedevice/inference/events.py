@@ -101,7 +101,8 @@ class Drawn(Structured):
 
     `bound` is its first name, `held` that of the first `container` that holds it, `named` whether
     it had a name before. `batch` is the first structure with a name that has it in a part of it, or
-    as a field, and `within` that name. `of_argument`: it is a part of what a caller passes.
+    as a field, and `within` that name. It is an `attribute` of an object of a plain class, whose
+    first name is `owner`. `of_argument`: it is a part of what a caller passes.
     `pinned`: its memory is. `moves_itself`: it is an object of a library, with a `.to` of its own.
     `seen`: no code shows it, a run did.
     """
@@ -114,6 +115,8 @@ class Drawn(Structured):
     named: bool = False
     batch: Value | None = None
     within: Bound | None = None
+    owner: Bound | None = None
+    attribute: str = ""
     of_argument: bool = False
     pinned: bool = False
 

@@ -351,6 +351,8 @@ class Graph:
                 node = queue.popleft()
                 for target in node.flows_to:
                     result = target.find()
+                    if place is Place.FOLLOWS and _decides_nothing(node, result):
+                        continue
                     if result.place is None:
                         result.place, result.reason = place, node.reason
                         result.weak_host = place is Place.HOST
@@ -462,6 +464,14 @@ def _agree_within(roots: list[PlaceVar]) -> None:
             if source.joins and not source.agrees:
                 source.agrees = True
                 queue.append(source)
+
+
+def _decides_nothing(node: PlaceVar, result: PlaceVar) -> bool:
+    """Tell whether what may be a number is computed with a tensor, which alone says where it is."""
+    if node.is_tensor or result.joins:
+        return False
+    others = (source.find() for source in result.flows_from)
+    return any(other is not node and other.is_tensor and other.place is None for other in others)
 
 
 def _is_mixed(node: PlaceVar) -> bool:

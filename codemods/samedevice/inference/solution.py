@@ -253,10 +253,6 @@ class Solution(Answers):
                         found[spot.node] = (spot, operand)
         return sorted(found.values(), key=lambda pair: self.span(pair[0]))
 
-    def unknown(self) -> list[Location]:
-        """Return the expressions of which nothing is known, of a project whose runs are asked."""
-        return list(self.interpreter.unknown.values())
-
     def undecided(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device of which nothing is known.
 

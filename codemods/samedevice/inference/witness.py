@@ -80,7 +80,7 @@ def _tensor(run: Interpreter, device: str, trained: bool, spot: Location, scope:
     made = Tensor(node)
     node.is_tensor = True
     if device != "cpu":
-        run.graph.pin(node, Place.CENTRAL, spot)
+        made.leaf = trained  # it may follow what it is made of: in another call it is elsewhere
     elif not trained:
         made.site = run.record(Drawn(spot, node, scope, seen=True, bound=_bound(spot, scope)))
         run.snapshot(made.site, scope)

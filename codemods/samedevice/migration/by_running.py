@@ -136,7 +136,7 @@ class _Doing:
                 self._accept(self._try)
             if not result.passed:
                 return self._halted(result)
-            left = self._decide(ran.lines)
+            left = self._decide(ran.lines) if used_device(result) else self._count()
             return self._done(result, decided=max(self._undecided - left, 0))
 
     def _inferred(self) -> migrate.Outcome:
@@ -265,7 +265,8 @@ def _from_clash(solution: Solution, clash: Clash, copy: Path, root: Path) -> Ite
                 yield from _one(_operand(*given, party, copy, root, ".cpu()"))
         return
     direct = _operands(solution, clash, copy, root)
-    parties = [one for one in clash.operands if not direct or _bare(one.expression) in direct]
+    named = (*clash.operands, *clash.sides)
+    parties = [one for one in named if not direct or _bare(one.expression) in direct]
     for party in parties or clash.operands:
         if party.device == "cpu":
             for step in party.steps[:1]:
@@ -305,6 +306,11 @@ def _failed(text: str, clash: Clash) -> ast.expr | None:
         return ast.parse(lines[clash.line - 1][clash.column : clash.end_column], mode="eval").body
     except (IndexError, SyntaxError):
         return None
+
+
+def used_device(result: RunResult) -> bool:
+    """Tell whether a run made anything on the device: else it shows nothing of what meets there."""
+    return result.record is None or result.record.made > 0
 
 
 def _bare(expression: str) -> str:
@@ -359,8 +365,8 @@ def _operand(
 ) -> Finding | None:
     """Move the operand where it enters the operation; if it `follows`, to where a value is."""
     path = _ours(clash.file, solution, copy, root)
-    if path is None or not party.expression:
-        return None
+    if path is None or not party.expression or not party.what.startswith("tensor"):
+        return None  # a module moves where it is built, and nowhere else
     spot = _expression(solution, path, clash, party.expression)
     if spot is None:
         return None
@@ -422,4 +428,4 @@ def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:
     return None
 
 
-__all__ = ["RULE", "Repaired", "by_running", "proved"]
+__all__ = ["RULE", "Repaired", "by_running", "proved", "used_device"]

@@ -57,7 +57,7 @@ class Change:
 class _Doubted(Exception):
     """Fixes that were applied although they move what may be no tensor, and all that were.
 
-    At their places in the original files.
+    At their places in the original files. None where what to withdraw is noted already.
     """
 
     def __init__(self, found: list[tuple[Finding, str]], applied: list[Finding]) -> None:
@@ -326,7 +326,7 @@ def _migrate(
 ) -> tuple[Outcome, set[tuple[str, int]]]:
     """Return the outcome, and the lines that were fixed in each of the last two rounds.
 
-    Raises `_Doubted` for fixes that may move what is no tensor.
+    Raises `_Doubted` for fixes that are of no use.
     """
     original = project
     applied: list[Finding] = []
@@ -346,6 +346,8 @@ def _migrate(
             and key(back.finding(finding)) not in declined
             and _line(back.finding(finding)) not in restless
         ]
+        if _is_half(project, findings, wanted, back, applied, groups):
+            raise _Doubted([], applied)
         result = _round(project, findings, wanted, back, applied, groups, trials, config, known)
         if not result.sources:
             idle = {key(finding): _IDLE for finding in result.applied}
@@ -370,6 +372,30 @@ def _migrate(
     settled = _settled(original, project, applied, set(result.sources), config)
     lines = [{(path, line) for path, line, *_ in keys} for keys in fixed[-2:]]
     return replace(settled, found=found), set.intersection(*lines)
+
+
+def _is_half(
+    project: Project,
+    findings: Sequence[Finding],
+    wanted: Sequence[Finding],
+    back: Originals,
+    applied: Sequence[Finding],
+    groups: Groups,
+) -> bool:
+    """Withdraw what makes half of some code run without CUDA, where that is certain by now.
+
+    It is where no fix that comes next names a device: none of them gives a line without a repair
+    one, so that the inference of their result would be made in vain.
+    """
+    ready = [finding for finding in wanted if groups.reason(back.finding(finding)) is None]
+    if not applied or not ready or any(_fix(finding).named_in() for finding in ready):
+        return False
+    left = [
+        finding
+        for finding in findings
+        if finding.fix is None or groups.reason(back.finding(finding)) is not None
+    ]
+    return groups.withdraw_halves(left, applied, project, back.line)
 
 
 def _round(

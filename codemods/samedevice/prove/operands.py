@@ -45,10 +45,6 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
             ):
                 chain = chain.value
             found += _parties(ast.unparse(chain), value, lives)
-    for result, tensor in _sides(node, lives):
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            found += _parties(result, tensor, lives)
     devices = {party.device for party in found}
     unnamed = [tensor for tensor in lives.refused if str(tensor.device) not in devices]
     names = _results(node) if node is not None else []
@@ -59,13 +55,15 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
     return tuple(found[:_MOST])
 
 
-def _sides(node: ast.AST | None, lives: Lives) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the sides of a sum, product or the like that have no name, with their values."""
+def sides(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
+    """Return the two sides of a failed sum, product or the like, as far as they have no name."""
+    node = failed_node(trace)
+    found: list[Party] = []
     if isinstance(node, ast.BinOp) and len(lives.refused) == 2:
         for side, tensor in zip((node.left, node.right), lives.refused, strict=True):
-            code = ast.unparse(side)
-            if not _is_chain(side) and len(code) <= _LONGEST:
-                yield code, tensor
+            if not _is_chain(side):
+                found += _parties(ast.unparse(side), tensor, lives)
+    return tuple(found)
 
 
 def _results(node: ast.AST) -> list[str]:

@@ -376,7 +376,9 @@ class DeviceNames:
         spot = device.planned.spot
         if spot.path in self.solution.policy.storing:
             return None
-        if self.solution.rival(spot.path, [each.code for each in device.planned.choices]):
+        read = [each.code for each in device.planned.choices]
+        read += [device.planned.index] if device.planned.index else []
+        if read and self.solution.rival(spot.path, read):
             return None
         if "." not in code and spot.path != site.scope.path:
             return None  # the file that defines it may do so for its own script only

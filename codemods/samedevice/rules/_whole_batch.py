@@ -88,6 +88,28 @@ def in_one_line(found: list[Group[Drawn]], bound: Bound, held: set[Drawn]) -> bo
     return len(spots) <= 1
 
 
+def is_put_together(solution: Solution, found: list[Group[Drawn]], owner: Bound) -> bool:
+    """Tell whether the attributes of an object can be moved where it has its name, and are so
+    often used that it is worth it.
+
+    What has to stay on the CPU, is private, or is set by the code around, is moved where it is
+    used.
+    """
+    sites = [group.first for group in found]
+    if _is_filled(owner) or any(site.attribute.startswith("_") for site in sites):
+        return False
+    if any(site.perhaps or site.of_argument or _stays_there(solution, site) for site in sites):
+        return False
+    uses = [solution.entries(site.node) for site in sites if site.node is not None]
+    elsewhere = any(
+        (solution.programs.function_of(spot) or solution.programs.tree(spot.path))
+        is not owner.inside
+        for spots in uses
+        for spot in spots
+    )
+    return elsewhere or len(sites) > _MANY or any(len(spots) > 1 for spots in uses)
+
+
 def are_many(solution: Solution, found: list[Group[Drawn]]) -> bool:
     """Tell whether tensors enter operations at more places than a person would edit."""
     spots = {
@@ -162,11 +184,14 @@ def _is_read(solution: Solution, spot: Location) -> bool:
 def _stays(solution: Solution, tensor: Tensor) -> bool:
     """Tell whether a tensor of a batch has to stay on the CPU, or is moved by the program."""
     site = tensor.site
-    if not isinstance(site, Drawn):
-        return True  # it is no part of what is drawn
-    return (
-        site.moved or solution.is_needed_on_host(tensor.node) or solution.serves_host(tensor.node)
-    )
+    return not isinstance(site, Drawn) or _stays_there(solution, site)  # no part of what is drawn
+
+
+def _stays_there(solution: Solution, site: Drawn) -> bool:
+    """Tell whether a tensor of a batch is read on the CPU, or moved by the program."""
+    if site.node is None or site.moved:
+        return True
+    return solution.is_needed_on_host(site.node) or solution.serves_host(site.node)
 
 
 def _is_filled(bound: Bound) -> bool:

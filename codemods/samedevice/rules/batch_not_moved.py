@@ -143,6 +143,7 @@ def _one_by_one(solution: Solution, found: Iterable[Group[Drawn]]) -> Iterator[F
     """Report tensors of batches that are moved under their names, or where they are used."""
     statements: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
     containers: dict[ast.AST, list[tuple[Bound, Group[Drawn]]]] = {}
+    objects: dict[ast.AST, list[Group[Drawn]]] = {}
     for single in found:
         site = single.first
         held, bound = site.held, site.bound
@@ -163,12 +164,16 @@ def _one_by_one(solution: Solution, found: Iterable[Group[Drawn]]) -> Iterator[F
             statements.setdefault(bound.spot.node, []).append((bound, single))
         elif held is not None:
             containers.setdefault(held.spot.node, []).append((held, single))
+        elif site.owner is not None:
+            objects.setdefault(site.owner.spot.node, []).append(single)
         else:
             yield from _operands(solution, single)
     for names in statements.values():
         yield _names(solution, names)
     for members in containers.values():
         yield from _container(solution, members)
+    for attributes in objects.values():
+        yield from _object(solution, attributes)
 
 
 def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bool:
@@ -289,6 +294,29 @@ def _come(group: Group[Drawn], count: int = 2) -> str:
     if group.first.seen:
         return f"{'was' if count == 1 else 'were'} on the CPU when the program ran"
     return f"come{'s' if count == 1 else ''} from the loader on the CPU"
+
+
+def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
+    """Report the attributes of an object that has no `.to`: they are moved once where it has its
+    name, if they are used more often than a person would write moves."""
+    owner = found[0].first.owner
+    assert owner is not None
+    device = None
+    if _whole_batch.is_put_together(solution, found, owner):
+        device = _device(solution, found[0], owner.spot)
+    if device is None:
+        for single in found:
+            yield from _operands(solution, single)
+        return
+    names = [f"{owner.name}.{attr}" for attr in dict.fromkeys(s.first.attribute for s in found)]
+    code = "\n".join(f"{name} = {name}.to({device.code})" for name in names)
+    listed = " and ".join(f"`{name}`" for name in names)
+    whole = finding(
+        solution, "batch-not-moved", _head(owner.spot),
+        f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''} the device",
+        fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
+    )  # fmt: skip
+    yield _as_drawn(solution, whole, found)
 
 
 def _as_drawn(solution: Solution, found: Finding, groups: Iterable[Group[Drawn]]) -> Finding:
