@@ -314,7 +314,8 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     meet = "meets" if len(names) == 1 else "meet"
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot),
-        f"{listed} {_come(found[0], len(names))} and {meet} the device",
+        f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''}"
+        " the device",
         fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)
