@@ -311,7 +311,6 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     names = [f"{owner.name}.{attr}" for attr in dict.fromkeys(s.first.attribute for s in found)]
     code = "\n".join(f"{name} = {name}.to({device.code})" for name in names)
     listed = " and ".join(f"`{name}`" for name in names)
-    meet = "meets" if len(names) == 1 else "meet"
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot),
         f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''}"
