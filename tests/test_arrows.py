@@ -38,13 +38,14 @@ ROOMS: dict[str, set[str]] = {
     "reading.patterns": set(),
     "reading.requirements": set(),
     "reading.run_order": set(),
+    "reading.seen": set(),
     "reading.syntax": set(),
     "reading.notebook": {"reading.run_order"},
     "reading.source": {"finding", "reading.notebook", "reading.run_order", "reading.syntax"},
     "reading.lines": {"finding", "reading.matching"},
     "reading.config": {"finding", "reading.requirements", "reading.source"},
     "reading.files": {"reading.config", "reading.patterns", "reading.source"},
-    "reading.project": {"reading.layout", "reading.source", "reading.syntax"},
+    "reading.project": {"reading.layout", "reading.seen", "reading.source", "reading.syntax"},
     "reading.suppress": {"finding", "reading.config", "reading.patterns", "reading.source"},
     "reading.reader": {
         "reading.config",
@@ -53,7 +54,7 @@ ROOMS: dict[str, set[str]] = {
         "reading.project",
         "reading.source",
     },  # fmt: skip
-    "inference": {"finding", "torchfacts", "reading.project", "reading.syntax"},
+    "inference": {"finding", "torchfacts", "reading.project", "reading.seen", "reading.syntax"},
     "repair": {"finding", "inference", "torchfacts", "reading.project", "reading.syntax"},
     "rules": {
         "finding",
@@ -133,12 +134,21 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "migration.trials": _CHECKED,
     "migration.homes": {"finding"},
-    "migration.migrate": _FIXED | {"migration.homes", "migration.originals", "migration.trials"},
+    "migration.migrate": _FIXED
+    | {"reading.seen", "migration.homes", "migration.originals", "migration.trials"},
     "migration.modernize": {
         "finding",
         "migration.migrate",
         "migration.write",
         *(f"reading.{name}" for name in ("config", "files", "project", "reader", "source")),
+    },  # fmt: skip
+    "migration.runs": {
+        "finding",
+        "inference",
+        "prove",
+        "migration.migrate",
+        "reading.project",
+        "reading.seen",
     },  # fmt: skip
     "migration.by_running": {
         "finding",
@@ -146,10 +156,12 @@ ROOMS: dict[str, set[str]] = {
         "repair",
         "prove",
         "migration.migrate",
+        "migration.runs",
         "reading.config",
         "reading.project",
+        "reading.seen",
     },  # fmt: skip
-    "prove": {"outside", "reading.notebook"},
+    "prove": {"outside", "reading.notebook", "reading.seen"},
     "explain": {
         "finding",
         "inference",

@@ -320,6 +320,32 @@ def test_the_safety_of_a_rule_as_a_flag() -> None:
     assert "torch.zeros(3)" in text
 
 
+def test_fix_diff_shows_a_notebook_by_its_cells_and_patch_is_for_git() -> None:
+    cells = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [t]}
+        for t in ("import torch\n", "x = torch.zeros(1)\nprint(\"x\")")
+    ]  # fmt: skip
+    notebook = {"cells": cells, "metadata": {"b": 1, "a": 2}, "nbformat": 4, "nbformat_minor": 5}
+    Path("n.ipynb").write_text(json.dumps(notebook, indent=1))
+    shown, patch = samedevice("fix", "--diff", "n.ipynb"), samedevice("fix", "--patch", "n.ipynb")
+    assert (shown.exit_code, patch.exit_code) == (1, 1), shown.output
+    assert shown.stdout.splitlines()[-6:] == [
+        "--- a/n.ipynb:cell 2",
+        "+++ b/n.ipynb:cell 2",
+        "@@ -1,2 +1,2 @@",
+        "-x = torch.zeros(1)",
+        "+x = torch.zeros(1, device=device)",
+        ' print("x")',
+    ]
+    assert shown.stdout.startswith("--- a/n.ipynb:cell 1\n")
+    subprocess.run(["git", "apply"], input=patch.stdout.encode(), check=True)
+    by_git = Path("n.ipynb").read_bytes()
+    Path("n.ipynb").write_text(json.dumps(notebook, indent=1))
+    assert samedevice("fix", "--yes", "n.ipynb").exit_code == 0
+    assert Path("n.ipynb").read_bytes() == by_git
+    assert samedevice("fix", "--yes", "--patch").exit_code == 2
+
+
 def test_fix_diff_is_a_patch_and_the_same_as_what_is_written() -> None:
     text = "# coding: latin-1\nimport torch\r\n\r\nname = 'é'\r\nx = torch.zeros(3)\r\ny = 1"
     Path("a.py").write_bytes(text.encode("latin-1"))

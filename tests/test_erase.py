@@ -50,6 +50,7 @@ RESOLVER = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu"
         # batches
         ("for x, y in l:\n  f(x)", "for x, y in l:\n  x, y = x.to(d), y.to(d)\n  f(x)"),
         ("for b in l:\n  f(b)", "for b in l:\n  b = {k: v.to(d) for k, v in b.items()}\n  f(b)"),
+        ("[f(b, b.x) for b in l]", "[f(b, b.x) for b in (b.to(d) for b in l)]"),
         ("for b in l:\n  f(b)", "for b in l:\n  b = [t.to(d) for t in b]\n  f(b)"),
         ("for b in l:\n  f(b)", "for b in l:\n  b = list(map(lambda t: t.to(d), b))\n  f(b)"),
         (
@@ -132,6 +133,7 @@ def test_device_handling_is_no_difference(before: str, after: str) -> None:
         ("def f(x):\n  '''Doc.'''", "def f(x):\n  pass", "`'Doc.'` is gone"),
         ("for x in l:\n  f(x)", "for x in l:\n  x = g(x)\n  f(x)", "`x = g(x)` is new"),
         ("b = {k: v for k, v in b.items() if k}", "pass", "is gone"),
+        ("[f(b) for b in l]", "[f(b) for b in (b.to(d) for b in l if b)]", "became"),
         ("self.pe = pe", "self.register_buffer('other', pe)", "`self.pe` became `self.other`"),
         ("self.l = [a, b]", "self.l = nn.ModuleList([b, a])", "`a` became `b`"),
         ("x = torch.FloatTensor(3)", "x = torch.empty(3)", "became"),

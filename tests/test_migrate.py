@@ -1,13 +1,19 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from samedevice.finding import Edit, Finding, Fix, Span
+from samedevice.inference.bonds import Bonds
 from samedevice.migration import migrate
 from samedevice.migration.migrate import Outcome, key
+from samedevice.migration.originals import Originals
 from samedevice.reading import source
 from samedevice.reading.config import Config, ConfigError
+from samedevice.reading.project import Project
 from samedevice.reading.source import SourceError
+from samedevice.verify.groups import Groups
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -184,3 +190,37 @@ def test_a_notebook() -> None:
     Path("n.ipynb").write_text(f'{{"cells": [{cell}], "nbformat": 4}}')
     (change,) = run().changes
     assert "device=device" in source.from_bytes(change.after, "n.ipynb").text
+
+
+HALF = """\
+import torch
+
+
+def fit(x):
+    with torch.autocast(x.device.type):
+        torch.cuda.set_device(0)
+"""
+
+
+def test_a_half_is_withdrawn_before_a_round_that_repairs_nothing_else() -> None:
+    """A fix that names no device gives no other line a repair: its result is not inferred."""
+    (first, second, left), project = _half(), Project([source.from_text(HALF, "a.py")])
+    back = Originals(project.sources, project.sources)
+    for code, expected in (("device", False), ("x.device", True)):
+        groups = Groups(project, lambda program: Bonds())
+        edit = Edit("a.py", second.span, "method", (("code", f".to({code})"),))
+        wanted = [replace(second, fix=Fix((edit,)))]
+        findings = [*wanted, left]
+        assert migrate._is_half(project, findings, wanted, back, [first], groups) is expected
+        assert (groups.reason(first) is not None) is expected
+        assert not migrate._is_half(project, findings, [], back, [first], groups)
+
+
+def _half() -> list[Finding]:
+    """Return what serves machines without CUDA, something else, and what needs CUDA and stays."""
+    drop = Fix((Edit("a.py", Span(5, 9, 5, 38), "replace", (("code", "x"),)),))
+    return [
+        Finding("a.py", Span(5, 9, 5, 38), "amp-tied-to-cuda", "mixed precision", fix=drop),
+        Finding("a.py", Span(4, 0, 6, 32), "other", "something else"),
+        Finding("a.py", Span(6, 8, 6, 32), "cuda-only-api", "needs CUDA"),
+    ]

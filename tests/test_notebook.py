@@ -93,6 +93,15 @@ x = 5 \\
 """
 
 
+def test_comments_above_a_cell_magic_belong_to_it() -> None:
+    shell = "#@title Install  %%x\n\n# what it needs\n\n%%bash\nif [ 1 ]; then\n"
+    text = notebook(shell, "#@title Run\n%%time\nz = 1", "# plain\nw = 2")
+    file = read(text)
+    assert file.cells(file.text) == {2: "#@title Run\n%%time\nz = 1", 3: "# plain\nw = 2"}
+    assert [type(node).__name__ for node in file.tree.body] == ["Pass", "Assign", "Assign"]
+    assert file.encode(file.text) == text.encode()
+
+
 def test_magics_are_left_out_and_come_back() -> None:
     text = notebook(MAGICS, "%%bash\nif [ 1 ]; then", "%%time\nz = s", "%%html\n<b>")
     file = read(text)

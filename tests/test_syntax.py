@@ -54,6 +54,13 @@ def test_statements_are_all_statements() -> None:
     assert len(found) == len(set(found))
 
 
+def test_children_are_those_that_ast_has() -> None:
+    for node in ast.walk(ast.parse(CODE)):
+        if not isinstance(node, OUT):
+            children = [each for each in ast.iter_child_nodes(node) if not isinstance(each, OUT)]
+            assert [*map(id, syntax.children(node))] == [*map(id, children)]
+
+
 def test_parents_are_those_that_hold_the_node() -> None:
     for text in (CODE, "a; b = f(a); c\n" + CODE, Path(__file__).read_text()):
         tree = ast.parse(text)

@@ -22,7 +22,7 @@ GAP = """\
 import importlib
 import torch
 
-maker = importlib.import_module("torch")
+maker = importlib.import_module("torch".lower())
 model = torch.nn.Linear(3, 2).to("cuda")
 print(model(maker.ones(1, 3)), model(torch.ones(1, 3)))
 """
@@ -91,7 +91,7 @@ WAITING = """\
 import importlib
 import torch
 
-maker = importlib.import_module("torch")
+maker = importlib.import_module("torch".lower())
 model = torch.nn.Linear(3, 2)
 print(model(maker.ones(1, 3)), model(torch.ones(1, 3)))
 """
@@ -133,7 +133,7 @@ def test_a_program_that_is_complete_is_written_beside_one_that_waits() -> None:
 
 
 def test_the_command_runs_the_script_and_not_the_file_of_the_gap() -> None:
-    helper = "import importlib\n\nmade = importlib.import_module('torch').ones(1, 3)\n"
+    helper = "import importlib\n\nmade = importlib.import_module('torch'.lower()).ones(1, 3)\n"
     main = "import torch\nfrom helper import made\n\nprint(torch.nn.Linear(3, 2)(made))\n"
     assert 'fix --run "main.py"' in fix("--diff", main=main, helper=helper).stderr
 

@@ -114,6 +114,15 @@ def test_odd_code_is_checked(name: str) -> None:
     assert not errors
 
 
+@pytest.mark.parametrize("calls", [99, 100, 101, 250, 2_000])
+def test_a_clash_is_found_below_any_number_of_nested_calls(calls: int) -> None:
+    last = f"def f{calls}(x):\n    return x + torch.ones(3)\n"
+    code = chain(calls).replace(f"def f{calls}(x):\n    return x\n", last)
+    findings, errors = checked({"deep.py": HEAD + code})
+    assert not errors
+    assert "tensor-not-on-input-device" in {finding.rule for finding in findings}
+
+
 DEEP: dict[str, Callable[[int], str]] = {
     "parentheses": lambda n: "x = " + "(" * n + "1" + ")" * n,
     "signs": lambda n: "x = " + "-" * n + "1",

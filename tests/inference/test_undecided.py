@@ -18,7 +18,7 @@ import importlib
 import torch
 from torch import nn
 
-maker = importlib.import_module("torch")
+maker = importlib.import_module("torch".lower())
 model = nn.Linear(3, 2)
 """
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\nmodel.to(device)\n'
@@ -94,7 +94,7 @@ def test_data_without_the_model_is_told_and_stays(lines: str) -> None:
     findings = found(lines)
     assert [one.rule for one in findings] == ["undecided"]
     used = found(lines.replace("loss = ", "model(torch.ones(1, 3)); loss = "))
-    assert any(one.rule == "undecided" for one in used) == ("library" in lines)
+    assert any(one.rule == "undecided" for one in used)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_a_fix_in_code_that_another_removes_is_refused() -> None:
 def test_what_is_there_is_not_put_in_again(text: str, code: str, verb: str) -> None:
     result = run(text, fix(edit(text, code, verb, code="a = a.to(d)")))  # type: ignore[arg-type]
     assert result.text == text
-    assert result.refused[0][1] == "the code that it would add is already there"
+    assert result.refused[0][1] == "what it would add stands there already, and does not help"
     other = fix(edit(text, code, verb, code="c = c.to(d)"))  # type: ignore[arg-type]
     assert run(text, other).applied == (other,)
 

@@ -161,6 +161,33 @@ def test_an_edit_that_may_change_something_elsewhere_waits_for_the_whole(
     assert not looked.is_whole
 
 
+LAYERS = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+        self.pool = torch.nn.AvgPool1d(3)
+        self.scale = torch.ones(3)
+
+    def forward(self, x):
+        return self.pool(self.layer(x) * self.scale)
+"""
+
+
+def test_which_layers_a_module_has_is_its_own_affair(looked: Looked) -> None:
+    """What a layer is called, and a tensor beside it, says nothing of the program as a whole."""
+    looked.sources["layers.py"] = source.from_text(LAYERS, "layers.py")
+    program = PROGRAM.replace("mask\n", "mask\nfrom layers import Net\n")
+    looked.sources["program.py"] = source.from_text(program + LIBRARY, "program.py")
+    looked.check()
+    for old, new in (("AvgPool1d(3)", "Identity()"), ("torch.ones(3)", "torch.eye(3)")):
+        found = looked.edit("layers.py", old, new)
+        assert looked.is_whole and told(found) == told(looked.check())
+
+
 def test_what_is_found_elsewhere_moves_along(looked: Looked) -> None:
     before = looked.check()
     found = looked.edit("library.py", "def alone(x):\n", "def alone(x):\n    x = x + 1\n")
@@ -244,6 +271,32 @@ def test_a_glance_leaves_no_garbage(looked: Looked) -> None:
         assert gc.collect() < 500
     finally:
         gc.enable()
+
+
+def test_typing_keeps_no_text_but_the_last(looked: Looked) -> None:
+    """What a file says is read once for each of its trees, and goes with the tree.
+
+    Counted are all nodes of all trees that are left: a session may last for days.
+    """
+    moved = (
+        "def move(batch, device):\n    if isinstance(batch, torch.Tensor):\n"
+        "        return batch.to(device)\n    return [move(each, device) for each in batch]\n"
+    )
+    asks = "def main():\n    assert torch.cuda.is_available()\n    x = torch.rand(3).cuda()\n"
+    calls = "    print(move([x], 'cuda'), somewhere, alone(x))\n"
+    text = f"from os.path import *\n{LIBRARY}\n\n{moved}\n\n{asks}{calls}\n\nmain()\n"
+    looked.sources["library.py"] = source.from_text(text, "library.py")
+    looked.check()
+    left = []
+    for number in range(100, 180):
+        old = f"n = {number - 1}\n    x" if number > 100 else "x"
+        looked.edit("library.py", f"{old} = torch.rand(3)", f"n = {number}\n    x = torch.rand(3)")
+        if number % 4 == 3:
+            looked.check()
+        if number in (119, 179):
+            gc.collect()
+            left.append(sum(isinstance(each, ast.AST) for each in gc.get_objects()))
+    assert left[1] <= left[0]
 
 
 def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> None:

@@ -51,7 +51,7 @@ def test_what_belongs_together_is_withdrawn_together(tmp_path: Path) -> None:
     reasons = {reason for reason in outcome.refused.values()}
     assert reasons == {
         "not applied, with the edits that belong to it: "
-        "`torch_device` may be a device, which takes no index"
+        "the device that would take its place is one already, and takes no index"
     }
     assert {finding.span.line for finding in outcome.remaining if finding.fix} == {4, 9}
 
@@ -129,7 +129,9 @@ def test_one_fix_alone_is_judged_too(tmp_path: Path) -> None:
     findings = [f for f in check(project, config) if f.fix is not None and f.span.line == 9]
     sources, refused = migrate.once(project, findings, config)
     assert not sources
-    assert set(refused.values()) == {"`torch_device` may be a device, which takes no index"}
+    assert set(refused.values()) == {
+        "the device that would take its place is one already, and takes no index"
+    }
 
 
 #: A line that is told only keeps the script on machines with CUDA.

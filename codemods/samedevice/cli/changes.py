@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,18 +23,24 @@ CAUSES = 5  # places that a conversion waits for of which each gets a line
 STAYING = 20  # scripts that stay on the CPU of which each gets a line
 
 
-def show_diff(changes: Iterable[Change]) -> None:
-    """Print the diff: in colours for people, as bytes that `git apply` takes for programs."""
+def show_diff(changes: Sequence[Change], *, patch: bool = False) -> None:
+    """Print the diff: in colours for people, and else as bytes.
+
+    Of a notebook it shows the cells, unless it is to be a `patch` for `git apply`.
+    """
     from ..report import diff
 
     console = make_console()
     for change in changes:
-        if console.is_terminal:
+        if console.is_terminal and not patch:
             diff.show(console, change)
         else:
             sys.stdout.flush()
-            sys.stdout.buffer.write(diff.unified(change))
+            sys.stdout.buffer.write(diff.unified(change) if patch else diff.by_cells(change))
             sys.stdout.buffer.flush()
+    cells = not console.is_terminal and any(map(diff.is_notebook, changes))
+    if cells and not patch:
+        say("notebooks are shown by their cells: --patch gives what `git apply` takes")
 
 
 def tell(outcome: Outcome, *, written: bool) -> None:
@@ -113,7 +119,7 @@ def _tell_incomplete(outcome: Outcome, unknown: str) -> None:
             diff.show(console, change, mark=".incomplete")
         else:
             sys.stderr.flush()
-            sys.stderr.buffer.write(diff.unified(change, mark=".incomplete"))
+            sys.stderr.buffer.write(diff.by_cells(change, mark=".incomplete"))
             sys.stderr.buffer.flush()
 
 
@@ -145,13 +151,13 @@ def to_stdout(outcome: Outcome) -> int:
     return result(outcome)
 
 
-def finish(outcome: Outcome, *, ask: bool, diff: bool) -> int:
+def finish(outcome: Outcome, *, ask: bool, diff: bool, patch: bool = False) -> int:
     """Show or write the changes of `outcome`; returns the exit code."""
     from ..migration import migrate
 
-    if diff or ask:
-        show_diff(outcome.changes)
-    if diff:
+    if diff or ask or patch:
+        show_diff(outcome.changes, patch=patch)
+    if diff or patch:
         tell(outcome, written=False)
         shown = outcome.changes or outcome.incomplete
         return FAILED if result(outcome) == FAILED else FOUND if shown else CLEAN

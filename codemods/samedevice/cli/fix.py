@@ -47,6 +47,10 @@ def fix(
     paths: Paths = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
+    patch: Annotated[
+        bool,
+        typer.Option("--patch", help="Print it as a patch for `git apply`, and write nothing."),
+    ] = False,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Ask for each finding, with all its edits.")
     ] = False,
@@ -123,11 +127,11 @@ def fix(
         file=config_file, isolated=isolated, stdin_filename=stdin_filename,
     )  # fmt: skip
     if watch:
-        if not (yes or diff):
+        if not (yes or diff or patch):
             fail("--watch cannot ask: use it with --yes or --diff")
         return watched(paths, config, fix, {**locals(), "watch": False})
-    if yes + diff + interactive > 1:
-        fail("--yes, --diff and --interactive cannot be used together")
+    if yes + diff + patch + interactive > 1:
+        fail("--yes, --diff, --patch and --interactive cannot be used together")
     if "-" in paths and (len(paths) > 1 or interactive):
         fail("code from standard input goes alone: give no other path, and no --interactive")
     if (prove or run) and (paths == ["-"] or modernize):
@@ -157,16 +161,16 @@ def fix(
             )
         )  # fmt: skip
     if report:
-        made = changes_.change_list(outcome, written=not diff)
+        made = changes_.change_list(outcome, written=not (diff or patch))
         write_report(report, changes_.dump(made, report))
-    if paths == ["-"] and not diff:
+    if paths == ["-"] and not (diff or patch):
         return to_stdout(outcome)
     if prove and outcome.changes:
         verdict = _verdict(outcome, paths, prove, time_limit)
         if verdict != "proved":
             say(f"{verdict}: nothing was written")
             return FOUND
-    code = finish(outcome, ask=not (yes or interactive), diff=diff)
+    code = finish(outcome, ask=not (yes or interactive), diff=diff, patch=patch)
     if notes is not None:
         tell_notes(notes)
     return FOUND if clashed and code == CLEAN else code
@@ -300,6 +304,11 @@ def _repaired(
         console.print(f"not repaired: {done.stuck}")
     else:
         console.print(f"{program}: {done.result.message or done.result.status}", markup=False)
+    say(f"{program} ran {'once' if done.runs == 1 else f'{done.runs} times'}, {done.seconds:.0f} s")
+    if done.result.passed and not by_running.used_device(done.result):
+        say("nothing of it was on the device, so the run decides nothing")
+    if done.withheld:
+        say("it did not pass, so nothing is changed that only the run decided")
     if done.decided:
-        say(f"the run decided {count(done.decided, 'undecided value')}: they met nothing elsewhere")
+        say(f"the run decided {count(done.decided, 'undecided value')}")
     return done.outcome, not done.result.passed

@@ -27,6 +27,10 @@ def modernize(
     paths: Paths = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print the diff and write nothing.")] = False,
+    patch: Annotated[
+        bool,
+        typer.Option("--patch", help="Print it as a patch for `git apply`, and write nothing."),
+    ] = False,
     everything: Annotated[
         bool,
         typer.Option(
@@ -39,15 +43,15 @@ def modernize(
     from ..migration.modernize.plan import plan
 
     paths = paths or ["."]
-    if yes and diff:
-        fail("--yes and --diff cannot be used together")
+    if yes + diff + patch > 1:
+        fail("--yes, --diff and --patch cannot be used together")
     if "-" in paths and len(paths) > 1:
         fail("code from standard input goes alone: give no other path")
     config = settings(paths, exclude=exclude)
     planned = plan(paths, config, everything, track)
-    if paths == ["-"] and not diff:
+    if paths == ["-"] and not (diff or patch):
         return to_stdout(planned.outcome)
-    code = finish(planned.outcome, ask=not yes, diff=diff)
+    code = finish(planned.outcome, ask=not yes, diff=diff, patch=patch)
     tell_notes(planned)
     return code
 

@@ -87,6 +87,10 @@ class Answers:
         """Return the names that an expression sees."""
         return self.interpreter.scope_of(spot)
 
+    def unknown(self) -> list[Location]:
+        """Return the expressions of which nothing is known, of a project whose runs are asked."""
+        return list(self.interpreter.unknown.values())
+
     def place(self, node: PlaceVar | None) -> Place:
         """Return where a value lives."""
         if node is None:

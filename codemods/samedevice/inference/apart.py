@@ -87,12 +87,16 @@ def _kept(solution: Solution) -> list[Group[MetKept]]:
             left.setdefault(site.node.find(), {}).setdefault(site.name, site.spot)
     found: dict[ast.AST, Group[MetKept]] = {}
     for meet, held, other, spot, beside in _sides(solution) if there or left else ():
+        if not any(root in there or root in left for root in _sources(held)):
+            continue
         on_host = other.place in (None, Place.HOST) and set(_possible(other, made)) == {Place.HOST}
         if not (on_host or other.place is Place.CENTRAL and solution.evidence.is_there(other)):
             continue
         names: dict[str, Location] = {}
         for root in _sources(held):
             names |= (there if on_host else left).get(root, {})
+        if not names:
+            continue
         scope = solution.scope_at(spot)
         if scope is not None and not _read(spot.node, scope) & names.keys():
             # It was handed in by somebody who keeps it, or it only is where something is kept.

@@ -17,6 +17,7 @@ from samedevice.inference.values import (
     HOW_MANY,
     SCALAR,
     UNKNOWN,
+    ChosenIndex,
     CliOption,
     Const,
     Device,
@@ -218,6 +219,8 @@ def _compare_two(
     own = operators.compared(run, op, left, right, Location(scope.path, node), scope)
     if own is not None:
         return own
+    if isinstance(left, ChosenIndex) and (means := index_means(node)) is not None:
+        return DeviceTest(means)
     if isinstance(left, CliOption) or isinstance(right, CliOption):
         return compare_option(run, node, left, right, scope)
     if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq)):

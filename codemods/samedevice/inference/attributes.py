@@ -88,12 +88,8 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
             found = _of_any(run, [attribute(run, o, attr, spot, scope) for o in options])
             _share(run, options, attr, found)
             return found
-        case Namespace(scope=names, path=path):
-            known = names.names.get(attr)
-            if known is not None:
-                return known
-            inner = run.project.resolve(path, attr, 1)
-            return Namespace(inner, run.file(inner)) if inner is not None else UNKNOWN
+        case Namespace():
+            return _of_file(run, owner, attr, spot)
         case Instance():
             return object_attribute(run, owner, attr, spot, scope)
         case Class():
@@ -116,6 +112,19 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
     if owner is ARRAY:
         return Method(owner, attr, spot)
     return owner if owner in (SCALAR, NOTHING) else UNKNOWN
+
+
+def _of_file(run: Interpreter, owner: Namespace, attr: str, spot: Location) -> Value:
+    """Return a name of a file of the project, or the module in its folder that has it."""
+    known = owner.scope.names.get(attr)
+    if known is not None:
+        return known
+    if attr == "__dict__":
+        return owner
+    if attr == "get":
+        return Method(owner, attr, spot)  # of `globals()`, a dictionary
+    inner = run.project.resolve(owner.path, attr, 1)
+    return Namespace(inner, run.file(inner)) if inner is not None else UNKNOWN
 
 
 def _share(run: Interpreter, options: list[Value], attr: str, found: Value) -> None:
@@ -193,6 +202,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         return same.made_of(owner) if attr in _OF_ARRAYS else same
     if kind is not None:
         return SCALAR
+    if attr in tensor_methods.COPYING and owner.site is None and not root.is_tensor:
+        return Method(owner, attr, spot)
     if owner.opaque:
         part = subscripts.part(run, owner, attr)
         if _is_of_unknown_class(owner) and part is not owner:

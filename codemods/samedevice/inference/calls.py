@@ -13,6 +13,7 @@ from samedevice.inference import (
     functions,
     instances,
     libraries,
+    namespaces,
     subscripts,
     unexplained,
 )
@@ -26,6 +27,7 @@ from samedevice.inference.objects import (
     Func,
     Instance,
     Method,
+    Namespace,
     Partial,
     Scope,
     Super,
@@ -188,7 +190,8 @@ def apply(
             return call_method(run, callee, args, kwargs, spot, scope)
         case Union(options=options):
             joined: Value | None = None
-            for option in options:
+            meant = [one for one in options if namespaces.takes(one, args, kwargs)]
+            for option in meant or options:
                 joined = run.join(joined, apply(run, option, args, kwargs, spot, scope))
             return joined if joined is not None else UNKNOWN
         case Partial():
@@ -310,6 +313,8 @@ def call_method(
             return instances.class_method(run, receiver, name, args, kwargs, spot, scope)
         case Seq():
             return builtin_types.sequence_method(run, receiver, name, args, spot, scope)
+        case Namespace() if name == "get" and args:
+            return classes.got(run, [(receiver, callee.spot), *args], spot, scope)
         case Dict():
             return builtin_types.dict_method(run, receiver, name, args, kwargs, spot, scope)
         case Iter():

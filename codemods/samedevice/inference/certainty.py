@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection
 
+from samedevice.inference import witness
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.events import Loaded
 from samedevice.inference.focus import PartialAnalysis
@@ -91,6 +92,8 @@ class Watcher(Interpreter):
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
         value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        if value is UNKNOWN and self.project.seen is not None:
+            value = witness.value(self, node, scope)
         kind = _KINDS.get(value.__class__, _FINE)
         if value is NOTHING:
             kind = _FINE  # no code ever meets it

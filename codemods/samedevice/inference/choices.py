@@ -287,7 +287,7 @@ def is_index(run: Interpreter, code: str, option: CliOption, path: str) -> bool:
 
 def _index_test(run: Interpreter, code: str, option: CliOption, path: str) -> list[Choice]:
     """Return the condition under which an index stands for a GPU, if there is one."""
-    for other in run.project.programs.get(path, frozenset((path,))):
+    for other in sorted(run.project.programs.get(path, frozenset((path,)))):
         for node in syntax.walk(run.project.tree(other) or ast.Module([], [])):
             if isinstance(node, ast.Compare) and arithmetic.index_means(node) is not None:
                 if ast.unparse(node.left) == code:

@@ -8,10 +8,26 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from samedevice.inference import assignment, attributes, calls, functions, subscripts
+from samedevice.inference import (
+    assignment,
+    attributes,
+    calls,
+    functions,
+    namespaces,
+    subscripts,
+)
 from samedevice.inference.graph import Location
 from samedevice.inference.models import builtins
-from samedevice.inference.objects import Attributes, Class, External, Func, Instance, Method, Scope
+from samedevice.inference.objects import (
+    Attributes,
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Namespace,
+    Scope,
+)
 from samedevice.inference.values import DEVICE, NONE, UNKNOWN, Arg, Const, Dict, Seq, Tensor, Value
 
 if TYPE_CHECKING:
@@ -337,6 +353,9 @@ def got(run: Interpreter, args: list[Arg], spot: Location, scope: Scope) -> Valu
         lacks = isinstance(found, Method) and isinstance(owner, Instance) and not owner.family
         return default if default is not None and lacks else found
     joined = default
+    if isinstance(owner, Namespace):
+        found = namespaces.member(run, owner, key, where.node, spot, scope)
+        return found if default is None or found is UNKNOWN else run.join(default, found)
     if isinstance(owner, Instance):
         asked = pattern(where.node)
         for value in matching(owner, asked) if asked.strip("*") else ():

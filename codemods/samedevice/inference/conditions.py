@@ -17,6 +17,7 @@ from samedevice.inference.values import (
     HOW_MANY,
     SCALAR,
     UNKNOWN,
+    ChosenIndex,
     CliOption,
     Const,
     Device,
@@ -142,6 +143,8 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
             return DeviceTest(value.value, asks=test.asks, choice=test.choice)
+        if isinstance(value, Const) and type(value.value) is int and _is_negative(other):
+            return ChosenIndex(value.value, value.spot)
         if isinstance(value, Const) and isinstance(value.value, str):
             match = DEVICE.fullmatch(value.value)
             followed = _where_it_is(run, node, True, scope) if match else None
@@ -167,6 +170,13 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     right = _arm_of(run, node.test, False, node.orelse, scope)
     device = _either_device(run, left, right, Location(scope.path, node))
     return device if device is not None else run.join(left, right)
+
+
+def _is_negative(node: ast.expr) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _arm_of(run: Interpreter, test: ast.expr, positive: bool, arm: ast.expr, scope: Scope) -> Value:

@@ -14,6 +14,7 @@ from samedevice.inference.lines import Lines
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.summaries import Record, Records
+from samedevice.inference.unit_tests import Tests
 from samedevice.inference.values import Arg, Const, Device, FunctionNode, Value
 from samedevice.reading.project import Project
 
@@ -55,6 +56,8 @@ class Context:
     seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
     computing: set[str] = field(default_factory=set, init=False)
+    #: Of a project of which a run is asked: the expressions of which nothing is known.
+    unknown: dict[ast.expr, Location] = field(default_factory=dict, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)
     #: Calls of unknown code, and the tensors that they are given.
     answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
@@ -99,6 +102,8 @@ class Context:
     unit: Target = field(default=("", ""), init=False)
     running: list[str] = field(default_factory=list, init=False)
     stack: list[ast.AST] = field(default_factory=list, init=False)
+    #: Calls that are being evaluated, with those of the files that import this one.
+    nested: int = field(default=0, init=False)
     statement: ast.stmt | None = field(default=None, init=False)
     in_worker: int = field(default=0, init=False)
     #: What hands the code that runs here to another process.
@@ -107,6 +112,7 @@ class Context:
     guarded: int = field(default=0, init=False)
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
+    tests: Tests = field(default_factory=Tests, init=False)
     #: The functions that are made only where a test has found a device, and so run only there.
     made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)

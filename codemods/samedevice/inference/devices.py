@@ -173,7 +173,8 @@ def device_literal(
                 default.under_device_test = False
         return value.device
     origin = value.spot or spot
-    if run.shown and text.startswith("cpu"):  # there it stays, whatever others want of it
+    # There it stays, whatever others want of it.
+    if text.startswith("cpu") and (run.shown or run.tests.running is not None):
         there = run.graph.node(origin)
         run.graph.pin(there, Place.HOST, origin, text)
         return Device(there, origin, text=True)

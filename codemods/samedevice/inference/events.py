@@ -104,8 +104,10 @@ class Drawn(Structured):
     as a field, and `within` that name. It is an `attribute` of an object of a plain class, whose
     first name is `owner`. `of_argument`: it is a part of what a caller passes.
     `pinned`: its memory is. `moves_itself`: it is an object of a library, with a `.to` of its own.
+    `seen`: no code shows it, a run did.
     """
 
+    seen: bool = False
     moves_itself: bool = False
     bound: Bound | None = None
     held: Bound | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -84,7 +83,7 @@ def _of_a_star(run: Interpreter, name: str, path: str) -> Value:
     return UNKNOWN
 
 
-@lru_cache(maxsize=64)
+@syntax.per_node
 def _bound_in(tree: ast.Module) -> frozenset[str]:
     """Return the names that the statements of a file assign, not those of its functions."""
     return frozenset(

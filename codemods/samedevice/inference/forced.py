@@ -397,7 +397,7 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
                     return True
         block = parents.block(inner)
         ending = _first_ending(block[0], block) if block else None
-        if ending is not None and _position(ending) < _position(inner):
+        if ending is not None and ending < _position(inner):
             return True
         inner, outer = outer, parents.get(outer)
     return False
@@ -416,9 +416,9 @@ def _names_cuda(key: ast.expr | None) -> bool:
 
 
 @syntax.per_node
-def _first_ending(first: ast.stmt, block: list[ast.stmt]) -> ast.stmt | None:
-    """Return the first statement of a block behind which nothing comes without CUDA."""
-    return next(filter(_ends_without, block), None)
+def _first_ending(first: ast.stmt, block: list[ast.stmt]) -> tuple[int, int] | None:
+    """Return where the first statement of a block is behind which nothing comes without CUDA."""
+    return next(map(_position, filter(_ends_without, block)), None)
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

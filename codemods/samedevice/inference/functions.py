@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import classes, instances, movers
+from samedevice.inference import classes, instances, movers, unit_tests
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nesting import nested
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.summaries import (
@@ -19,6 +21,7 @@ from samedevice.inference.summaries import (
     Records,
     again,
     beforehand,
+    kin,
     moves,
     placeholder,
     shape,
@@ -56,10 +59,8 @@ _CONTEXTS = 12
 _STATEMENTS = 200
 #: Methods that are always evaluated, since others may depend on what they do.
 ALWAYS = ("__init__", "backward")
-#: Shapes of arguments that one function has templates for; others use the most similar one.
+#: Shapes of arguments that one function has templates for; what it gives for others is unknown.
 _VARIANTS = 16
-#: Nested calls that are followed; `interpret._FRAMES` has room for them.
-_DEPTH = 100
 
 
 def call_func(
@@ -74,7 +75,7 @@ def call_func(
         return UNKNOWN  # it raises a TypeError: nothing comes into the function
     if isinstance(func.bound, Instance) and not run.in_constructor:
         func.bound.used = True
-    if len(run.stack) >= _DEPTH or run.stack.count(node) >= 2:
+    if run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
     known = run.results.setdefault(_code(func), Records())
     size = _size(run, node)
@@ -83,19 +84,29 @@ def call_func(
         many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
         many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
-            return by_template(run, func, args, kwargs, spot)
+            first = len(run.tests.called)
+            result = by_template(run, func, args, kwargs, spot)
+            unit_tests.note(run, args, kwargs, result, first)
+            return result
         known.late += 1
     run.statements += size
     run.contexts[node] = run.contexts.get(node, 0) + 1
+    first = len(run.tests.called)
     note_arguments(run, node, args, kwargs)
-    record = evaluate(run, func, args, kwargs, spot)
+    with unit_tests.function(run, func) if unit_tests.is_called(run, func) else nullcontext():
+        record = nested(run, lambda: evaluate(run, func, args, kwargs, spot))
     known.add(record)
+    unit_tests.note(run, args, kwargs, record.result, first)
     return record.result
 
 
 def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) -> bool:
     """Tell whether a call may give a function all that it requires, as far as the call shows."""
     call, spec = spot.node, func.node.args
+    filled = len(args) + (func.bound is not None)
+    if not spec.kwonlyargs:
+        if len(spec.posonlyargs) + len(spec.args) - len(spec.defaults) <= filled:
+            return True  # by position: most calls
     decorated = not isinstance(func.node, ast.Lambda) and func.node.decorator_list
     if not isinstance(call, ast.Call) or decorated:
         return True
@@ -108,7 +119,6 @@ def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) 
     required = set(named[: len(named) - len(spec.defaults)])
     alone = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     required |= {each.arg for each, default in alone if default is None}
-    filled = len(args) + (func.bound is not None)
     return required <= {*named[:filled], *kwargs}
 
 
@@ -122,6 +132,8 @@ def note_arguments(
 ) -> None:
     """Remember what this call passed."""
     run.reached.setdefault(node, set()).add(run.unit)
+    if run.tests.running is not None:
+        run.tests.called.append(node)
     for value, where in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
             run.arguments.setdefault(node, []).append((value.node, where, run.function()))
@@ -245,6 +257,8 @@ def by_template(
     note_arguments(run, func.node, args, kwargs)
     given = _given(func, args, kwargs)
     record = _template(run, func, args, kwargs, spot, given)
+    if record is None:
+        return UNKNOWN
     result = record.result
     if isinstance(result, Instance) and result.family == "module":
         known = (value for value in record.given.values() if isinstance(value, Instance))
@@ -260,8 +274,12 @@ def _template(
     kwargs: dict[str, Arg],
     spot: Location,
     given: Given,
-) -> Record:
-    """Return an evaluation with arguments that are nowhere; what it writes is taken back."""
+) -> Record | None:
+    """Return an evaluation with arguments that are nowhere; what it writes is taken back.
+
+    None where there are enough of them, and none is like it: the way that an evaluation with other
+    constants, devices or members went is not the way of this one.
+    """
     variants = run.templates.setdefault(_code(func), {})
     known = run.results.get(_code(func))
     shapes = {name: shape(value) for name, value in given.items()}
@@ -269,7 +287,8 @@ def _template(
     if key in variants:
         return variants[key]
     if known and (len(variants) >= _VARIANTS or _is_spent(run)):
-        return known.nearest(shapes)
+        record = known.nearest(shapes)
+        return record if kin(record.shapes) == kin(shapes) else None
     free = [(placeholder(run, value, where), where) for value, where in args]
     named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
     if isinstance(func.bound, Instance):
@@ -278,7 +297,7 @@ def _template(
     scopes, sites, mark = (run.scopes, run.all_scopes), len(run.sites), run.trail.mark()
     run.scopes, run.all_scopes = dict(run.scopes), {}
     run.trail.forks += 1
-    record = evaluate(run, func, free, named, spot)
+    record = nested(run, lambda: evaluate(run, func, free, named, spot))
     set_by_it = stores(run.trail.written(mark), record.given)
     run.trail.undo(mark)
     run.trail.close()
@@ -404,7 +423,8 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
         argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     }
-    return call_func(run, func, args, kwargs, Location(path, func.node))
+    with unit_tests.function(run, func):
+        return call_func(run, func, args, kwargs, Location(path, func.node))
 
 
 def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:

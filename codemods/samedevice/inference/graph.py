@@ -47,6 +47,13 @@ class Cause(Enum):
     UNMOVED = "a module that moves later is still on the CPU"
 
 
+@dataclass(eq=False, slots=True)
+class Aside:
+    """Code whose values are `apart`: what they meet says nothing of where anything has to be."""
+
+    apart: bool = True
+
+
 class Location:
     """An expression or statement in a file."""
 
@@ -150,6 +157,8 @@ class Agree:
     function: ast.AST | None = None
     #: It was seen in code that nobody is known to call.
     open: bool = False
+    #: The test that it was seen in.
+    aside: Aside | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -173,6 +182,8 @@ class Graph:
     clashing: set[PlaceVar] = field(default_factory=set)
     #: What is said from now on is said by code that nobody is known to call.
     open: bool = False
+    #: The test that says it.
+    aside: Aside | None = None
 
     def node(self, spot: Location | None = None) -> PlaceVar:
         """Return a new node with its own place."""
@@ -230,7 +241,7 @@ class Graph:
         """Demand that two operands of `op`, which `function` does, share a place."""
         if left.find() is right.find():
             return
-        made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open)
+        made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         left, right = left.find(), right.find()
         left.meets = _add(left.meets, made)
@@ -274,11 +285,23 @@ class Graph:
         """Say that `base` is indexed by the tensor `index`, or computed with the number it is."""
         if base.find() is index.find():
             return
-        made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open)
+        made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         base, index = base.find(), index.find()
         base.indexed_by = _add(base.indexed_by, made)
         index.indexes = _add(index.indexes, made)
+
+    def forget_aside(self) -> None:
+        """Forget what code says whose values are apart from all others."""
+        if not any(_is_apart(meet) for meet in self.meetings):
+            return
+        self.meetings = [meet for meet in self.meetings if not _is_apart(meet)]
+        for node in self.nodes:
+            if node._parent is node:
+                for attribute in ("meets", "indexes", "indexed_by"):
+                    known: list[Agree] = getattr(node, attribute)
+                    if any(map(_is_apart, known)):
+                        setattr(node, attribute, [m for m in known if not _is_apart(m)])
 
     def release(self) -> None:
         """Take the graph apart to free its memory; it cannot be used any more."""
@@ -328,6 +351,8 @@ class Graph:
                 node = queue.popleft()
                 for target in node.flows_to:
                     result = target.find()
+                    if place is Place.FOLLOWS and _decides_nothing(node, result):
+                        continue
                     if result.place is None:
                         result.place, result.reason = place, node.reason
                         result.weak_host = place is Place.HOST
@@ -426,6 +451,10 @@ class Graph:
                     self.clashes.append(Clash(left, meet.left_spot, meet, right))
 
 
+def _is_apart(meet: Agree) -> bool:
+    return meet.aside is not None and meet.aside.apart
+
+
 def _agree_within(roots: list[PlaceVar]) -> None:
     """Members that an operation needs in one place agree, however often they were joined."""
     queue = [node for node in roots if node.agrees]
@@ -435,6 +464,14 @@ def _agree_within(roots: list[PlaceVar]) -> None:
             if source.joins and not source.agrees:
                 source.agrees = True
                 queue.append(source)
+
+
+def _decides_nothing(node: PlaceVar, result: PlaceVar) -> bool:
+    """Tell whether what may be a number is computed with a tensor, which alone says where it is."""
+    if node.is_tensor or result.joins:
+        return False
+    others = (source.find() for source in result.flows_from)
+    return any(other is not node and other.is_tensor and other.place is None for other in others)
 
 
 def _is_mixed(node: PlaceVar) -> bool:

@@ -12,9 +12,14 @@ from samedevice.inference.graph import Cause, Location, Place
 from samedevice.inference.models import nn
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+
+#: Classes below an abstract one for which its methods are evaluated where nothing calls them.
+_HEIRS = 3
 
 
 def uncalled_class(run: Interpreter, klass: Class) -> None:
@@ -24,22 +29,43 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
         for value in klass.names.values()
         if isinstance(value, Func) and value.node not in run.evaluated
     ]
-    built = klass.symbolic is not None
+    built = klass.symbolic is not None and not klass.imagined
     if not built and not any(_is_worth_evaluating(run, method) for method in methods):
         return
     host = klass.family == "dataset"
     run.in_worker += host
-    if klass.symbolic is None:
-        symbolic_instance(run, klass)
-    instance = klass.symbolic
+    first, *others = (() if built else _heirs(run, klass)) or (klass,)
+    begun = _evaluate_methods(run, klass, methods, first, built)
+    for heir in others:
+        _evaluate_methods(run, klass, begun, heir, built, again=True)
+    run.in_worker -= host
+
+
+def _evaluate_methods(
+    run: Interpreter,
+    klass: Class,
+    methods: list[Func],
+    heir: Class,
+    built: bool,
+    again: bool = False,
+) -> list[Func]:
+    """Evaluate methods of a class for an instance of it, or of one below; return those that were.
+
+    Those that something else has called by now are left out, unless they are evaluated `again`.
+    """
+    instance = heir.symbolic if heir.symbolic is not None else symbolic_instance(run, heir)
+    begun: list[Func] = []
     for method in methods:
-        if method.node in run.evaluated or not _is_worth_evaluating(run, method, instance):
+        if method.node in run.evaluated and not again:
             continue
+        if not _is_worth_evaluating(run, method, instance):
+            continue
+        begun.append(method)
         bound: Value | None = instance
         if method.static == "staticmethod":
             bound = None
         elif method.static == "classmethod":
-            bound = klass
+            bound = heir
         function = Func(method.node, method.scope, bound, klass, method.static)
         if klass.family == "function" and name(method.node) in ("forward", "backward"):
             if klass.context is None:
@@ -48,7 +74,27 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
         run.graph.open = not (built and _called_by_python(method.node))
         functions.call_symbolic(run, function)
         run.graph.open = True
-    run.in_worker -= host
+    return begun
+
+
+def _heirs(run: Interpreter, klass: Class) -> list[Class]:
+    """Return the classes below an abstract one that its methods run for, or none.
+
+    Those are the ones that define what it leaves to them; of many, the first stand for all.
+    """
+    abstract = [
+        name
+        for name, value in klass.names.items()
+        if isinstance(value, Func) and syntax.is_abstract(value.node)
+    ]
+    found: list[Class] = []
+    for each in run.classes if abstract else ():
+        if each is klass or klass not in each.mro() or len(found) == _HEIRS:
+            continue
+        own = [each.lookup(name) for name in abstract]
+        if not any(isinstance(v, Func) and syntax.is_abstract(v.node) for v in own):
+            found.append(each)
+    return found
 
 
 def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
@@ -67,7 +113,7 @@ def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     """Return an instance of a class that no code constructs."""
     spot = Location(klass.scope.path, klass.node)
     made = new_object(run, klass, spot, klass.scope)
-    klass.symbolic = made
+    klass.symbolic, klass.imagined = made, True
     init = klass.lookup("__init__")
     if isinstance(init, Func):
         run.in_constructor += made.family == "module"

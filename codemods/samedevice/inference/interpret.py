@@ -39,6 +39,8 @@ from samedevice.inference import (
     statements,
     subscripts,
     uncalled,
+    unit_tests,
+    witness,
 )
 from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
@@ -282,7 +284,8 @@ class Interpreter(Context):
         self.enter((path, ""))
         self.running.append(path)
         first = len(self.sites)
-        self.block(tree.body, scope)
+        with unit_tests.file(self, path):
+            self.block(tree.body, scope)
         if self.shown:
             demonstrations.take_back(self.sites[first:])
         self.running.pop()
@@ -312,7 +315,10 @@ class Interpreter(Context):
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         """Return the value of an expression."""
         evaluate = EVALUATORS.get(type(node))
-        return evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        value = evaluate(self, node, scope) if evaluate is not None else UNKNOWN
+        if value is UNKNOWN and self.project.seen is not None:
+            return witness.value(self, node, scope)
+        return value
 
     def block(self, body: Iterable[ast.stmt], scope: Scope) -> bool:
         """Evaluate statements in order until one of them ends the flow."""
@@ -343,7 +349,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
-        event.path, event.shown = self.path, self.shown
+        event.path, event.shown, event.aside = self.path, self.shown, self.tests.running
         event.order = len(self.sites)
         self.sites.append(event)
         return event

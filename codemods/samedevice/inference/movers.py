@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from samedevice.inference import calls, classes, functions
@@ -30,6 +29,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -188,7 +188,7 @@ def _rebuilt(value: Value, known: Mover, one: _One, depth: int) -> Value:
 # -- their form -----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)  # an editor makes new trees without end
+@syntax.per_node
 def mover(node: FunctionNode) -> Mover | None:
     """Return what a function of the form `move_to(batch, device)` moves, None for any other.
 

@@ -128,5 +128,7 @@ def _devices_of(
                 yield f"{name}.{attr}", member
         elif own and isinstance(member, Instance):
             known = member.attrs.devices.get("device")  # `self.model.device`
+            if known is None and member.family == "" and member.cls is not None:
+                known = member.cls.lookup("device")  # of settings with a default
             if isinstance(known, Device):
                 yield f"{name}.{attr}.device", known

@@ -134,7 +134,8 @@ class Class(Value):
     """A class of the project; `kind` is "tuple" for a named tuple; `meta` is its metaclass."""
 
     __slots__ = (
-        "bases", "context", "family", "fact", "kind", "meta", "names", "node", "order", "scope",
+        "bases", "context", "family", "fact", "imagined", "kind", "meta", "names", "node", "order",
+        "scope",
         "symbolic", "stateful",
     )  # fmt: skip
 
@@ -146,6 +147,7 @@ class Class(Value):
         self.family = ""
         self.fact: Fact | None = None
         self.symbolic: Instance | None = None
+        self.imagined = False  # no code makes its `symbolic` instance
         self.context: Instance | None = None  # what the forward of an autograd function saves
         self.stateful: bool | None = None
         self.kind = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from samedevice.inference.events import Creation, HostDemand
+from samedevice.inference.events import Built, Creation, HostDemand, PlainTensor
 from samedevice.inference.graph import PlaceVar
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.objects import Instance
@@ -24,7 +24,7 @@ Before = Callable[[str, int], "int | None"]
 Observed = tuple[object, ...]
 
 #: What these are at says nothing of a program as a whole.
-_LOCAL = (Creation, Handed, HostDemand, Undecided)
+_LOCAL = (Creation, Handed, HostDemand, PlainTensor, Undecided)
 
 
 def observed(solution: Solution, before: Before) -> Observed:
@@ -120,7 +120,13 @@ def _happened(solution: Solution, site: Site) -> Observed:
 
 
 def _device(site: Site) -> Observed:
-    """Return which device something is put on, and which file says so."""
+    """Return which device something is put on, and which file says so.
+
+    Of a module counts which of its kind builds it, not what it is called.
+    """
+    if isinstance(site, Built):
+        made = site.module
+        return site.in_constructor, site.in_worker, made.used, made.stateful, bool(made.moves)
     device = getattr(site, "device", None)
     root = device.node.find() if isinstance(device, Device) else None
     if root is None:

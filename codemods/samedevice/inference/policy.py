@@ -48,7 +48,6 @@ class Policy:
         self._managed: dict[str, bool] = {}
         self._apart: set[PlaceVar] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
-        self.tests_on_cpu: set[str] = set()  # their values meet none of other scripts
 
     def model_parallel(self) -> dict[frozenset[str], list[SiteGroup]]:
         """Return the programs that spread a model over GPUs by their numbers, and where they do.
@@ -89,6 +88,7 @@ class Policy:
 
     def settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
+        self.graph.forget_aside()
         beside = self._beside_accelerators()
         self.graph.open = False  # these are written out, whoever calls what they are in
         for device in self.interpreter.cpu_devices:
@@ -100,7 +100,6 @@ class Policy:
         self.graph.open = True
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
-        self.tests_on_cpu = self._tests_on_cpu()
         self._seed(self.for_the_cpu)
         for group in self.solution.all_groups(Cloned):
             for site in group.sites:
@@ -262,19 +261,6 @@ class Policy:
             if not (reached & active or self.programs.is_test(script) or self._hides_all(reached)):
                 yield reached
 
-    def _tests_on_cpu(self) -> set[str]:
-        """The tests of which nothing that they run puts anything on a device.
-
-        What other scripts put there with the same helpers never meets their values.
-        """
-        runs = [
-            (script, reached)
-            for script, reached in (self.programs.scripts() if self._rest is None else ())
-            if self.programs.is_test(script) and not self.programs.is_imported(script)
-        ]
-        active = self._active_files(chosen=True) if runs else set()
-        return {script for script, reached in runs if not reached & active}
-
     def _hides_all(self, files: Iterable[str]) -> bool:
         """Tell whether a program hides every GPU from itself: it is meant for the CPU."""
         return any(self.programs.markers(path).hides_all for path in files)
@@ -316,7 +302,7 @@ class Policy:
                     and not site.in_worker
                     and not site.callers_unknown
                     and not self.managed(site.spot.path)
-                    and not site.shown
+                    and not site.stays
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())

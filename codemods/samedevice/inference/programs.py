@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
 from samedevice.inference.demonstrations import is_main as is_main
 from samedevice.inference.graph import Location
 from samedevice.inference.markers import Markers, hides, markers
+from samedevice.inference.unit_tests import is_test_file
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
@@ -33,13 +33,6 @@ _SPREADERS = (
 _REMOTE = "torch.distributed.rpc"
 
 
-#: What pytest and unittest take for tests by their names.
-_TEST_FILE = re.compile(r"test_[^/]*\.py|[^/]*_test\.py|tests?\.py|conftest\.py")
-
-
-_TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixture", re.MULTILINE)
-
-
 class Programs:
     """What is known of files without evaluating them: their trees, imports and markers."""
 
@@ -54,16 +47,10 @@ class Programs:
         self._tests: dict[str, bool] = {}
 
     def is_test(self, path: str) -> bool:
-        """Tell whether a file has tests for pytest or unittest: those run on the CPU on purpose.
-
-        A script that tests a model may be called test.py, too.
-        """
-        known = self._tests.get(path)
-        if known is None:
-            known = _TEST_FILE.fullmatch(path.rpartition("/")[2]) is not None
-            known = known and _TEST.search(self.project.sources[path].text) is not None
-            self._tests[path] = known
-        return known
+        """Tell whether a file has tests for pytest or unittest."""
+        if path not in self._tests:
+            self._tests[path] = is_test_file(self.project, path)
+        return self._tests[path]
 
     def spawns(self, path: str) -> bool:
         """Tell whether a file has processes spawned rather than forked."""

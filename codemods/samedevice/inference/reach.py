@@ -121,6 +121,14 @@ class InReach:
             (m.right if m.left.find() is root else m.left).find() is other for m in root.meets
         )
 
+    def is_tested(self, scope: Scope) -> bool:
+        """Tell whether a test for the CPU computes with what a function gets or gives.
+
+        A device of the whole program would part it from the test's own values.
+        """
+        tests = self.interpreter.tests
+        return scope.func is not None and tests.shares(scope.func.node)
+
     def site_at(self, spot: Location) -> Operand | None:
         """Return a site for an expression, with what the code there could name a device by."""
         scope = self.interpreter.scope_of(spot)

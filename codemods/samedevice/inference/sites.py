@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Generic, NamedTuple, TypeVar
 
 from samedevice.inference.environment import Path
-from samedevice.inference.graph import Cause, Location, PlaceVar
+from samedevice.inference.graph import Aside, Cause, Location, PlaceVar
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import Value
 
@@ -33,9 +33,16 @@ class Site:
     under_device_test: bool = False
     #: It only shows how a module works.
     shown: bool = False
+    #: The test that it is in.
+    aside: Aside | None = None
     #: Where it is evaluated, if other paths run beside.
     path: Path | None = None
     order: int = 0
+
+    @property
+    def stays(self) -> bool:
+        """Whether what is made here is for the CPU: it shows something, or is in such a test."""
+        return self.shown or self.aside is not None and self.aside.apart
 
     def release(self) -> None:
         """Let go of the values that it speaks of, which refer to it."""

@@ -153,10 +153,11 @@ class Solution(Answers):
             if group.first.in_worker or self.policy.managed(group.spot.path):
                 continue
             if isinstance(group.first, _MADE):
-                if group.spot.path in self.policy.tests_on_cpu:
+                wanted = [site for site in group.sites if not site.stays]
+                if not wanted:
                     continue
-                if all(site.shown for site in group.sites):
-                    continue
+                if len(wanted) < len(group.sites):
+                    group = Group(group.spot, wanted)
             yield group
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:

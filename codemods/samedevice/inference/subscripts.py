@@ -5,11 +5,27 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from samedevice.inference import calls, classes, devices, functions, iteration, libraries
+from samedevice.inference import (
+    calls,
+    classes,
+    devices,
+    functions,
+    iteration,
+    libraries,
+    namespaces,
+)
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Drawn, FirstItem, Loaded, Structured
 from samedevice.inference.graph import Location, Place
-from samedevice.inference.objects import Class, External, Func, Instance, Scope, Union
+from samedevice.inference.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Namespace,
+    Scope,
+    Union,
+)
 from samedevice.inference.values import (
     ARRAY,
     SCALAR,
@@ -85,6 +101,8 @@ def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -
             found = subscript(run, owner, key, spot, scope)
             asking = keyed_by(run, node.slice, scope) if isinstance(found, Tensor) else None
             return Tensor(asking.node) if asking is not None else found
+    if isinstance(owner, Namespace):
+        return namespaces.member(run, owner, key, node.slice, spot, scope)
     if owner is ARRAY:
         first_item(run, node, key, None, scope)
         index_array(run, key, node.slice, scope)
@@ -119,7 +137,17 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex()
-    if isinstance(owner, External) and owner.name == "torchvision.models.__dict__":
+    return _item_of_library(owner, key, scope) if isinstance(owner, External) else UNKNOWN
+
+
+def _item_of_library(owner: External, key: Value, scope: Scope) -> Value:
+    """Return what a mapping of a library's has for a key."""
+    name = owner.name.removesuffix(".__dict__")
+    if name == "sys.modules" and isinstance(key, Const) and key.value == "__main__":
+        return namespaces.of_file(scope)
+    if name.startswith("torch.") and type(key) is Const and isinstance(key.value, str):
+        return External(f"{name}.{key.value}")  # `vars(nn)["GRU"]`
+    if name == "torchvision.models" and name != owner.name:
         return External("torchvision.models.resnet18")  # one of them, which are all alike here
     return UNKNOWN
 

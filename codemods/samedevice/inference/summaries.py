@@ -128,6 +128,20 @@ def shape(value: Value, depth: int = 3) -> object:
     return type(value)
 
 
+def kin(found: object) -> object:
+    """Return a shape, or several by name, without which functions, classes and modules it has."""
+    match found:
+        case dict():
+            return {name: kin(each) for name, each in found.items()}
+        case ("function" | "class" | "module" as kind, *_):
+            return kind
+        case ("object", family, _, _, attrs):
+            return "object", family, kin(attrs)
+        case tuple():
+            return tuple(map(kin, found))
+    return found
+
+
 def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEEP) -> Value:
     """Return an argument of the same shape that is nowhere yet: nothing else is at its place."""
     match value:
@@ -243,14 +257,16 @@ class _Copy:
                 and depth > self._paired.get((id(before), id(now)), 0)
             ):
                 self._paired[id(before), id(now)] = depth
-                for attr in before.attrs.keys() & now.attrs.keys():
-                    self._match(before.attrs[attr], now.attrs[attr], depth - 2)
+                for attr, held in before.attrs.items():
+                    if attr in now.attrs:
+                        self._match(held, now.attrs[attr], depth - 2)
         elif isinstance(before, Seq) and isinstance(now, Seq) and depth:
             for one, other in zip(before.members(), now.members(), strict=False):
                 self._match(one, other, depth - 1)
         elif isinstance(before, Dict) and isinstance(now, Dict) and depth:
-            for key in before.items.keys() & now.items.keys():
-                self._match(before.items[key], now.items[key], depth - 1)
+            for key, held in before.items.items():
+                if key in now.items:
+                    self._match(held, now.items[key], depth - 1)
         elif isinstance(before, Iter) and isinstance(now, Iter) and depth:
             self._match(before.element, now.element, depth - 1)
 
@@ -327,7 +343,10 @@ class _Copy:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
         order = len(self._run.sites)
-        return replace(site, node=self._at(site.node), tensors=tensors, order=order)
+        shown, aside = self._run.shown, self._run.tests.running
+        return replace(
+            site, node=self._at(site.node), tensors=tensors, order=order, shown=shown, aside=aside
+        )
 
     def stores(self, given: Given) -> None:
         """Set the attributes of the arguments that the evaluation set of its own."""

@@ -93,6 +93,15 @@ class CliOption(Const):
         self.device: Device | None = None
 
 
+class ChosenIndex(Const):
+    """The index of a device where there is an accelerator, a negative number where there is none.
+
+    `0 if torch.cuda.is_available() else -1`
+    """
+
+    __slots__ = ()
+
+
 class ProcessIndex(Value):
     """The number of a process on its machine: another one in each, and the index of its device.
 

@@ -19,6 +19,7 @@ from ..reading.config import Config
 from ..reading.project import Project
 from ..reading.reader import Track as Track
 from ..reading.reader import read as read
+from ..reading.seen import Seen
 from ..reading.source import Source, SourceError
 from ..verify.groups import Groups, nearest
 from . import homes, write
@@ -56,7 +57,7 @@ class Change:
 class _Doubted(Exception):
     """Fixes that were applied although they move what may be no tensor, and all that were.
 
-    At their places in the original files.
+    At their places in the original files. None where what to withdraw is noted already.
     """
 
     def __init__(self, found: list[tuple[Finding, str]], applied: list[Finding]) -> None:
@@ -234,6 +235,11 @@ def _withdraw(
     for left in groups.torn(map(outcome.before, unfixed), applied):
         how = "cannot be repaired" if left.fix is None else "is repaired with --unsafe only"
         found.append(([left], f"{left.message}, which {how}"))
+    known = {_line(finding) for finding in outcome.found}
+    new = [before for before in map(outcome.before, unfixed) if _line(before) not in known]
+    for left in groups.brought(new, applied):
+        where = os.path.basename(_where(left, outcome))
+        found.append(([left], f"{where} would fail then ({left.message})"))
     for left in outcome.remaining:
         refused = outcome.refused.get(key(left))
         if refused is not None and refused != _IDLE:
@@ -320,7 +326,7 @@ def _migrate(
 ) -> tuple[Outcome, set[tuple[str, int]]]:
     """Return the outcome, and the lines that were fixed in each of the last two rounds.
 
-    Raises `_Doubted` for fixes that may move what is no tensor.
+    Raises `_Doubted` for fixes that are of no use.
     """
     original = project
     applied: list[Finding] = []
@@ -340,6 +346,8 @@ def _migrate(
             and key(back.finding(finding)) not in declined
             and _line(back.finding(finding)) not in restless
         ]
+        if _is_half(project, findings, wanted, back, applied, groups):
+            raise _Doubted([], applied)
         result = _round(project, findings, wanted, back, applied, groups, trials, config, known)
         if not result.sources:
             idle = {key(finding): _IDLE for finding in result.applied}
@@ -364,6 +372,30 @@ def _migrate(
     settled = _settled(original, project, applied, set(result.sources), config)
     lines = [{(path, line) for path, line, *_ in keys} for keys in fixed[-2:]]
     return replace(settled, found=found), set.intersection(*lines)
+
+
+def _is_half(
+    project: Project,
+    findings: Sequence[Finding],
+    wanted: Sequence[Finding],
+    back: Originals,
+    applied: Sequence[Finding],
+    groups: Groups,
+) -> bool:
+    """Withdraw what makes half of some code run without CUDA, where that is certain by now.
+
+    It is where no fix that comes next names a device: none of them gives a line without a repair
+    one, so that the inference of their result would be made in vain.
+    """
+    ready = [finding for finding in wanted if groups.reason(back.finding(finding)) is None]
+    if not applied or not ready or any(_fix(finding).named_in() for finding in ready):
+        return False
+    left = [
+        finding
+        for finding in findings
+        if finding.fix is None or groups.reason(back.finding(finding)) is not None
+    ]
+    return groups.withdraw_halves(left, applied, project, back.line)
 
 
 def _round(
@@ -417,13 +449,15 @@ def once(
     return result.sources, result.refused
 
 
-def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | None:
+def further(
+    outcome: Outcome, finding: Finding, config: Config, seen: Seen | None = None
+) -> Outcome | None:
     """Return `outcome` with one more fix, whose places are in `outcome.sources`.
 
     None when the fix cannot be written, or not in the files that were named. What inference then
     finds in addition is fixed, too.
     """
-    project = after_fix(outcome, config)
+    project = after_fix(outcome, config, seen)
     if project.context.intersection(_paths(finding)):
         return None
     result = _apply(project, [finding], config)
@@ -444,10 +478,10 @@ def further(outcome: Outcome, finding: Finding, config: Config) -> Outcome | Non
     )
 
 
-def after_fix(outcome: Outcome, config: Config) -> Project:
-    """Return the project as it is with the changes of `outcome`."""
+def after_fix(outcome: Outcome, config: Config, seen: Seen | None = None) -> Project:
+    """Return the project as it is with the changes of `outcome`, and what runs saw of it."""
     asked = config.resolver, config.torch_floor
-    return Project(outcome.sources.values(), *asked, context=outcome.context)
+    return Project(outcome.sources.values(), *asked, context=outcome.context, seen=seen)
 
 
 def apply(outcome: Outcome) -> None:

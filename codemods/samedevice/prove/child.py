@@ -16,6 +16,7 @@ if not _SAFE_PATH:
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(_PACKAGE))
 
+import ast  # noqa: E402
 import atexit  # noqa: E402
 import contextlib  # noqa: E402
 import faulthandler  # noqa: E402
@@ -36,6 +37,7 @@ from samedevice.prove.clash import Frame  # noqa: E402
 from samedevice.prove.frames import is_users  # noqa: E402
 from samedevice.prove.job import Job  # noqa: E402
 from samedevice.prove.lives import Lives  # noqa: E402
+from samedevice.prove.sights import Sights  # noqa: E402
 from samedevice.reading.notebook import Notebook  # noqa: E402
 
 del sys.path[0]
@@ -82,7 +84,7 @@ def main() -> None:
         if follow is not None:
             lead.install(follow)
             device.hook_children()
-        code = _prepare(job)
+        code = _prepare(job, trail.sights(follow) if follow is not None else None)
         with _device(job, report) as lives:
             _seed(job.seed)
             report.write()  # the program may end in a way that leaves no time for it
@@ -182,7 +184,7 @@ class _Code:
         self.notebook: Notebook | None = None
 
 
-def _prepare(job: Job) -> _Code:
+def _prepare(job: Job, sights: Sights | None) -> _Code:
     """Read and compile the program; set `sys.path` and `sys.argv` as Python does for it."""
     if job.kind == "module":
         _first_on_path(os.getcwd())
@@ -201,11 +203,15 @@ def _prepare(job: Job) -> _Code:
             cells = code.notebook = Notebook(content.decode("utf-8-sig"))
             text = cells.text
             linecache.cache[path] = (len(text), None, text.splitlines(True), path)
-            code.parts = [compile(tree, path, mode) for tree, mode in notebook.trees(cells, path)]
+            code.parts = [
+                compile(tree if sights is None else sights.watched(tree, path), path, mode)
+                for tree, mode in notebook.trees(cells, path)
+            ]
             code.main.__dict__["display"] = print
             notebook.warn_by_cell(path, cells)
         else:
-            code.parts = [compile(content, path, "exec", dont_inherit=True)]
+            tree: Any = content if sights is None else sights.watched(ast.parse(content), path)
+            code.parts = [compile(tree, path, "exec", dont_inherit=True)]
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}") from None
     except SyntaxError as error:

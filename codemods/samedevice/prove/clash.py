@@ -99,7 +99,8 @@ class Clash:
     """A run that places ended.
 
     `file`, `line` (and `end_line`, `column`, `end_column` in characters, where Python tells them)
-    are the user's innermost expression; `frames` are the user's frames, the innermost last.
+    are the user's innermost expression; `frames` are the user's frames, the innermost last. `sides`
+    are the sides of a sum or the like that have no name, where the operands are what they are of.
     """
 
     kind: Kind
@@ -114,6 +115,7 @@ class Clash:
     end_line: int | None = None
     column: int | None = None
     end_column: int | None = None
+    sides: tuple[Party, ...] = ()
 
 
 _DEVICE = r"[a-z]+(?::\d+)?"

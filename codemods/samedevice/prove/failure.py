@@ -62,6 +62,7 @@ def find_clash(error: BaseException, lives: Lives) -> Clash | None:
         at.function,
         operands.parties(users[-1], lives),
         tuple(_frame(entry) for entry in users),
+        sides=operands.sides(users[-1], lives),
     )
     if where is None:
         return clash

@@ -35,7 +35,8 @@ class Lead:
     `roots` are the user's folders or files, absolute, and the paths in the copy that stand for
     them. `copy` is the folder of the copy. `changed` are its files that differ between the two
     sides, and `lines` says whether their lines are followed. `trail` is the file that
-    `prove.trail` writes.
+    `prove.trail` writes. `wanted` is a file that says which expressions tell what they give
+    (`prove.sights`), or "".
     """
 
     copy: str
@@ -43,6 +44,7 @@ class Lead:
     roots: dict[str, str] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
     lines: bool = False
+    wanted: str = ""
 
     def dump(self) -> str:
         """Return what `load` reads."""
@@ -170,4 +172,5 @@ def install_from_environment() -> None:
 
     lead = Lead.load(json.loads(value))
     install(lead)
+    trail.sights(lead)
     trail.follow(lead)

@@ -55,6 +55,17 @@ def parties(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
     return tuple(found[:_MOST])
 
 
+def sides(trace: TracebackType, lives: Lives) -> tuple[Party, ...]:
+    """Return the two sides of a failed sum, product or the like, as far as they have no name."""
+    node = failed_node(trace)
+    found: list[Party] = []
+    if isinstance(node, ast.BinOp) and len(lives.refused) == 2:
+        for side, tensor in zip((node.left, node.right), lives.refused, strict=True):
+            if not _is_chain(side):
+                found += _parties(ast.unparse(side), tensor, lives)
+    return tuple(found)
+
+
 def _results(node: ast.AST) -> list[str]:
     """Return the code of the operands of an expression that are results and have no name."""
     match node:

@@ -381,9 +381,12 @@ def _first_line(text: str) -> str:
 
 
 def _clash(data: Mapping[str, Any]) -> Clash:
-    operands = tuple(
-        Party(**{**party, "steps": tuple(Step(**step) for step in party["steps"])})
-        for party in data["operands"]
+    operands, sides = (
+        tuple(
+            Party(**{**party, "steps": tuple(Step(**step) for step in party["steps"])})
+            for party in data[name]
+        )
+        for name in ("operands", "sides")
     )
     frames = tuple(Frame(**frame) for frame in data["frames"])
-    return Clash(**{**data, "operands": operands, "frames": frames})
+    return Clash(**{**data, "operands": operands, "sides": sides, "frames": frames})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import sys
 import threading
@@ -20,6 +21,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from samedevice.prove.lead import Lead
+from samedevice.prove.sights import Sights
+from samedevice.reading.seen import Sight
 
 _SOURCES = (".py", ".pyw", ".ipynb")
 
@@ -30,11 +33,13 @@ class Ran:
 
     `files` of the copy were executed or read; `lines` are those of changed files that ran;
     `strays` are files of the user's own tree that were executed or, where they are programs, read.
+    `sights` are what expressions gave: the file, the expression's name, and what it was.
     """
 
     files: set[str] = field(default_factory=set)
     lines: dict[str, set[int]] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    sights: list[tuple[str, str, Sight]] = field(default_factory=list)
 
 
 def read(path: Path) -> Ran:
@@ -54,6 +59,9 @@ def read(path: Path) -> Ran:
                 found.lines.setdefault(file, set()).add(int(number))
         elif kind == "stray" and what not in found.strays:
             found.strays.append(what)
+        elif kind == "sight":
+            with contextlib.suppress(ValueError):  # it ended in the middle of a line
+                found.sights.append(tuple(json.loads(what)))
     return found
 
 
@@ -183,6 +191,17 @@ def _told() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def sights(lead: Lead) -> Sights | None:
+    """Have expressions of this process tell what they give, as far as it is asked."""
+    if not lead.wanted:
+        return None
+    trail = _Trail(lead)
+    wanted = json.loads(Path(lead.wanted).read_text("utf-8"))
+    found = Sights(wanted, lambda sight: trail._write(f"sight {sight}"))
+    found.install()
+    return found
 
 
 def follow(lead: Lead) -> None:

@@ -42,7 +42,8 @@ _TIMED_LINE = re.compile(
 _PYTHON_MAGICS = frozenset(
     {"capture", "debug", "memit", "prun", "time", "timeit", "wandb", "matplotlib"}
 )
-_CELL_MAGIC = re.compile(r"\s*%%(\w*)")
+# Above a cell magic IPython takes blank lines only; Colab takes comments (`#@title`), too.
+_CELL_MAGIC = re.compile(r"(?:\s*#[^\n]*\n)*\s*%%(\w*)")
 _ESCAPED = re.compile(r"[ \t]*[%!?](?!=)")
 _HELP = re.compile(r"[ \t]*%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*(?:;[ \t]*)?(?:#.*)?$")
 _TARGET = re.compile(r"[\w.,\[\]'\" \t*]+")

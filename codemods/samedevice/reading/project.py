@@ -14,9 +14,11 @@ from typing import Literal
 from samedevice.reading import source as source_
 from samedevice.reading import syntax
 from samedevice.reading.layout import Layout, normal
+from samedevice.reading.seen import Seen
 from samedevice.reading.source import Source, SourceError
 
 #: What a file says that has to do with tensors: torch, or where a library's model goes.
+_BY_TEXT = re.compile(r"\bimport_module\b|\b__import__\b")
 _ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
@@ -42,7 +44,7 @@ class Project:
     "module:function", or "" for what suits. `torch` is the oldest release that has to do, (0, 0)
     if that is not known. `context` are the files that nobody named: they are read for what they
     say of the others, nothing is told of them, and they are not changed. `converted` are the files
-    of programs that used no device before they were edited.
+    of programs that used no device before they were edited. `seen` is what runs of it saw.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class Project:
         torch: tuple[int, int] = (0, 0),
         context: frozenset[str] = frozenset(),
         converted: frozenset[str] = frozenset(),
+        seen: Seen | None = None,
     ) -> None:
         self.resolver = resolver
         self.torch = torch
         self.context = context
         self.converted = converted
+        self.seen = seen
         self.sources: dict[str, Source] = {}
         self.errors: list[SourceError] = []
         for source in sources:
@@ -68,7 +72,7 @@ class Project:
 
     def like(self, sources: Iterable[Source]) -> Project:
         """Return a project of other sources to which the same was asked."""
-        return Project(sources, self.resolver, self.torch, self.context, self.converted)
+        return Project(sources, self.resolver, self.torch, self.context, self.converted, self.seen)
 
     @property
     def named(self) -> list[str]:
@@ -243,6 +247,8 @@ class Project:
             if tree is None:
                 return None
             self.imported[path] = list(_imported(tree))
+            if _BY_TEXT.search(self.sources[path].text):
+                self.imported[path] += _imported_by_text(tree)
         targets: set[str] = set()
         for statement in self.imported[path]:
             module = statement.module
@@ -250,6 +256,8 @@ class Project:
             for name in statement.names:
                 inner = f"{module}.{name}" if module else name
                 targets.add(self.resolve(path, inner, statement.level) or path)
+        if self.seen is not None:
+            targets |= self.seen.named_in(path) & self.sources.keys()
         targets.discard(path)
         return targets
 
@@ -326,6 +334,15 @@ def _imported(tree: ast.Module) -> Iterator[Imported]:
             yield from (Imported(alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield Imported(node.module or "", node.level, tuple(a.name for a in node.names))
+
+
+def _imported_by_text(tree: ast.Module) -> Iterator[Imported]:
+    """Return what `importlib.import_module("package.module")` and its like import."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=func, args=[ast.Constant(value=str(name)), *_]) if name:
+                if syntax.dotted(func).rpartition(".")[2] in ("import_module", "__import__"):
+                    yield Imported(name.lstrip("."), len(name) - len(name.lstrip(".")))
 
 
 def load(files: Sequence[str]) -> Project:

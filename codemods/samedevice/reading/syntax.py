@@ -71,7 +71,8 @@ def per_node(
     """Keep what a function reads off a node, as long as the node is there.
 
     Its other arguments follow from the node. What is asked for each place of a file or a function
-    is read once, and an editor judges the same trees again with each key.
+    is read once, and an editor judges the same trees again with each key. What is read must not
+    hold the node itself, or both would stay for good.
     """
     kept: WeakKeyDictionary[_Node, _T] = WeakKeyDictionary()
 
@@ -82,6 +83,19 @@ def per_node(
         return kept[node]
 
     return known
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right under one, in order."""
+    found: list[ast.AST] = []
+    kind = node.__class__
+    for name in _fields[kind] if kind in _fields else _node_fields(kind):
+        child = getattr(node, name, None)
+        if child.__class__ is list:
+            found += [each for each in child if each is not None]
+        elif child is not None:
+            found.append(child)
+    return found
 
 
 def walk(tree: ast.AST) -> list[ast.AST]:
@@ -188,6 +202,28 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
     found = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
     others = zip(args.kwonlyargs, args.kw_defaults, strict=True)
     return found | {a.arg: default for a, default in others if default is not None}
+
+
+@per_node
+def is_abstract(function: ast.AST) -> bool:
+    """Tell whether a function only says that subclasses define it: it raises, and does no more."""
+    body = (
+        [
+            statement
+            for statement in getattr(function, "body", None) or ()
+            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        ]
+        if not isinstance(function, ast.Lambda)
+        else []
+    )
+    decorators = (dotted(each) for each in getattr(function, "decorator_list", ()))
+    if any(name.rpartition(".")[2].startswith("abstract") for name in decorators):
+        return True
+    match body:
+        case [ast.Raise(exc=ast.Name() | ast.Call() as error)]:
+            named = dotted(error.func if isinstance(error, ast.Call) else error)
+            return named == "NotImplementedError"
+    return False
 
 
 @per_node

@@ -144,17 +144,17 @@ class DeviceNames:
 
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
-        site = group.first
+        site = self._with_own_name(group)
         module = self.reach.module_of(site.scope)
         if module is not None and is_bare(site):
             return self._while_built(site, site.scope.path)
-        nearest = self._nearest(site, module)
+        nearest, tested = self._nearest(site, module), self.reach.is_tested(site.scope)
         if nearest is not None:
             return nearest
         # A name of its own comes before that of an object that happens to have a device.
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
-            if isinstance(value, Device) and value.planned:
+            if isinstance(value, Device) and value.planned and not (is_global and tested):
                 stores = value.planned.spot.path in self.solution.policy.storing
                 if not (is_global and module is not None or stores):
                     return self._pending(code, value, site)
@@ -170,10 +170,32 @@ class DeviceNames:
             return self._of_parameters(group) if module.stateful else None
         return self._from_elsewhere(group)
 
+    def _with_own_name(self, group: SiteGroup) -> Site:
+        """Return an evaluation of a place in which a name of its object or function is the device.
+
+        In others that name may stand for the CPU, which one object was given; a name of the file is
+        not what any of them was given.
+        """
+        first = group.first
+        own = [
+            code
+            for code, value, is_global in first.devices
+            if not is_global and isinstance(value, Device) and not value.of_value
+        ]
+        if not own or any(self.reach.is_central(dict(_plain(first))[code]) for code in own):
+            return first
+        for site in group.sites:
+            known = dict(_plain(site))
+            if any(code in known and self.reach.is_central(known[code]) for code in own):
+                return site
+        return first
+
     def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
-        left_out = optional(site.scope)
+        left_out, tested = optional(site.scope), self.reach.is_tested(site.scope)
         for code, value, is_global in sorted(site.devices, key=_farness):
+            if is_global and tested:
+                continue
             if is_global and "." in code and self._is_of_main(code, site):
                 continue
             if site.in_constructor and module is not None and code.count(".") > 1:
@@ -205,6 +227,8 @@ class DeviceNames:
         handed = handing.handed(self, group)
         if handed is not None:
             return handed
+        if self.reach.is_tested(site.scope):
+            return None
         return self._unhidden(self.resolvers.resolver(edited(site)), site)
 
     @staticmethod
@@ -352,7 +376,9 @@ class DeviceNames:
         spot = device.planned.spot
         if spot.path in self.solution.policy.storing:
             return None
-        if self.solution.rival(spot.path, [each.code for each in device.planned.choices]):
+        read = [each.code for each in device.planned.choices]
+        read += [device.planned.index] if device.planned.index else []
+        if read and self.solution.rival(spot.path, read):
             return None
         if "." not in code and spot.path != site.scope.path:
             return None  # the file that defines it may do so for its own script only
@@ -525,6 +551,10 @@ def _is_written_out(value: Value) -> bool:
     if isinstance(value, Device):
         return not (value.resolved or value.of_value or value.planned or value.rank)
     return isinstance(value, Const)
+
+
+def _plain(site: Site) -> list[tuple[str, Value]]:
+    return [(code, value) for code, value, _ in site.devices]
 
 
 def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:

@@ -48,6 +48,27 @@ def unified(change: Change, context: int = 3, mark: str = "") -> bytes:
     return "".join(_terminated(found)).encode("ascii", "surrogateescape")
 
 
+def by_cells(change: Change, mark: str = "") -> bytes:
+    """Return the unified diff of `change`, of a notebook cell by cell: as people read it.
+
+    Another file's is that of `unified`. `git apply` takes no cell.
+    """
+    if not is_notebook(change):
+        return unified(change, mark=mark)
+    found: list[str] = []
+    for where, before, after in _texts(change):
+        name = f"{printable(change.path).removeprefix('/')}{where}{mark}"
+        heads = f"a/{name}", f"b/{name}"
+        lines = difflib.unified_diff(before, after, *heads, lineterm="")
+        found += (f"{line}\n" for line in lines)
+    return "".join(found).encode("utf-8", "surrogateescape")
+
+
+def is_notebook(change: Change) -> bool:
+    """Tell whether a diff shows the cells of a file."""
+    return change.before is not None and change.path.endswith(".ipynb")
+
+
 def _quoted(name: bytes) -> bytes:
     """Return a name as git writes it: one with a newline could begin the diff of another file."""
     if name.decode("utf-8", "replace").isprintable() and not set(name) & set(b'"\\'):
@@ -86,14 +107,14 @@ def show(console: Console, change: Change, mark: str = "") -> None:
 
 def _texts(change: Change) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield the lines before and after: of a file as a whole, of a notebook cell by cell."""
-    if change.before is None or not change.path.endswith(".ipynb"):
+    if change.before is None or not is_notebook(change):
         yield "", text_lines(change.before, change.path), text_lines(change.after, change.path)
         return
     before, after = (from_bytes(data, change.path) for data in (change.before, change.after))
     old = before.cells(before.text)
     for number, text in after.cells(after.text).items():
         if old[number] != text:
-            yield f", cell {number + 1}", old[number].split("\n"), text.split("\n")
+            yield f":cell {number + 1}", old[number].split("\n"), text.split("\n")
 
 
 Opcode = tuple[str, int, int, int, int]

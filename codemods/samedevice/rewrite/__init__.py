@@ -115,7 +115,7 @@ class _Rewriter:
         for fix in self._fixes:
             edits = self._edits([fix])
             if any(edit in present for edit in edits):
-                self._refused[fix] = "the code that it would add is already there"
+                self._refused[fix] = "what it would add stands there already, and does not help"
                 continue
             slots = [((edit.span, slot), edit) for edit in edits if (slot := _slot(edit))]
             if any(taken.setdefault(key, edit) != edit for key, edit in slots):

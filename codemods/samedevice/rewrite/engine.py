@@ -254,6 +254,9 @@ def _plan_statement(node: cst.CSTNode, edit: Edit, changes: dict[cst.CSTNode, Ch
 
 def _extend(there: list[statements.Statement], more: Iterable[statements.Statement]) -> None:
     """Add statements; those that are there already are not doubled."""
+    if not there:
+        there += more
+        return
     known = {expressions.code_of(statement) for statement in there}
     there += [statement for statement in more if expressions.code_of(statement) not in known]
 
@@ -308,6 +311,12 @@ class _Editor(cst.CSTTransformer):
         self._plan = plan
         self._stack: list[cst.CSTNode] = []
         self._grown: dict[int, int] = defaultdict(int)  # by line, the characters added so far
+        #: Only what goes into a list asks how much room its last line has left.
+        self._counts = any(
+            edit.verb in ("keyword", "parameter")
+            for edits in on_expression.values()
+            for edit in edits
+        )
         touched = (*on_expression, *on_statement, *plan.merged)
         self._lines = sorted({tree.line_of(node) for node in touched})
 
@@ -365,9 +374,9 @@ class _Editor(cst.CSTTransformer):
                 node = self._verb(original, node, edit)
             except (Refused, KeyError) as error:
                 self.refused[edit] = _reason(error)
-        end_line = self._tree.key(original)[2]
-        grown = len(expressions.code_of(node)) - len(expressions.code_of(updated))
-        self._grown[end_line] += grown
+        if self._counts:
+            grown = len(expressions.code_of(node)) - len(expressions.code_of(updated))
+            self._grown[self._tree.key(original)[2]] += grown
         return node
 
     def _verb(

@@ -19,6 +19,7 @@ from samedevice.repair import device_names
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
 
 #: Why a finding without a fix has none.
+MIXED = "some callers hand in arrays: use a function of torch where it gets a tensor"
 NO_NAME = "no variable here holds the device, and no parameter is certainly a tensor"
 
 

@@ -26,6 +26,7 @@ from samedevice.rules._build import (
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
+TESTED = "tests that run on the CPU call this function, too"
 #: What gives a number a dimension, or has to have one.
 _WITH_DIMENSIONS = frozenset(("expand", "repeat", "reshape", "unfold", "unsqueeze", "view"))
 
@@ -210,8 +211,37 @@ def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
     return Fix(tuple(edits)) if edits else None
 
 
-def placed(solution: Solution, rule: str, group: Group[Creation], message: str) -> Finding:
-    """Return the finding for a creation, with the fix that puts it on the device."""
+def _where_used(solution: Solution, group: SiteGroup) -> Fix | None:
+    """Return the fix that moves what a helper makes where it enters what is on the device.
+
+    Tests for the CPU call the helper, too.
+    """
+    edits: dict[ast.AST, Edit] = {}
+    for site in group.sites:
+        if site.node is None or not solution.on_device(site.node):
+            continue
+        for spot in solution.entries(site.node):
+            name = device_names(solution).name_at(spot)
+            if name is None or name.resolvers or name.imports or name.edits:
+                return None
+            if written_in_place(solution, spot):
+                return None
+            edits[spot.node] = edit(solution, spot, "method", code=f".to({name.code})")
+    return Fix(tuple(edits.values())) if edits else None
+
+
+def placed(
+    solution: Solution, rule: str, group: Group[Creation], message: str, refused: str = ""
+) -> Finding:
+    """Return the finding for a creation, with the fix that puts it on the device.
+
+    There is none where it is `refused` for a reason.
+    """
+    if refused:
+        return finding(
+            solution, rule, group.spot, message.format(short(solution.code(group.spot))), None,
+            origins=meeting(solution, group), unfixed=refused,
+        )  # fmt: skip
     calls = _calls_of_some(solution, group)
     if calls:
         return _at_calls(solution, rule, group, calls, message)
@@ -230,6 +260,8 @@ def placed(solution: Solution, rule: str, group: Group[Creation], message: str) 
             return moved
     else:
         repair = _where_read(solution, group)
+        if repair is None and solution.reach.is_tested(group.first.scope):
+            repair, unfixed = _where_used(solution, group), TESTED
     found = finding(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=unfixed,

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.inference import Solution
@@ -36,6 +37,10 @@ from samedevice.rules import _whole_batch
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
 
+#: Why nothing is moved where it is used.
+TAKEN = "the whole batch is handed on, and has to be moved with all its parts"
+IN_PARTS = "other parts of it are read in the same statement"
+
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report batches, and members of batches, that meet the device."""
@@ -46,7 +51,9 @@ def find(solution: Solution) -> Iterator[Finding]:
     alone = {single.first for single in left}  # a batch that moves itself, with its parts
     for single in left:
         bound, root = _structure(single.first), _whole_batch.root(single.first)
-        if bound is not None and (root is single.first or root not in alone):
+        if root is not single.first and root in alone:
+            continue  # it comes along
+        if bound is not None:
             batches.setdefault((bound.spot.node, bound.name), []).append(single)
         else:
             rest.append(single)
@@ -56,7 +63,31 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield whole
         else:
             rest += found
-    yield from _one_by_one(solution, rest)
+    yield from _whole_or_not(solution, rest)
+
+
+def _whole_or_not(solution: Solution, rest: Iterable[Group[Drawn]]) -> Iterator[Finding]:
+    """Report tensors one by one, but nothing of a batch is moved where a part has to stay.
+
+    That is what a module takes of a batch of unknown form, which it was handed whole.
+    """
+    batches: dict[Drawn | None, list[Group[Drawn]]] = {}
+    for single in rest:
+        site = single.first
+        whole = _whole_batch.root(site) if site.whole is not None else None
+        batches.setdefault(whole, []).append(single)
+    needed: dict[Drawn, set[Site]] = {}
+    for group in solution.groups(Drawn) if batches.keys() - {None} else ():
+        for site in group.sites:
+            if solution.on_device(site.node) and solution.given(site.node) is None:
+                needed.setdefault(_whole_batch.root(site), set()).add(site)
+    for whole, parts in batches.items():
+        found = list(_one_by_one(solution, parts))
+        half = (whole is not None and not solution.on_device(whole.node)) and (
+            any(each.fix is None for each in found)
+            or not needed.get(whole, set()) <= {part.first for part in parts}
+        )
+        yield from (replace(each, fix=None, unfixed=TAKEN) for each in found) if half else found
 
 
 def _structure(site: Drawn) -> Bound | None:
@@ -102,7 +133,7 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
     )  # fmt: skip
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        f"the tensors of `{name}` {_come(found[0])} and meet the device",
         repair, origins=meeting(solution, found[0]), unfixed=NO_NAME,
     )  # fmt: skip
     return _as_drawn(solution, whole, found)
@@ -218,8 +249,7 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
     listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
-        f"{'s' if len(names) == 1 else ''} the device",
+        f"{listed} {_come(group, len(names))} and meet{'s' if len(names) == 1 else ''} the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     return _as_drawn(solution, whole, [single for _, single in found])
@@ -253,10 +283,17 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
         repair, unfixed = None, f"the code asks itself whether `{name}` is a list"
     whole = finding(
         solution, "batch-not-moved", _head(spot),
-        f"the tensors of `{name}` come from the loader on the CPU and meet the device",
+        f"the tensors of `{name}` {_come(group)} and meet the device",
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     yield _as_drawn(solution, whole, [single for _, single in found])
+
+
+def _come(group: Group[Drawn], count: int = 2) -> str:
+    """Return where tensors come from, as far as it is known."""
+    if group.first.seen:
+        return f"{'was' if count == 1 else 'were'} on the CPU when the program ran"
+    return f"come{'s' if count == 1 else ''} from the loader on the CPU"
 
 
 def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
@@ -276,8 +313,8 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot),
-        f"{listed} come{'s' if len(names) == 1 else ''} from the loader on the CPU and meet"
-        f"{'s' if len(names) == 1 else ''} the device",
+        f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''}"
+        " the device",
         fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)
@@ -315,10 +352,14 @@ def _operands(solution: Solution, group: Group[Drawn]) -> Iterator[Finding]:
 
 def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> Iterator[Finding]:
     """A member is moved at these expressions."""
+    spots = list(spots)
     for spot in spots:
         device = _device(solution, group, spot)
-        repair = None
-        if device is not None:
+        repair, unfixed = None, NO_NAME
+        others = _other_reads(solution, spot, [each.node for each in spots])
+        if device is not None and others is not None:
+            repair, unfixed = _where_drawn(solution, others, device), IN_PARTS
+        elif device is not None:
             move = edit(solution, spot, "method", code=f".to({device.code})")
             if _whole_batch.is_mapping(solution, spot):
                 code = solution.code(spot)
@@ -327,10 +368,45 @@ def _at(solution: Solution, group: Group[Drawn], spots: Iterable[Location]) -> I
             repair = fix(device, move)
         found = finding(
             solution, "batch-not-moved", spot,
-            f"`{solution.code(spot)}` comes from the loader on the CPU and meets the device",
-            repair, origins=meeting(solution, group), unfixed=NO_NAME,
+            f"`{solution.code(spot)}` {_come(group, 1)} and meets the device",
+            repair, origins=meeting(solution, group), unfixed=unfixed,
         )  # fmt: skip
         yield _as_drawn(solution, found, [group])
+
+
+def _other_reads(
+    solution: Solution, spot: Location, moved: Collection[ast.AST]
+) -> tuple[Location, ast.comprehension | None] | None:
+    """Return the statement, or the loop of an expression, that reads a name elsewhere, too.
+
+    To move it at one place there would leave the others what they are.
+    """
+    if not isinstance(spot.node, ast.Name):
+        return None
+    parents = solution.programs.parents(spot.path)
+    node, loop = parents.get(spot.node), None
+    while node is not None and not isinstance(node, ast.stmt) and loop is None:
+        for each in getattr(node, "generators", ()):
+            if isinstance(each.target, ast.Name) and each.target.id == spot.node.id:
+                loop = each
+        node = parents.get(node) if loop is None else node
+    for other in ast.walk(node) if node is not None else ():
+        if isinstance(other, ast.Name) and other.id == spot.node.id and other not in moved:
+            if isinstance(other.ctx, ast.Load):
+                return spot, loop
+    return None
+
+
+def _where_drawn(
+    solution: Solution, read: tuple[Location, ast.comprehension | None], device: DeviceExpression
+) -> Fix | None:
+    """Return the fix that moves what the loop of an expression draws, before any of it is read."""
+    spot, loop = read
+    if loop is None or not isinstance(loop.target, ast.Name):
+        return None
+    name, drawn = loop.target.id, Location(spot.path, loop.iter)
+    code = f"({name}.to({device.code}) for {name} in {solution.code(drawn)})"
+    return fix(device, edit(solution, drawn, "replace", code=code))
 
 
 def _handed_on(solution: Solution, site: Drawn) -> list[Location]:

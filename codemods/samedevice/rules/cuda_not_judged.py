@@ -59,7 +59,7 @@ _WHY = {
     "load": "what the file holds, and where that goes, could not be followed",
     "given": "what is given this device could not be followed",
 }
-_BY_DEFAULT = "a default asks for it, and no code here reads whether there is a GPU"
+_BY_DEFAULT = "the setting that turns it on does so by default, whether there is a GPU or not"
 
 
 def find(solution: Solution) -> Iterator[Finding]:

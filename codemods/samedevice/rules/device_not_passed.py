@@ -63,7 +63,7 @@ def _for_the_cpu(solution: Solution, left: LeftOut) -> bool:
 
     What nobody calls may be called for it, too.
     """
-    return left.uncalled or left.call.path in solution.policy.tests_on_cpu
+    return left.uncalled or solution.programs.is_test(left.call.path)
 
 
 def _report(solution: Solution, left: LeftOut) -> Finding:

@@ -27,6 +27,7 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Loaded, Move
 from samedevice.inference.graph import Location, Place
+from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import Device, Value
 from samedevice.repair import device_names
@@ -44,6 +45,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 solution, group, site.mapped[1]
             )
         if site.mapped is not None or "map_location" not in site.fact.params:
+            continue
+        if _was_on_host(solution, group):
             continue
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
@@ -72,6 +75,17 @@ def find(solution: Solution) -> Iterator[Finding]:
             "be a device that this machine does not have",
             repair, unfixed=NO_NAME,
         )  # fmt: skip
+
+
+def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether the program itself saved what it loads, a model that is on the CPU."""
+    return all(
+        isinstance(site.saved, Instance)
+        and site.saved.family == "module"
+        and solution.reach.is_unmoved(site.saved)
+        and not solution.on_device(site.saved.node)
+        for site in group.sites
+    )
 
 
 def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import HostRead
+from samedevice.inference.events import HostRead, Shared
 from samedevice.inference.graph import Location, Place, PlaceVar
-from samedevice.rules._build import edit, finding, fix, short
+from samedevice.rules._build import MIXED, edit, finding, fix, short
 from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted
 from samedevice.torchfacts import tensor_method
@@ -40,15 +40,18 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if all(s.in_constructor for s in group.sites):
             continue
-        spot = group.spot
+        spot, mixed = group.spot, False
         evaluations = solution.evaluations(site.scope, spot.node)
         if isinstance(site.node, PlaceVar) and len(group.sites) < evaluations:
             # Some callers hand in arrays or lists: the one with the tensor brings it to the CPU.
             function = site.scope.func.node if site.scope.func is not None else None
             spot = solution.entry(site.node, spot, function)
+            mixed = _comes_back(solution, group.spot)
         repair: Fix | None = None
         written = site.method and _written(solution, group.spot)
-        if not written and site.whole and isinstance(group.spot.node, ast.expr):
+        if mixed:
+            pass  # there and back at each call is no repair: the function wants another operation
+        elif not written and site.whole and isinstance(group.spot.node, ast.expr):
             repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
         elif not site.whole and site.added:
             added = {where: tensor for tensor, where in site.added}
@@ -64,7 +67,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             "CPU's memory",
             repair,
             origins=solution.origin(site.node, "it is on the device because of this"),
-            unfixed="the program writes to the array, no longer to the tensor" if written
+            unfixed=MIXED if mixed
+            else "the program writes to the array, no longer to the tensor" if written
             else "the tensors are in a container; move them where they are collected",
         )  # fmt: skip
         if asks(solution, found) and not any(
@@ -73,6 +77,13 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             found = doubted(found, NOT_THERE)
         yield found
+
+
+def _comes_back(solution: Solution, spot: Location) -> bool:
+    """Tell whether a function of NumPy gives a tensor for a tensor, which then meets the device."""
+    call = solution.programs.parents(spot.path).get(spot.node)
+    groups = solution.groups_at(Shared, call) if isinstance(call, ast.Call) else ()
+    return any(solution.on_device(site.node) for group in groups for site in group.sites)
 
 
 def _written(solution: Solution, spot: Location) -> bool:

@@ -22,7 +22,9 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.events import Shared, TensorMoved
+from samedevice.inference.events import Creation, Shared, TensorMoved
+from samedevice.inference.sites import Group
+from samedevice.rules._build import MIXED
 from samedevice.rules._create import placed, unplaced
 
 
@@ -34,4 +36,13 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield placed(
                 solution, "numpy-boundary", group,
                 "`{}` is in the CPU's memory but meets tensors on the device",
+                refused=MIXED if _perhaps_array(solution, group) else "",
             )  # fmt: skip
+
+
+def _perhaps_array(solution: Solution, group: Group[Creation]) -> bool:
+    """Tell whether a function of NumPy gets arrays from some callers, and gives them arrays."""
+    first = group.first
+    if not first.name.startswith("numpy."):
+        return False
+    return len(group.sites) < solution.evaluations(first.scope, group.spot.node)

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
+from samedevice.reading import syntax
 from samedevice.reading.syntax import asked_for_none, is_main_test
 from samedevice.verify.callers import Callers, Unit
 
@@ -129,7 +130,7 @@ class _Flow:
         """Go through a function that sees the names outside as they are given."""
         local = self._module.callers.bound_in(node)
         names = {n: State.UNBOUND if n in local else state for n, state in outside.items()}
-        given = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg) and a.arg in names]
+        given = [a.arg for a in syntax.walk(node.args) if isinstance(a, ast.arg) and a.arg in names]
         asked = asked_for_none(node) if given else frozenset()
         for name in given:  # who asks whether there is something may be handed None
             names[name] = State.BOUND | (State.NONE if name in asked else State(0))
@@ -366,7 +367,7 @@ class _Flow:
             if left is None:
                 break
             inside = left
-            for part in ast.walk(case.pattern):
+            for part in syntax.walk(case.pattern):
                 bound = getattr(part, "name", None) or getattr(part, "rest", None)
                 if isinstance(bound, str):
                     inside = self._set(bound, State.BOUND, inside)
@@ -420,10 +421,10 @@ class _Flow:
         return self._parts(node, names)
 
     def _parts(self, node: ast.AST, names: Names) -> Names:
-        for child in ast.iter_child_nodes(node):
+        for child in syntax.children(node):
             if isinstance(child, ast.expr):
                 names = self.value(child, names)
-            elif not isinstance(child, (ast.expr_context, ast.operator, ast.stmt)):
+            elif not isinstance(child, ast.stmt):
                 names = self._parts(child, names)
         return names
 
@@ -446,7 +447,7 @@ class _Flow:
         own = {
             part.id
             for generator in node.generators
-            for part in ast.walk(generator.target)
+            for part in syntax.walk(generator.target)
             if isinstance(part, ast.Name)
         }
         inside = {name: State.UNBOUND if name in own else names[name] for name in names}

@@ -100,7 +100,7 @@ class Callers:
         found: set[str] = set()
         for unit in self.by_name(name):
             told = {
-                each for node in ast.walk(unit.node) if isinstance(node, ast.Global)
+                each for node in syntax.walk(unit.node) if isinstance(node, ast.Global)
                 for each in node.names
             }  # fmt: skip
             for statement in unit.node.body:
@@ -125,7 +125,7 @@ class Callers:
     def _called_by(self, unit: Unit) -> list[Unit]:
         if unit not in self._calls:
             called: list[Unit] = []
-            for node in ast.walk(unit.node):
+            for node in syntax.walk(unit.node):
                 if isinstance(node, ast.Name):
                     called += self.by_name(node.id)
                 elif isinstance(node, ast.Attribute):
@@ -147,7 +147,7 @@ def _units(body: Iterable[ast.stmt]) -> Iterator[Unit]:
             for unit in _units(node.body):
                 yield Unit(unit.node, unit.owner or node.name)
         else:
-            for inner in ast.iter_child_nodes(node):
+            for inner in syntax.children(node):
                 if isinstance(inner, ast.stmt):
                     yield from _units([inner])
                 elif isinstance(inner, (ast.ExceptHandler, ast.match_case)):
@@ -165,7 +165,7 @@ def bound_in(node: ast.AST) -> set[str]:
     elsewhere: set[str] = set()
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
-        bound |= {part.arg for part in ast.walk(arguments) if isinstance(part, ast.arg)}
+        bound |= {part.arg for part in syntax.walk(arguments) if isinstance(part, ast.arg)}
     body = node.body if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Module)) else []
     queue: list[ast.AST] = list(body)
     while queue:
@@ -197,7 +197,7 @@ def bound_in(node: ast.AST) -> set[str]:
                 bound.add(name)
             case ast.MatchMapping(rest=str(name)):
                 bound.add(name)
-        queue += ast.iter_child_nodes(part)
+        queue += syntax.children(part)
     return bound - elsewhere
 
 
@@ -208,6 +208,6 @@ def _walruses(node: ast.AST) -> set[str]:
     """Return what a comprehension binds around itself."""
     return {
         part.target.id
-        for part in ast.walk(node)
+        for part in syntax.walk(node)
         if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name)
     }

@@ -55,8 +55,12 @@ class Code:
 class Course:
     """What certainly runs in a project's files."""
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(
+        self, programs: Programs, is_missing: Callable[[str, ast.stmt], bool] | None = None
+    ) -> None:
+        """`is_missing` tells whether an import in a file fails where there is no CUDA."""
         self._programs = programs
+        self._is_missing = is_missing
         self._constants = Constants(programs, self._meant)
         self._names: dict[str, dict[str, ast.stmt]] = {}
         self._bases: dict[Class, list[Class]] = {}
@@ -131,6 +135,12 @@ class Course:
                 for arm, block in zip(arms, (head.body, head.orelse), strict=True):
                     self._follow(block, code, [], arm)
                 called += (each for each in arms[0] if each in arms[1])
+                continue
+            if isinstance(head, ast.Try):  # an import of it fails, or may do so
+                if self._is_missing is not None:
+                    if any(self._is_missing(code.path, each) for each in head.body):
+                        for handler in head.handlers:
+                            self._follow(handler.body, code, lines, called)
                 continue
             first = getattr(head, "lineno", 0)
             last = getattr(head, "end_lineno", first) or first
@@ -347,7 +357,8 @@ def _certain(
 ) -> Iterator[ast.AST]:
     """Yield the statements that run for certain; of compound ones what their head evaluates.
 
-    An `if` that may come out in two ways follows its test, for what both of its blocks do.
+    An `if` that may come out in two ways follows its test, for what both of its blocks do; a `try`
+    follows what it tries, if that imports something.
     """
     for node in body:
         if isinstance(node, (_FUNCTION, ast.ClassDef)):
@@ -370,6 +381,8 @@ def _certain(
             if not is_probe(node):  # but what may be missing: that is handled
                 tried = [each for each in node.body if not (node.handlers and _imports(each))]
                 yield from _certain(tried, is_script, decided)
+                if len(tried) < len(node.body):
+                    yield node
             yield from _certain(node.finalbody, is_script, decided)
         elif isinstance(node, _RUNS):
             yield from (each for each in ast.iter_child_nodes(node) if _is_head(each))

@@ -286,7 +286,16 @@ def _numbered(edited: Edited, kinds: Kinds) -> Iterator[tuple[ast.AST, str]]:
                 several = len(node.args) + len(rest) > 1
                 is_new = any(edited.is_new(part) for part in syntax.walk(node))
                 if several and is_new and first is not None and DEVICE in kinds.of(first):
-                    yield node, f"`{ast.unparse(first)}` may be a device, which takes no index"
+                    yield node, _indexed(edited, first)
+
+
+def _indexed(edited: Edited, first: ast.expr) -> str:
+    """Return what is wrong with an index beside a device, by a name that the file has."""
+    if isinstance(first, ast.Name) and not any(
+        isinstance(each, ast.Name) and each.id == first.id for each in syntax.walk(edited.before)
+    ):
+        return "the device that would take its place is one already, and takes no index"
+    return f"`{ast.unparse(first)}` may be a device, which takes no index"
 
 
 def _function_around(edited: Edited, node: ast.AST) -> ast.AST:

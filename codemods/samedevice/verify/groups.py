@@ -107,6 +107,18 @@ class Groups:
             if moved is not None and not idle.isdisjoint(moved):
                 yield finding
 
+    def brought(self, new: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield findings, of which nothing was said before, whose values the applied fixes move."""
+        moved: set[_Bond] | None = None
+        for finding in new:
+            if moved is None:
+                moved = {bond for each in applied if _ties(each) for bond in self._values(each)}
+            if not moved.isdisjoint(self._values(finding)):
+                yield finding
+
+    def _values(self, finding: Finding) -> Iterator[_Bond]:
+        return (bond for bond in self._bonds(finding) if bond[1] == "value")
+
     def _bonds(self, finding: Finding) -> Iterator[_Bond]:
         """Yield what connects a finding with others, itself first."""
         yield finding.path, finding.rule, finding.span.line

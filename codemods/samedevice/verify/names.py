@@ -23,7 +23,8 @@ def unbound(edited: Edited, *, brought: Collection[str] = ()) -> Iterator[tuple[
         return
     seen: set[tuple[int, str]] = set()
     before, after = Callers(edited.before), Callers(edited.after)
-    for as_main in (True, False):
+    asks = any("__name__" in syntax.uses(tree) for tree in (edited.before, edited.after))
+    for as_main in (True, False) if asks else (True,):
         now = states(after, names, as_main=as_main, brought=brought)
         then = _Then(before, names, as_main, brought)
         for use, state in now.items():

@@ -98,7 +98,7 @@ class _Text:
     def __init__(self, project: Project) -> None:
         self._project = project
         self.programs = Programs(project, None)
-        self.course = Course(self.programs)
+        self.course = Course(self.programs, self._is_missing)
         self._lines: dict[str, dict[int, str]] = {}
         self._raises: dict[str, set[int]] = {}
         self._flagged: dict[str, frozenset[int]] = {}
@@ -163,6 +163,14 @@ class _Text:
                             yield statement.lineno, said
         if "is_available()" in text:
             yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
+
+    def _is_missing(self, path: str, statement: ast.stmt) -> bool:
+        """Tell whether a statement imports what is built for CUDA alone."""
+        return any(
+            {module, module.partition(".")[0]} & self._built[0]
+            and self._project.resolve(path, module) is None
+            for module in _modules(statement)
+        )
 
     @cached_property
     def _built(self) -> tuple[frozenset[str], re.Pattern[str]]:

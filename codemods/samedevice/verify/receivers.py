@@ -107,10 +107,26 @@ def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]
         if source.span(node) != edit.span:
             continue
         if isinstance(node, ast.expr) and edit.verb in ("method", "replace"):
-            if not _is_move(node):
+            drawn = _drawn_from(node, lines) if " for " in _code(edit) else []
+            if drawn:  # what the loop of an expression draws is moved, not what it draws from
+                yield from drawn
+            elif not _is_move(node):
                 yield node
         elif isinstance(node, (ast.For, ast.AsyncFor)) and edit.verb == "head":
             yield from _first_uses(node, _moved_names(edit))
+
+
+def _drawn_from(iterated: ast.expr, lines: _Lines) -> list[ast.Name]:
+    """Return the uses of what the loop of an expression draws from another expression."""
+    return [
+        name
+        for nodes in lines.values()
+        for node in nodes
+        for loop in getattr(node, "generators", ())
+        if loop.iter is iterated and isinstance(loop.target, ast.Name)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and name.id == loop.target.id and name is not loop.target
+    ]
 
 
 def _moved_names(edit: Edit) -> set[str]:

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from samedevice.inference import calls, classes, instances, loops, narrowing, operators
+from samedevice.inference import (
+    calls,
+    classes,
+    instances,
+    loops,
+    namespaces,
+    narrowing,
+    operators,
+)
 from samedevice.inference.dispatch import under
 from samedevice.inference.graph import Location
 from samedevice.inference.models import Call
-from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.values import (
     HOW_MANY,
     NONE,
@@ -17,6 +25,7 @@ from samedevice.inference.values import (
     UNKNOWN,
     Arg,
     CliOption,
+    Const,
     Device,
     Dict,
     Iter,
@@ -229,8 +238,25 @@ def _setattr(run: Interpreter, name: str, call: Call) -> Value:
 
 @under(_BUILTINS, "vars")
 def _vars(run: Interpreter, name: str, call: Call) -> Value:
+    if not call.args:
+        return _globals(run, name, call) if call.scope.globals is call.scope else UNKNOWN
     first = _first(call)
+    if isinstance(first, (Namespace, External)):
+        return first
     return Dict(first.attrs) if isinstance(first, Instance) else UNKNOWN
+
+
+@under(_BUILTINS, "globals")
+def _globals(run: Interpreter, name: str, call: Call) -> Value:
+    return namespaces.of_file(call.scope)
+
+
+@under(_BUILTINS, "__import__")
+def _import(run: Interpreter, name: str, call: Call) -> Value:
+    given = _first(call) if len(call.args) == 1 else UNKNOWN
+    if type(given) is Const and isinstance(given.value, str) and "." not in given.value:
+        return namespaces.imported(run, given.value, call.scope)
+    return UNKNOWN
 
 
 @under(_BUILTINS, "staticmethod", "classmethod")

@@ -222,7 +222,8 @@ def _register_module(run: Interpreter, owner: Instance, name: str, call: Call) -
 @under(_METHODS, "append", "extend", "insert", "update")
 def _add(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     nn.module_arguments(run, owner, call.args, call.kwargs, len(owner.attrs))
-    return NONE
+    itself = name in ("append", "extend") or name == "insert" and owner.name.endswith("Sequential")
+    return owner if itself else NONE
 
 
 @under(_METHODS, "keys")
@@ -291,8 +292,9 @@ def _move_to_cpu(
     """Put a module on the CPU, wherever in a statement it is said."""
     assert owner.node is not None
     if owner.copied_from is not None:
-        owner.node = run.graph.node(spot)
-        run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
+        node = run.graph.node(spot)
+        run.graph.pin(node, Place.HOST, spot, cause=Cause.TO_CPU)
+        moving.rebase(run, owner, node)
     elif not (owner.moves or owner.used):
         run.graph.pin(owner.node, Place.HOST, spot, cause=Cause.TO_CPU)
     elif args and _handed_in(args[0][1], scope):
@@ -315,8 +317,9 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
         return  # it is there already: the device is that of one of its parameters
     whole = owner.wrapped() or owner
     if whole.is_whole() and _surely(run, whole):
-        # Where it computed before stays as it was, and so do copies of it.
-        if not root.joins:
+        # Where it computed before stays as it was, and so do copies of it. A copy of what had moved
+        # was there, and not on the CPU.
+        if not root.joins and (first or owner.copied_from is None):
             run.graph.pin(root, Place.HOST, spot, cause=Cause.UNMOVED)
         moving.rebase(run, whole, device.node)
         for copied in whole.copies:

@@ -50,7 +50,7 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             return wrapped
         return inner
     made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
-    made.attrs.update({key: call.kwargs[key][0] for key in libraries.REDUCES & call.kwargs.keys()})
+    made.attrs.update({k: v for k, (v, _) in call.kwargs.items() if k in libraries.REDUCES})
     made.stateful = fact.state
     spread_out(run, made, call.kwargs, call.spot)
     told = next(iter(libraries.named(fact, call.args, call.kwargs).get("device", ())), None)

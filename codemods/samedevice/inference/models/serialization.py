@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import devices, functions
 from samedevice.inference.events import Loaded
-from samedevice.inference.graph import Cause, Place
+from samedevice.inference.graph import Cause, Place, PlaceVar
 from samedevice.inference.models import Call, kind, operations
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import NONE, UNKNOWN, Tensor, Value
@@ -47,8 +47,12 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         site.saved = model
         if isinstance(model, Instance) and model.family == "module" and model.node is not None:
             site.into_module = True
-            run.graph.same(node, model.node)  # it was saved where the model is
-            return copied(model)
+            if device is None:
+                run.graph.same(node, model.node)  # it was saved where the model is
+                return copied(model)
+            node.is_tensor = True
+            run.graph.pin(node, Place.CENTRAL, call.spot)
+            return copied(model, node)
     if given is not None and given[0] is not NONE:
         if device is not None:
             found = Tensor(run.graph.node(call.spot), site=site)
@@ -63,9 +67,9 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     return made
 
 
-def copied(model: Instance) -> Instance:
-    """Return a model that was read from a file, and is where the one that was saved is."""
+def copied(model: Instance, node: PlaceVar | None = None) -> Instance:
+    """Return a model that was read from a file: it is at `node`, or where the saved one is."""
     assert model.node is not None
-    made = functions.twin(model, model.node)
+    made = functions.twin(model, node or model.node)
     made.used, made.moves = model.used, list(model.moves)
     return made

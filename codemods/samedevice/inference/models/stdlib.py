@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from samedevice.inference import calls, classes, functions
+from samedevice.inference import calls, classes, functions, namespaces
 from samedevice.inference.events import Copied
 from samedevice.inference.models import Call, model
-from samedevice.inference.objects import Class, External, Instance, Partial
+from samedevice.inference.objects import Class, Instance, Partial
 from samedevice.inference.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ def copied(run: Interpreter, call: Call) -> Value:
 
 @model("importlib.import_module")
 def imported(run: Interpreter, call: Call) -> Value:
-    """What the resolver for XLA is read off; any other import by a text stays unknown."""
+    """The module that a text names, if it is known."""
     given = call.args[0][0] if len(call.args) == 1 else None
-    is_xla = isinstance(given, Const) and given.value == "torch_xla"
-    return External("torch_xla") if is_xla else UNKNOWN
+    if isinstance(given, Const) and isinstance(given.value, str) and type(given) is Const:
+        return namespaces.imported(run, given.value, call.scope)
+    return UNKNOWN
 
 
 @model("functools.partial")

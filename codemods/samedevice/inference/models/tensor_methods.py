@@ -75,6 +75,8 @@ _OF_ARRAYS = frozenset(
      "resize", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
      "var", "view")
 )  # fmt: skip
+#: Methods that give another array, and that no tensor has.
+COPYING = frozenset(("astype", "copy"))
 #: Methods of a tensor that take a function, to be called with its gradient or with itself.
 _TENSOR_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 
@@ -240,6 +242,8 @@ def call_parameter_method(
     if name == "load_state_dict":
         module_methods.put_into_module(args)
         return NONE
+    if name in COPYING:
+        return ARRAY if name == "astype" else UNKNOWN  # what has it is an array, or a container
     made = run.derived(owner, spot) if not owner.opaque else subscripts.part(run, owner, name)
     if name in PARTS:
         return Iter(Seq("tuple", [SCALAR, made]) if name.startswith("named_") else made)

@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader
 
 
 def load(name):
-    kind = getattr(importlib.import_module("models"), name)
+    kind = getattr(importlib.import_module("models".lower()), name)
     return kind(3).double()
 
 

@@ -3,7 +3,7 @@ import importlib
 import torch
 from torch import nn
 
-library = importlib.import_module("library")
+library = importlib.import_module("library".lower())
 model = nn.Linear(3, 3)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 solver = library.Solver(model)
