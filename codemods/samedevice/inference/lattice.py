@@ -107,7 +107,7 @@ class Lattice:
             node = self._graph.node()
             node.is_tensor = False  # it may be no tensor
             self._graph.flow(tensor.node, node)
-            made = Tensor(node)
+            made = Tensor(node, scalar=tensor.scalar)
             made.doubt = Doubt.OTHER
             return made
         absent = other is STARTED or isinstance(other, Const) and other.value is None
