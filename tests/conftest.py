@@ -13,7 +13,7 @@ import pytest
 from samedevice import inference, repair, rules
 from samedevice.finding import Edit, Finding, Fix, Origin, Resolver, Span
 from samedevice.inference.bonds import Bonds
-from samedevice.inference.solution import NOTHING_MISSING
+from samedevice.inference.missing import NOTHING_MISSING
 from samedevice.migration import check
 from samedevice.reading.project import Project
 from samedevice.reading.source import Source

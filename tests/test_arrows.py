@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import samedevice
-from samedevice.inference.graph import PlaceVar
+from samedevice.inference.nodes import PlaceVar
 
 PACKAGE = Path(samedevice.__file__).parent
 
@@ -310,8 +310,8 @@ def test_an_import_against_the_arrows_is_seen(
 
 #: What rules may import of the inference: its answers, and the events and values that these name.
 _ANSWERS = {
-    "Solution", "demands", "events", "forced", "graph.Cause", "graph.Location", "open_events",
-    "graph.Place", "graph.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
+    "Solution", "demands", "events", "forced", "nodes.Cause", "nodes.Location", "open_events",
+    "nodes.Place", "nodes.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
 }  # fmt: skip
 #: How the state of an evaluation, or of the graph, is come by. A fix has a reason, too.
 _STATE = {"interpreter", "graph"} | set(PlaceVar.__slots__) - {"name", "reason"}

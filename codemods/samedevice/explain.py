@@ -26,7 +26,7 @@ from .inference.events import (
     Loaded,
     PlainTensor,
 )
-from .inference.graph import Location, Place, PlaceVar
+from .inference.nodes import Location, Place, PlaceVar
 from .inference.solution import Solution
 from .migration.check import check, is_wrong
 from .prove import topics, tracebacks

@@ -8,7 +8,7 @@ import pytest
 
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.inference import infer
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading.project import Project
 from samedevice.reading.source import from_text
 from samedevice.repair import device_names

@@ -7,7 +7,8 @@ from time import process_time
 
 import pytest
 
-from samedevice.inference.graph import Clash, Graph, Location, Place, PlaceVar
+from samedevice.inference.graph import Graph
+from samedevice.inference.nodes import Clash, Location, Place, PlaceVar
 
 HOST, CENTRAL, FIXED, FOLLOWS = Place.HOST, Place.CENTRAL, Place.FIXED, Place.FOLLOWS
 

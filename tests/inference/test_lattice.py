@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samedevice.inference.environment import Trail
-from samedevice.inference.graph import Graph, Place
+from samedevice.inference.graph import Graph
 from samedevice.inference.lattice import Lattice
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import (
     ARRAY,

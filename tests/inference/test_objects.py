@@ -7,7 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from samedevice.inference.graph import Graph, Location
+from samedevice.inference.graph import Graph
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Attributes, Instance
 from samedevice.inference.values import Const, Device
 from samedevice.migration.check import check, is_wrong

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from samedevice.inference.graph import Place
+from samedevice.inference.nodes import Place
 from samedevice.inference.trace import trace
 from samedevice.reading import source
 from samedevice.reading.project import Project

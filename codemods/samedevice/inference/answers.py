@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from samedevice.inference import choices
 from samedevice.inference.events import Structured
 from samedevice.inference.evidence import Evidence
-from samedevice.inference.graph import ON_DEVICE, Cause, Location, Place, PlaceVar
 from samedevice.inference.movers import ANY, Structure
+from samedevice.inference.nodes import ON_DEVICE, Cause, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.values import Const, Value

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Built, Creation, Remembered
-from samedevice.inference.graph import Agree, Location, Place, PlaceVar
+from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Scope
 from samedevice.inference.open_events import HandedTogether, MetApart, MetKept
 from samedevice.inference.sites import Group, SiteGroup

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import arrays, choices, conditions, devices, operators, unexplained
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Comparison, Creation, Drawn, ProcessCall
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.values import (
     ARRAY,

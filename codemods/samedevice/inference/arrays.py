@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.inference import libraries
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Scope
 from samedevice.inference.values import ARRAY, Tensor, Value, surely_tensor
 from samedevice.reading import syntax

@@ -28,9 +28,9 @@ from samedevice.inference.events import (
     SetLater,
     Structured,
 )
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.lattice import counted
 from samedevice.inference.models import datasets, module_methods, optimizers, serialization
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import (
     Class,
     Environment,

@@ -10,8 +10,8 @@ from samedevice import torchfacts
 from samedevice.inference import classes, functions, iteration, libraries, operators, subscripts
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Loaded, TensorMoved
-from samedevice.inference.graph import Location
 from samedevice.inference.models import images, tensor_methods
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import (
     Class,
     External,

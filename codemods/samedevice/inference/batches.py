@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import movers
 from samedevice.inference.events import Bound, Drawn
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import Dict, Seq, Tensor, Value
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from samedevice.inference.events import Drawn
-from samedevice.inference.graph import Cause, Location, PlaceVar
+from samedevice.inference.nodes import Cause, Location, PlaceVar
 from samedevice.inference.solution import Solution
 
 

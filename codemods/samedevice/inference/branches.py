@@ -20,7 +20,7 @@ from samedevice.inference import (
 from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Exits, Path, State
 from samedevice.inference.events import BranchTaken
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Scope
 from samedevice.inference.values import Const, Device, DeviceTest, Value
 from samedevice.reading import syntax

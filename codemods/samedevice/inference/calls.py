@@ -19,8 +19,8 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ModuleMade, OldName, Optimizes
-from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import (
     Class,
     External,

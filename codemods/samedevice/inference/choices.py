@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice.inference import arithmetic, devices
 from samedevice.inference.events import BranchTaken
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.markers import VISIBLE, markers
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Instance, Scope
 from samedevice.inference.values import (
     Choice,

@@ -16,8 +16,8 @@ from samedevice.inference import (
     namespaces,
     subscripts,
 )
-from samedevice.inference.graph import Location
 from samedevice.inference.models import builtins
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import (
     Attributes,
     Class,

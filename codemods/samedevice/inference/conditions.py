@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import narrowing, operators
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ArmTaken, DeviceChosen, DeviceOf
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,

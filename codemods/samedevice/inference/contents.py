@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Union
 from samedevice.inference.values import NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from samedevice.inference.environment import Exits, Loop, Path, State, Trail
 from samedevice.inference.focus import Definitions, PartialAnalysis, Target
-from samedevice.inference.graph import Graph, Location, PlaceVar
+from samedevice.inference.graph import Graph
 from samedevice.inference.lattice import Lattice
 from samedevice.inference.lines import Lines
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.summaries import Record, Records

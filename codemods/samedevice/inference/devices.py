@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Indexed, Literal, UndefinedDevice
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Scope
 from samedevice.inference.values import (
     DEVICE,

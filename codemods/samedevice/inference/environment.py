@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from samedevice.inference.graph import Cause, PlaceVar
+from samedevice.inference.nodes import Cause, PlaceVar
 from samedevice.inference.objects import Attributes, Environment, Instance, Scope
 from samedevice.inference.values import Dict, Seq, Tensor, Value
 

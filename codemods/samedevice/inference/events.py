@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Site
 from samedevice.inference.values import Arg, Const, Device, Dict, Seq, Tensor, Value

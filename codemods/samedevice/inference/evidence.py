@@ -12,16 +12,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from samedevice.inference.graph import (
-    ON_DEVICE,
-    Agree,
-    Cause,
-    Clash,
-    Graph,
-    Place,
-    PlaceVar,
-    comes_from,
-)
+from samedevice.inference.graph import Graph, comes_from
+from samedevice.inference.nodes import ON_DEVICE, Agree, Cause, Clash, Place, PlaceVar
 
 
 class Evidence:

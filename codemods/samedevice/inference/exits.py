@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import branches, calls, models, probes, statements
 from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Device, Value
 from samedevice.reading import syntax

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import assignment, devices
 from samedevice.inference.dispatch import evaluates
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import External, Func, Instance, Scope
 from samedevice.inference.values import (
     HOW_MANY,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
 from samedevice.inference.events import Built
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import classes, instances, movers, unit_tests
+from samedevice.inference import classes, instances, movers, moving, unit_tests
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
-from samedevice.inference.graph import Location, Place, PlaceVar
 from samedevice.inference.nesting import nested
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.summaries import (
@@ -29,7 +29,6 @@ from samedevice.inference.summaries import (
 )
 from samedevice.inference.values import (
     ARRAY,
-    DEEP,
     DEVICE,
     NONE,
     SCALAR,
@@ -43,7 +42,6 @@ from samedevice.inference.values import (
     Seq,
     Tensor,
     Value,
-    parameter_of,
 )
 from samedevice.reading import syntax
 
@@ -263,7 +261,7 @@ def by_template(
     if isinstance(result, Instance) and result.family == "module":
         known = (value for value in record.given.values() if isinstance(value, Instance))
         if all(result.attrs is not before.attrs for before in known):
-            return twin(result, run.graph.node(spot))
+            return moving.twin(result, run.graph.node(spot))
     return again(run, record, given)
 
 
@@ -306,36 +304,6 @@ def _template(
     del run.sites[sites:]
     variants[key] = record
     return record
-
-
-def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
-    """Return another module that was built in the same way, with its parts, all at `node`."""
-    made = Instance("module", module.name, module.cls, module.fact, node)
-    made.stateful, made.plain = module.stateful, module.plain
-    made.args, made.kwargs = module.args, module.kwargs
-    made.buffers = set(module.buffers)
-    for attr, value in module.attrs.items():
-        if isinstance(value, Instance) and value.family == "module" and value.parent is module:
-            if depth:
-                part = made.attrs[attr] = twin(value, node, depth - 1)
-                part.parent = made
-        elif isinstance(value, Tensor):
-            made.attrs[attr] = _twin_tensor(value, module, made)
-        else:
-            made.attrs[attr] = value
-    return made
-
-
-def _twin_tensor(value: Tensor, module: Instance, made: Instance) -> Tensor:
-    """Return a tensor of a module as its twin has it."""
-    if value.lent and value.owner is module:
-        return parameter_of(made)
-    if module.node is None or value.node.find() is not module.node.find():
-        return value
-    assert made.node is not None
-    same = value.copy()
-    same.node = made.node
-    return same
 
 
 def bind_arguments(

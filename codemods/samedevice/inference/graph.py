@@ -17,159 +17,22 @@ from __future__ import annotations
 import ast
 from collections import deque
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, TypeVar
 
-T = TypeVar("T")
-
-
-class Place(Enum):
-    """Where a value lives; see the words in the documentation."""
-
-    HOST = "host"
-    CENTRAL = "central"
-    FIXED = "fixed"
-    FOLLOWS = "follows"
-    UNKNOWN = "unknown"
-
-
-#: Where a value of the device is.
-ON_DEVICE = (Place.CENTRAL, Place.FOLLOWS)
-
-
-class Cause(Enum):
-    """Why a value certainly is where it is."""
-
-    CODE = "the code says so"
-    SEED = "a program for the CPU is to compute on the device"
-    FILE = "it was loaded there"
-    TO_CPU = "a module was moved to the CPU"
-    UNMOVED = "a module that moves later is still on the CPU"
-
-
-@dataclass(eq=False, slots=True)
-class Aside:
-    """Code whose values are `apart`: what they meet says nothing of where anything has to be."""
-
-    apart: bool = True
-
-
-class Location:
-    """An expression or statement in a file."""
-
-    __slots__ = ("node", "path")
-
-    def __init__(self, path: str, node: ast.AST) -> None:
-        self.path = path
-        self.node = node
-
+from samedevice.inference.nodes import (
+    NONE,
+    ON_DEVICE,
+    Agree,
+    Aside,
+    Cause,
+    Clash,
+    Location,
+    Place,
+    PlaceVar,
+    add,
+)
 
 #: Values that are looked at for what one is computed from.
 _STEPS = 50
-#: What most nodes have to say of a relation; `_add` makes a list of it.
-_NONE: list[Any] = []
-
-
-class PlaceVar:
-    """The place of one value, to be found."""
-
-    __slots__ = (
-        "_parent",
-        "place",
-        "reason",
-        "pin",
-        "pin_spot",
-        "spots",
-        "meets",
-        "flows_to",
-        "flows_from",
-        "drawn_from",
-        "indexes",
-        "indexed_by",
-        "weak_host",
-        "host_required_at",
-        "name",
-        "cause",
-        "is_tensor",
-        "agrees",
-        "stored",
-        "joins",
-        "read_there",
-        "open",
-        "kept",
-    )
-
-    def __init__(self, spot: Location | None = None) -> None:
-        self._parent: PlaceVar = self
-        self.place: Place | None = None
-        self.reason: Location | None = None
-        self.pin: Place | None = None
-        self.pin_spot: Location | None = None
-        self.name = ""  # the device, as code names it
-        self.cause = Cause.CODE
-        self.is_tensor = True
-        self.agrees = False
-        self.joins = False
-        self.read_there = False  # as an array, or to be moved: code expects it on the CPU
-        self.open = False  # what pins it is code that nobody is known to call
-        # Of what is made where an input is, whether later calls have it: None for anything else.
-        self.kept: bool | None = None
-        self.stored: list[PlaceVar] = _NONE
-        self.spots: list[Location] = [spot] if spot else _NONE
-        self.meets: list[Agree] = _NONE
-        self.flows_to: list[PlaceVar] = _NONE
-        self.flows_from: list[PlaceVar] = _NONE
-        self.drawn_from: list[PlaceVar] = _NONE
-        self.indexes: list[Agree] = _NONE
-        self.indexed_by: list[Agree] = _NONE
-        self.weak_host = False
-        self.host_required_at: Location | None = None
-
-    def find(self) -> PlaceVar:
-        """Return the representative of all nodes that share this place."""
-        root = self
-        while root._parent is not root:
-            root = root._parent
-        node = self
-        while node._parent is not root:
-            node._parent, node = root, node._parent
-        return root
-
-
-def _add(known: list[T], item: T) -> list[T]:
-    """Return a list with one more item: the same one, unless it is that of all."""
-    if known is _NONE:
-        return [item]
-    known.append(item)
-    return known
-
-
-@dataclass(eq=False, slots=True)
-class Agree:
-    """Two operands of one operation: `left` and `right` with the expressions they enter through."""
-
-    left: PlaceVar
-    right: PlaceVar
-    left_spot: Location
-    right_spot: Location
-    operation: Location
-    kind: str = "meets"
-    function: ast.AST | None = None
-    #: It was seen in code that nobody is known to call.
-    open: bool = False
-    #: The test that it was seen in.
-    aside: Aside | None = None
-
-
-@dataclass(eq=False, slots=True)
-class Clash:
-    """A value that is certainly elsewhere enters an operation on the device through `spot`."""
-
-    node: PlaceVar
-    spot: Location
-    meet: Agree
-    other: PlaceVar
-    to_host: bool = False
 
 
 @dataclass
@@ -224,8 +87,8 @@ class Graph:
             moved = getattr(right, attribute)
             if moved:
                 known = getattr(left, attribute)
-                setattr(left, attribute, known + moved if known is _NONE else known)
-                if known is not _NONE:
+                setattr(left, attribute, known + moved if known is NONE else known)
+                if known is not NONE:
                     known.extend(moved)
 
     def meet(
@@ -244,15 +107,15 @@ class Graph:
         made = Agree(left, right, left_spot, right_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         left, right = left.find(), right.find()
-        left.meets = _add(left.meets, made)
-        right.meets = _add(right.meets, made)
+        left.meets = add(left.meets, made)
+        right.meets = add(right.meets, made)
 
     def flow(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that `target` is wherever `source` is."""
         source, target = source.find(), target.find()
         if source is not target:
-            source.flows_to = _add(source.flows_to, target)
-            target.flows_from = _add(target.flows_from, source)
+            source.flows_to = add(source.flows_to, target)
+            target.flows_from = add(target.flows_from, source)
 
     def joined(self, *sources: PlaceVar) -> PlaceVar:
         """Return a node for one of several values, depending on the path."""
@@ -265,12 +128,12 @@ class Graph:
     def batch(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that `target` is a batch drawn from `source`: on the device only if that was."""
         target = target.find()
-        target.drawn_from = _add(target.drawn_from, source)
+        target.drawn_from = add(target.drawn_from, source)
 
     def store(self, source: PlaceVar, target: PlaceVar) -> None:
         """Say that items of `target` are set to `source`, which copies across devices."""
         target = target.find()
-        target.stored = _add(target.stored, source)
+        target.stored = add(target.stored, source)
 
     def index(
         self,
@@ -288,8 +151,8 @@ class Graph:
         made = Agree(base, index, base_spot, index_spot, op, kind, function, self.open, self.aside)
         self.meetings.append(made)
         base, index = base.find(), index.find()
-        base.indexed_by = _add(base.indexed_by, made)
-        index.indexes = _add(index.indexes, made)
+        base.indexed_by = add(base.indexed_by, made)
+        index.indexes = add(index.indexes, made)
 
     def forget_aside(self) -> None:
         """Forget what code says whose values are apart from all others."""
@@ -307,8 +170,8 @@ class Graph:
         """Take the graph apart to free its memory; it cannot be used any more."""
         for node in self.nodes:
             node._parent = None  # type: ignore[assignment]
-            node.meets = node.flows_to = node.flows_from = node.drawn_from = _NONE
-            node.indexes = node.indexed_by = node.stored = _NONE
+            node.meets = node.flows_to = node.flows_from = node.drawn_from = NONE
+            node.indexes = node.indexed_by = node.stored = NONE
         self.nodes, self.meetings, self.clashes, self.clashing = [], [], [], set()
 
     def solve(self) -> None:

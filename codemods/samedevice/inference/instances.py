@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import classes, functions, moving, uncalled
 from samedevice.inference.events import Built
-from samedevice.inference.graph import Cause, Location, Place
 from samedevice.inference.models import nn
+from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
 from samedevice.reading import syntax

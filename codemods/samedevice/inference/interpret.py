@@ -46,8 +46,8 @@ from samedevice.inference.context import Context
 from samedevice.inference.dispatch import EVALUATORS, EXECUTORS
 from samedevice.inference.environment import State
 from samedevice.inference.focus import Definitions, Target
-from samedevice.inference.graph import Location
 from samedevice.inference.lines import Lines
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.sites import Site
 from samedevice.inference.values import (

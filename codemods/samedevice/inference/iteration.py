@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import calls, classes
 from samedevice.inference.events import Drawn
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import contents, models
 from samedevice.inference.events import HostRead, LengthsRead, ProcessCall
-from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.models import Call, containers, images, operations, options
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.open_events import GivenAway, HandedTogether, Undecided
 from samedevice.inference.values import (

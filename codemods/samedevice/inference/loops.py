@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import narrowing
 from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Loop, Path, State
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Scope, Union
 from samedevice.inference.values import (
     HOW_MANY,

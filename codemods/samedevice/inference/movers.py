@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from samedevice.inference import calls, classes, functions
-from samedevice.inference.graph import Location
 from samedevice.inference.models import tensor_methods
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Attributes, Func, Instance
 from samedevice.inference.values import (
     DEEP,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
 from samedevice.inference.events import Remembered
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope, Union
-from samedevice.inference.values import Dict, Seq, Tensor, Value
+from samedevice.inference.values import DEEP, Dict, Seq, Tensor, Value, parameter_of
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -112,3 +112,33 @@ def remember(run: Interpreter, value: Tensor, attr: str, scope: Scope, spot: Loc
         seen |= new
         queue += new
     run.record(Remembered(spot, value.node, scope, attr))
+
+
+def twin(module: Instance, node: PlaceVar, depth: int = DEEP) -> Instance:
+    """Return another module that was built in the same way, with its parts, all at `node`."""
+    made = Instance("module", module.name, module.cls, module.fact, node)
+    made.stateful, made.plain = module.stateful, module.plain
+    made.args, made.kwargs = module.args, module.kwargs
+    made.buffers = set(module.buffers)
+    for attr, value in module.attrs.items():
+        if isinstance(value, Instance) and value.family == "module" and value.parent is module:
+            if depth:
+                part = made.attrs[attr] = twin(value, node, depth - 1)
+                part.parent = made
+        elif isinstance(value, Tensor):
+            made.attrs[attr] = _twin_tensor(value, module, made)
+        else:
+            made.attrs[attr] = value
+    return made
+
+
+def _twin_tensor(value: Tensor, module: Instance, made: Instance) -> Tensor:
+    """Return a tensor of a module as its twin has it."""
+    if value.lent and value.owner is module:
+        return parameter_of(made)
+    if module.node is None or value.node.find() is not module.node.find():
+        return value
+    assert made.node is not None
+    same = value.copy()
+    same.node = made.node
+    return same

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.inference import attributes, classes
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External, Func, Namespace, Scope, Union
 from samedevice.inference.values import UNKNOWN, Arg, Const, Value
 from samedevice.reading import syntax

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.values import (
     CliOption,
     Const,

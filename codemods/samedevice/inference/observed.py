@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Mapping
 
 from samedevice.inference.events import Built, Creation, HostDemand, PlainTensor
-from samedevice.inference.graph import PlaceVar
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.nodes import PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site

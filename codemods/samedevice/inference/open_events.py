@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.sites import Site
 
 

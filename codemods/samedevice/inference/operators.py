@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice.inference import calls
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.values import Value
 

@@ -24,7 +24,7 @@ from samedevice.inference.events import (
     is_bare,
 )
 from samedevice.inference.forks import forks
-from samedevice.inference.graph import Cause, Place, PlaceVar
+from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
 from samedevice.inference.storage import storing
@@ -127,12 +127,24 @@ class Policy:
             return False
         if not any(self._demanded(site.node) for site in group.sites):
             return False
+        if any(map(self._meets_host, (site.node for site in group.sites))):
+            return False  # it is right where it is for one of them
         changed = False
         for site in group.sites:
             if site.node is not None and self.solution.place(site.node) is Place.UNKNOWN:
                 self.graph.pin(site.node, Place.CENTRAL, group.spot)
                 changed = True
         return changed
+
+    def _meets_host(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value meets what is on the CPU for certain."""
+        root = node.find() if node is not None else None
+        return root is not None and any(
+            other.pin is Place.HOST and not meet.open
+            for meet in root.meets
+            for other in (meet.left.find(), meet.right.find())
+            if other is not root
+        )
 
     def _take_only_accelerators(self) -> None:
         """A program's only accelerator is the device it computes on, whatever its number is."""

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from samedevice.inference.demonstrations import is_main as is_main
-from samedevice.inference.graph import Location
 from samedevice.inference.markers import Markers, hides, markers
+from samedevice.inference.nodes import Location
 from samedevice.inference.unit_tests import is_test_file
 from samedevice.reading import syntax
 from samedevice.reading.project import Project

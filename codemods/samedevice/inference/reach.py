@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Operand
-from samedevice.inference.graph import ON_DEVICE, Location, Place, PlaceVar
+from samedevice.inference.nodes import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import CliOption, Const, Device, Value

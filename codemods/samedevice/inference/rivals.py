@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from samedevice.inference.events import Placing
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:

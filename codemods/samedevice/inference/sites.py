@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Generic, NamedTuple, TypeVar
 
 from samedevice.inference.environment import Path
-from samedevice.inference.graph import Aside, Cause, Location, PlaceVar
+from samedevice.inference.nodes import Aside, Cause, Location, PlaceVar
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import Value
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
@@ -25,8 +25,9 @@ from samedevice.inference.events import (
     PlainContainer,
 )
 from samedevice.inference.focus import PartialAnalysis
-from samedevice.inference.graph import Clash, Location, Place, PlaceVar
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.missing import NOTHING_MISSING, Missing, lacking_of
+from samedevice.inference.nodes import Clash, Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
@@ -58,15 +59,6 @@ _LEFT_BEHIND = frozenset(
     )  # fmt: skip
 )
 
-
-class Missing(NamedTuple):
-    """What keeps scripts from being converted ("main.py:83", ...), and one that comes to it."""
-
-    places: tuple[str, ...]
-    script: str
-
-
-NOTHING_MISSING = Missing((), "")
 
 #: What makes something that is on the CPU until it is moved.
 _MADE = (Drawn, Creation, Built)
@@ -354,7 +346,9 @@ class Solution(Answers):
                 for lacking in tied:
                     lacking.update(every)
         return [
-            _lacking([lacking for files, lacking in runs if files & (paths or {found.path})], paths)
+            lacking_of(
+                [lacking for files, lacking in runs if files & (paths or {found.path})], paths
+            )
             for found, paths in zip(findings, named, strict=True)
         ]
 
@@ -491,11 +485,3 @@ def infer(
     finally:
         if enabled:
             gc.enable()
-
-
-def _lacking(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Missing:
-    """Return what keeps back a fix: of any script where it names the device, else of them all."""
-    found = {where: script for lacking in runs for where, script in lacking.items()}
-    if not found or not named and not all(runs):
-        return NOTHING_MISSING
-    return Missing(tuple(found), next(iter(found.values())))

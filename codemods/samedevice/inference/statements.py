@@ -21,9 +21,9 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import executes
 from samedevice.inference.events import FlagSet
-from samedevice.inference.graph import Location
 from samedevice.inference.models import builtin_types, tensor_methods
 from samedevice.inference.models.functional import DISPATCHED
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import (
     Class,
     External,

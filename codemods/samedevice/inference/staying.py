@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from samedevice.inference.events import Built, Placing
 from samedevice.inference.forks import forks
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
 

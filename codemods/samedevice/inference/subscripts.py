@@ -16,7 +16,7 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Drawn, FirstItem, Loaded, Structured
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import (
     Class,
     External,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import functions, moving
+from samedevice.inference import moving
 from samedevice.inference.events import Creation, HostDemand
-from samedevice.inference.graph import Agree, Location, PlaceVar
+from samedevice.inference.nodes import Agree, Location, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance
 from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site
@@ -378,7 +378,7 @@ class _Copy:
             case Instance(family="module", node=node) if (
                 node is not None and node.find() in self._new
             ):
-                return functions.twin(value, self._at(node))
+                return moving.twin(value, self._at(node))
             case Seq() if depth:
                 items = value.items
                 if items is not None:

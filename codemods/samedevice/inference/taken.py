@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Creation, Shared
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.open_events import MetTaken, Taken
 from samedevice.inference.sites import SiteGroup
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from samedevice.inference.events import Cloned, Creation, Drawn, Loaded, ModuleMade, Placing
 from samedevice.inference.focus import Target
-from samedevice.inference.graph import Place, PlaceVar
+from samedevice.inference.nodes import Place, PlaceVar
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
 from samedevice.inference.values import Device

@@ -23,8 +23,8 @@ from samedevice.inference.events import (
     Placed,
     Placing,
 )
-from samedevice.inference.graph import ON_DEVICE, Agree, Location, Place, PlaceVar
 from samedevice.inference.marks import MADE, MOVES, Marks
+from samedevice.inference.nodes import ON_DEVICE, Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Instance, Union
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
@@ -305,12 +305,15 @@ class Trace:
         return found
 
 
-def trace(project: Project, program: frozenset[str] | None = None) -> Trace:
-    """Evaluate a project, or one program of it, as `infer` does, and keep what everything gave."""
+def trace(project: Project, program: frozenset[str] | None = None, of_tests: bool = False) -> Trace:
+    """Evaluate a project, or one program of it, as `infer` does, and keep what everything gave.
+
+    `of_tests`: also what a project's tests hand to the code that they share with it.
+    """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        tracer = Tracer(project, program)
+        tracer = Tracer(project, program, of_tests)
         tracer.run()
         return Trace(project, tracer)
     finally:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.environment import State
-from samedevice.inference.graph import Location, PlaceVar
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope, Union
 from samedevice.inference.values import SCALAR, Const, Device, Dict, Seq, Tensor, Value
 from samedevice.reading.project import Project
@@ -18,10 +18,16 @@ MOST = 8
 
 
 class Tracer(Interpreter):
-    """An evaluation that keeps what every expression gave, and what each value was made from."""
+    """An evaluation that keeps what every expression gave, and what each value was made from.
 
-    def __init__(self, project: Project, program: frozenset[str] | None) -> None:
+    What tests hand in is kept beside what the program does, if `of_tests`.
+    """
+
+    def __init__(
+        self, project: Project, program: frozenset[str] | None, of_tests: bool = False
+    ) -> None:
         super().__init__(project, program)
+        self._of_tests = of_tests
         self.seen: dict[ast.AST, list[Value]] = {}
         # Where a module was when an expression gave it, if it has been moved since.
         self.then: dict[tuple[ast.AST, Value], list[PlaceVar]] = {}
@@ -59,10 +65,10 @@ class Tracer(Interpreter):
 
     def note(self, node: ast.AST, value: Value) -> None:
         """Keep one value of an expression; what some caller hands in tells more than a symbol."""
-        if self.symbolic and node in self._called:
-            return
         if not self.symbolic:
             self._called.add(node)
+        elif node in self._called and not (self._of_tests and self.tests.running is not None):
+            return
         if isinstance(value, Instance) or isinstance(value, Tensor) and value.lent:
             nodes = self.then.setdefault((node, value), [])
             nodes += [one for one in _nodes(value) if one not in nodes]

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference.graph import Agree, Location, Place, PlaceVar
+from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import MetByCallers
 from samedevice.inference.sites import SiteGroup

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Scope
 from samedevice.inference.open_events import MetUnknown
 from samedevice.inference.sites import Group

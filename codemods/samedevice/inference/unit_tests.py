@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import DeviceChosen, Indexed, Literal, Placing
-from samedevice.inference.graph import Aside, Place
+from samedevice.inference.nodes import Aside, Place
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.sites import Site
 from samedevice.inference.values import Arg, Dict, FunctionNode, Seq, Tensor, Value

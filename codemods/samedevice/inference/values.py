@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 
 if TYPE_CHECKING:
     from samedevice.inference.events import Produced

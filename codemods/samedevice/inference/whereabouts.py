@@ -17,8 +17,8 @@ from samedevice.inference.events import (
     Placing,
     PlainTensor,
 )
-from samedevice.inference.graph import Cause, Place, PlaceVar
 from samedevice.inference.marks import MADE, MOVES
+from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.objects import Instance, Union
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import calls, functions, instances
 from samedevice.inference.events import Bound, Built, Drawn
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.values import ARRAY, NONE, SCALAR, UNKNOWN, Dict, Seq, Tensor, Value
 from samedevice.reading import syntax

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor
 
-from ..inference.graph import Place
+from ..inference.nodes import Place
 from ..report.shell import visible
 from .look import PLACES
 from .model import File

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..inference.graph import Place
+from ..inference.nodes import Place
 from ..inference.trace import NAMES
 
 

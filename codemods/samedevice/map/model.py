@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..finding import UNDECIDED, Finding, Span
-from ..inference.graph import Place
+from ..inference.nodes import Place
 from ..inference.trace import Event, Life, Trace, trace
 from ..migration.check import is_wrong
 from ..reading.project import Project

@@ -20,7 +20,7 @@ from samedevice.repair import device_names
 from .. import inference
 from ..finding import UNDECIDED, Edit, Finding, Fix
 from ..inference.events import Creation
-from ..inference.graph import Location
+from ..inference.nodes import Location
 from ..inference.solution import Solution
 from ..prove.clash import Clash, Party, Step
 from ..prove.prove import Proof, prove

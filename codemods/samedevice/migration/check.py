@@ -13,7 +13,7 @@ from .. import inference, repair, rules
 from ..finding import Finding
 from ..inference import Solution
 from ..inference.focus import ProgramSummary, Target
-from ..inference.solution import Missing
+from ..inference.missing import Missing
 from ..inference.tally import by_file, tally
 from ..reading import source
 from ..reading.config import Config, ConfigError

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .. import inference
 from ..finding import UNDECIDED
-from ..inference.graph import Location
+from ..inference.nodes import Location
 from ..prove import trail, workspace
 from ..prove.lead import Lead
 from ..prove.run import Program, RunResult, Settings, run_program

@@ -11,7 +11,7 @@ from samedevice.finding import DeviceExpression, Edit, Import
 from samedevice.inference import Solution
 from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
-from samedevice.inference.graph import ON_DEVICE, Location, Place
+from samedevice.inference.nodes import ON_DEVICE, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none, optional

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.sites import SiteGroup

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from samedevice.finding import DeviceExpression, Resolver
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
 from samedevice.inference.movers import LIBRARY, Kind, Mover, Structure, mover
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import External, Func
 from samedevice.inference.values import Value
 from samedevice.repair.imports import Imports

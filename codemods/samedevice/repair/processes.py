@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.finding import Edit, Verb
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Scope
 from samedevice.inference.sites import Site
 from samedevice.inference.values import ProcessIndex

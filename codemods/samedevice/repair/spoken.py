@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
 

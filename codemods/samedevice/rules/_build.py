@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Origin, Verb
 from samedevice.inference.events import Indexed, Literal, device_of
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.solution import Solution
 from samedevice.inference.values import Device

@@ -12,7 +12,7 @@ from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

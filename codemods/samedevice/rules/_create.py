@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
 from samedevice.inference.events import Creation, Shared, is_bare
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.solution import Solution

@@ -7,7 +7,7 @@ import re
 
 from samedevice.finding import DeviceExpression, Edit, Fix, Import
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.repair import device_names, handing
 from samedevice.rules._build import edit, fix

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference import Solution
 from samedevice.inference.events import Loaded, Placing
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names

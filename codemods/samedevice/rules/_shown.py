@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from samedevice.finding import Finding
-from samedevice.inference.graph import PlaceVar
+from samedevice.inference.nodes import PlaceVar
 from samedevice.inference.solution import Solution
 
 UNMET = "nothing that certainly runs shows that it meets the device"

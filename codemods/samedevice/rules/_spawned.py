@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from samedevice.finding import Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, short

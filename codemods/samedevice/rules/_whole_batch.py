@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression
 from samedevice.inference import Solution
 from samedevice.inference.events import Bound, Drawn
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Tensor
 from samedevice.reading import syntax

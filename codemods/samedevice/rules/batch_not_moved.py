@@ -29,7 +29,7 @@ from dataclasses import replace
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.inference import Solution
 from samedevice.inference.events import Bound, Drawn
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.inference.values import Dict, Seq, Tensor, Value
 from samedevice.repair import device_names

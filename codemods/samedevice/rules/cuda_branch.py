@@ -39,7 +39,7 @@ from dataclasses import replace
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Verb
 from samedevice.inference import Solution
 from samedevice.inference.events import ArmTaken, BranchTaken, FlagSet, Move
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Device
 from samedevice.reading import syntax

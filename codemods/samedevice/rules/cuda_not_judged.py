@@ -25,7 +25,7 @@ from samedevice.finding import Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import CudaOnly, Literal, Loaded, Move
 from samedevice.inference.forced import WORDS, Defaults, Forced, by_default, defaults_of, forced
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
 

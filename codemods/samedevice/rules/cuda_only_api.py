@@ -36,7 +36,7 @@ from dataclasses import replace
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix, Import
 from samedevice.inference import Solution, demands
 from samedevice.inference.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Placed, TensorMoved
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Amp, Comparison
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import Const, Device, Seq, Value
 from samedevice.reading import syntax

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Built, Creation, GivenDevice
-from samedevice.inference.graph import Place
+from samedevice.inference.nodes import Place
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.values import Arg, Const
 from samedevice.repair import device_names

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.rules._build import finding
 

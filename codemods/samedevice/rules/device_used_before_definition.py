@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix, Resolver
 from samedevice.inference import Solution
 from samedevice.inference.events import UndefinedDevice
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.rules._build import edit, finding
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import Dropped
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.rules._build import edit, finding, fix, short
 
 

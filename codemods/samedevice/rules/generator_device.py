@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import DefaultSet, Draw, GeneratorMade, Shuffled
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Const
 from samedevice.reading import syntax

@@ -39,7 +39,7 @@ from samedevice.inference.events import (
     TensorMoved,
     device_of,
 )
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import Site, SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import ModuleMoved
-from samedevice.inference.graph import Place
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import Tensor
 from samedevice.reading import syntax

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import FirstItem, OldName
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import LengthsRead
-from samedevice.inference.graph import Place
+from samedevice.inference.nodes import Place
 from samedevice.rules._build import edit, finding, fix, short
 
 

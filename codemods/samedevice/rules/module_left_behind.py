@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Built, Cloned, Copied, Optimizes
-from samedevice.inference.graph import Location, Place
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import SiteGroup
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.graph import Cause, Place
+from samedevice.inference.nodes import Cause, Place
 from samedevice.rules._build import finding, short
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from samedevice.finding import Finding, Fix, Import
 from samedevice.inference import Solution
 from samedevice.inference.events import PlainContainer
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Union
 from samedevice.inference.values import Dict, Seq, Value
 from samedevice.repair import device_names

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import HostRead, Shared
-from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.rules._build import MIXED, edit, finding, fix, short
 from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import GivenDevice, ModuleMoved, Placing
-from samedevice.inference.graph import Location, Place, PlaceVar
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import perhaps_number
 from samedevice.inference.values import Tensor

@@ -48,7 +48,7 @@ from samedevice.inference.events import (
     ProcessCall,
     device_of,
 )
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.inference.values import Const, Device, ProcessIndex, Value

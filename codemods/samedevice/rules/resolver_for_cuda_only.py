@@ -29,7 +29,7 @@ from typing import cast
 
 from samedevice.finding import Edit, Finding, Fix, Import
 from samedevice.inference import Solution
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, with_comment

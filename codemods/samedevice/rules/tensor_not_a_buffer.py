@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Creation, PlainTensor, SetLater
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group
 from samedevice.reading import syntax

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Creation, LegacyCreated, Move, Placed
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Scope
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import ARRAY, Dict, Seq, Value

@@ -29,7 +29,7 @@ from dataclasses import replace
 from samedevice.finding import Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import Optimizes
-from samedevice.inference.graph import Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import (
     GivenAway,
     Handed,

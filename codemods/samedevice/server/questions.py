@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from ..inference.graph import Place
+from ..inference.nodes import Place
 from ..inference.trace import NAMES, WORDS, Event, Life
 from .analysis import Analysis
 from .protocol import NAME, Server

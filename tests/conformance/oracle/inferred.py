@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samedevice.inference.events import ArmTaken, BranchTaken
-from samedevice.inference.graph import Place
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance, Union
 from samedevice.inference.trace import Trace, trace
 from samedevice.inference.values import Device, Tensor, Value
@@ -59,7 +59,7 @@ def infer(paths: Iterable[Path]) -> Program:
             found.trees[path] = tree
     programs = dict.fromkeys(project.programs[path] for path in project.about_torch)
     for program in programs:
-        known = trace(project, program)
+        known = trace(project, program, of_tests=True)
         for path in program:
             if path in found.trees:
                 found.said[path] = dict(_said(known, found.trees[path]))

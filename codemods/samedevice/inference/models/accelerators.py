@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import devices
 from samedevice.inference.events import CudaOnly, DefaultSet
-from samedevice.inference.graph import Place
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Place
 from samedevice.inference.values import (
     DEVICE,
     HOW_MANY,

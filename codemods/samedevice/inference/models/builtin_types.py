@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.inference.graph import Location
 from samedevice.inference.models import module_methods
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import (
     NONE,

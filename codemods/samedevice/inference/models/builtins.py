@@ -15,8 +15,8 @@ from samedevice.inference import (
     operators,
 )
 from samedevice.inference.dispatch import under
-from samedevice.inference.graph import Location
 from samedevice.inference.models import Call
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.values import (
     HOW_MANY,

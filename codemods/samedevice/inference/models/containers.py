@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import devices
-from samedevice.inference.graph import Location
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import UNKNOWN, Arg, Tensor, Value
 from samedevice.torchfacts import Fact

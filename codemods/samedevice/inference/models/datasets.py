@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import calls, classes, conditions, contents, iteration
 from samedevice.inference.events import GeneratorMade, Shuffled, TensorMoved
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Func, Instance, Scope
 from samedevice.inference.values import (
     ARRAY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
-from samedevice.inference.graph import Location
 from samedevice.inference.models import Call, attributes, kind, methods, model
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import UNKNOWN, Arg, Doubt, Tensor, Value
 from samedevice.torchfacts import Fact

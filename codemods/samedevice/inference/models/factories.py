@@ -17,8 +17,8 @@ from samedevice.inference.events import (
     Placed,
     Shared,
 )
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Device, Tensor, Value
 from samedevice.torchfacts import Fact

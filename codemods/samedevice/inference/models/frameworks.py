@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
-from samedevice.inference.graph import Place
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import Taken
 from samedevice.inference.values import Value

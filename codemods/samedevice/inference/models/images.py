@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Shared
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, kind
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import SCALAR, UNKNOWN, Arg, Seq, Tensor, Value
 from samedevice.torchfacts import Fact

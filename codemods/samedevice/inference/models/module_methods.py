@@ -18,8 +18,8 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import under
 from samedevice.inference.events import Loaded, ModuleMoved
-from samedevice.inference.graph import Cause, Location, Place
 from samedevice.inference.models import Call, nn
+from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.values import (
     NONE,

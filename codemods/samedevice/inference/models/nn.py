@@ -15,8 +15,8 @@ from samedevice.inference import (
     libraries,
 )
 from samedevice.inference.events import Built
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, kind, model, operations
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
 from samedevice.torchfacts import Fact

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import arithmetic, contents, libraries, unexplained
 from samedevice.inference.events import Amp, CudaOnly, CudaQuiet, Shared
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import Call, factories, kind, plots
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import (
     ARRAY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents
-from samedevice.inference.graph import Place
 from samedevice.inference.models import Call, model
+from samedevice.inference.nodes import Place
 from samedevice.inference.values import UNKNOWN, Seq, Tensor, Value
 
 if TYPE_CHECKING:

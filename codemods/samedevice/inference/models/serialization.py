@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.inference import devices, functions
+from samedevice.inference import devices, moving
 from samedevice.inference.events import Loaded
-from samedevice.inference.graph import Cause, Place, PlaceVar
 from samedevice.inference.models import Call, kind, operations
+from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import NONE, UNKNOWN, Tensor, Value
 from samedevice.torchfacts import Fact
@@ -70,6 +70,6 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 def copied(model: Instance, node: PlaceVar | None = None) -> Instance:
     """Return a model that was read from a file: it is at `node`, or where the saved one is."""
     assert model.node is not None
-    made = functions.twin(model, node or model.node)
+    made = moving.twin(model, node or model.node)
     made.used, made.moves = model.used, list(model.moves)
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from samedevice.inference import calls, classes, functions, namespaces
+from samedevice.inference import calls, classes, moving, namespaces
 from samedevice.inference.events import Copied
 from samedevice.inference.models import Call, model
 from samedevice.inference.objects import Class, Instance, Partial
@@ -22,7 +22,7 @@ def copied(run: Interpreter, call: Call) -> Value:
         return UNKNOWN
     value = call.args[0][0]
     if isinstance(value, Instance) and value.family == "module" and value.node is not None:
-        made = functions.twin(value, run.graph.node(call.spot))
+        made = moving.twin(value, run.graph.node(call.spot))
         made.copied_from = value
         value.copies.append(made)
         made.site = run.record(

@@ -28,7 +28,6 @@ from samedevice.inference.events import (
     OldName,
     TensorMoved,
 )
-from samedevice.inference.graph import Location, Place
 from samedevice.inference.models import (
     Call,
     datasets,
@@ -38,6 +37,7 @@ from samedevice.inference.models import (
     operations,
     optimizers,
 )
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Scope
 from samedevice.inference.values import (
     ARRAY,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.inference import assignment, calls, contents, functions, narrowing
-from samedevice.inference.graph import Location, PlaceVar
+from samedevice.inference import assignment, calls, contents, moving, narrowing
 from samedevice.inference.models import Call, methods, model
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import External, Instance
 from samedevice.inference.values import (
     DEEP,
@@ -166,7 +166,7 @@ def _with_state(run: Interpreter, call: Call, module: Value, state: list[Arg]) -
     if node is None or node.find() is module.node.find():
         return module
     module.used = True
-    return functions.twin(module, node)
+    return moving.twin(module, node)
 
 
 def _state(run: Interpreter, call: Call, state: list[Arg]) -> PlaceVar | None:

@@ -1,0 +1,24 @@
+"""What keeps a program from being converted: it moves whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Missing(NamedTuple):
+    """What keeps scripts from being converted ("main.py:83", ...), and one that comes to it."""
+
+    places: tuple[str, ...]
+    script: str
+
+
+NOTHING_MISSING = Missing((), "")
+
+
+def lacking_of(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Missing:
+    """Return what keeps back a fix: of any script where it names the device, else of them all."""
+    found = {where: script for lacking in runs for where, script in lacking.items()}
+    if not found or not named and not all(runs):
+        return NOTHING_MISSING
+    return Missing(tuple(found), next(iter(found.values())))
