@@ -109,7 +109,10 @@ def _mistakes() -> None:
         ("check value", "pyproject.toml: [tool.samedevice] resolver: expected `cuda`"),
         ("check toml", "pyproject.toml: not a TOML file: "),
         ("check length", "pyproject.toml: [tool.samedevice] line-length: expected a number"),
-        ("fix --yes --diff a.py", "--yes, --diff, --patch and --interactive cannot be used together"),
+        (
+            "fix --yes --diff a.py",
+            "--yes, --diff, --patch and --interactive cannot be used together",
+        ),
         ("fix - a.py", "code from standard input goes alone"),
         ("fix --report changes.txt a.py", "--report changes.txt: the name must end in .json"),
         ("fix --yes --report none/x.md a.py", "--report none/x.md: there is no folder none"),
