@@ -69,9 +69,10 @@ class Tracer(Interpreter):
             self._called.add(node)
         elif node in self._called and not (self._of_tests and self.tests.running is not None):
             return
-        if isinstance(value, Instance) or isinstance(value, Tensor) and value.lent:
-            nodes = self.then.setdefault((node, value), [])
-            nodes += [one for one in _nodes(value) if one not in nodes]
+        for option in value.options if isinstance(value, Union) else (value,):
+            if isinstance(option, Instance) or isinstance(option, Tensor) and option.lent:
+                nodes = self.then.setdefault((node, option), [])
+                nodes += [one for one in _nodes(option) if one not in nodes]
         if (
             isinstance(value, Instance)
             and not value.moves
