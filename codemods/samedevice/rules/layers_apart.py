@@ -26,11 +26,13 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import ModuleMoved
+from samedevice.inference.events import Built, ModuleMoved
 from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance
+from samedevice.inference.sites import Group
 from samedevice.inference.values import Tensor
 from samedevice.reading import syntax
+from samedevice.rules import module_not_moved
 from samedevice.rules._build import edit, finding, fix, short
 
 
@@ -42,6 +44,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         for site in group.sites
         if solution.place(site.device.node) is Place.FIXED
     }  # these are split over several devices on purpose
+    whole: set[Instance] | None = None
     for group in solution.groups(ModuleMoved):
         site = group.first
         moved = site.module
@@ -50,7 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if _follows_a_part(group.spot.node, parent):
             continue  # it is not before the others: wherever that part is, they agree
-        if solution.place(site.device.node) is Place.HOST:
+        to_host = solution.place(site.device.node) is Place.HOST
+        if to_host:
             if not solution.clashing(moved.node):
                 continue
         elif not _leaves_some_behind(parent) or not solution.on_device(parent.node):
@@ -61,13 +65,48 @@ def find(solution: Solution) -> Iterator[Finding]:
         repair: Fix | None = None
         if parent.wholes()[-1].site is None:
             continue  # no code in sight builds the module, and so none would move it
-        if isinstance(call.func.value, ast.Call):
+        unfixed = "the layer is moved by a statement of its own"
+        if whole is None:
+            whole = _moved_whole(solution)
+        if not (to_host or _wholes(solution, group) <= whole):
+            if not (solution.clashing(parent.node) or solution.clashing(moved.node)):
+                continue  # nobody moves all of it, and what computes was moved by itself
+            unfixed = "not every place that builds its module moves that as a whole"
+        elif isinstance(call.func.value, ast.Call):
             repair = fix(DeviceExpression(""), edit(solution, group.spot, "unwrap"))
         yield finding(
             solution, "layers-apart", group.spot,
             f"`{short(solution.code(group.spot))}` moves one layer before the rest of its module",
-            repair, unfixed="the layer is moved by a statement of its own",
+            repair, unfixed=unfixed,
         )  # fmt: skip
+
+
+def _wholes(solution: Solution, group: Group[ModuleMoved]) -> set[Instance]:
+    """Return what has to be moved in place of a layer: all that is built of its module's class."""
+    owners = [site.module.parent for site in group.sites if site.module.parent is not None]
+    classes = {owner.cls for owner in owners if owner.cls is not None}
+    built = [site.module for each in solution.all_groups(Built) for site in each.sites]
+    owners += [module for module in built if module.cls in classes]
+    return {owner.wholes()[-1] for owner in owners}
+
+
+def _moved_whole(solution: Solution) -> set[Instance]:
+    """Return the modules that go to the device where they are built, or will after a repair."""
+    found: set[Instance] = set()
+    for unmoved, holds in module_not_moved.unmoved(solution):
+        repair = None if holds else module_not_moved.report(solution, "", unmoved).fix
+        if repair is not None and repair.safe:
+            found |= {site.module for site in unmoved.sites}
+    for group in solution.groups(ModuleMoved):
+        if solution.place(group.first.device.node) is Place.CENTRAL:
+            found |= {site.module for site in group.sites if _where_built(site)}
+    return found
+
+
+def _where_built(moved: ModuleMoved) -> bool:
+    """Tell whether a module is moved in the expression that builds it: before anything uses it."""
+    built = moved.module.site
+    return built is not None and any(node is built.spot.node for node in ast.walk(moved.spot.node))
 
 
 def _follows_a_part(call: ast.AST, module: Instance) -> bool:
