@@ -10,9 +10,13 @@ Example:
         self.cache[n] = torch.arange(n, device=x.device)
     return self.scale * x + self.cache[n]
 
-becomes, where a program moves the module to the CPU and calls it there,
+becomes
 
+    if n not in self.cache:
+        self.cache[n] = torch.arange(n, device=x.device)
     return self.scale * x + self.cache[n].to(x.device)
+
+where a program moves the module to the CPU and calls it there.
 
 Fix safety: safe. Where the tensor is on the input's device already, `.to` returns the same one.
 """
