@@ -56,6 +56,18 @@ PROGRAMS = {
         "import networkx as nx\nnp.exp(nx.path_graph(3))\n",
         "data of another library",
     ),
+    "an object of a class of the project": (
+        "class A:\n    pass\nx = torch.nn.Linear(2, 2) if y else A()\nnp.exp(x)\n",
+        "an object that is no module",
+    ),
+    "an object that can be moved": (
+        "class A:\n    def to(self, device):\n        return self\nnp.exp(A())\n",
+        "",
+    ),
+    "an object of a class with an unknown base": (
+        "from other import B\nclass A(B):\n    pass\nnp.exp(A())\n",
+        "",
+    ),
     "a member of nothing": ("for x in []:\n    np.exp(x)\n", ""),
 }
 

@@ -78,11 +78,17 @@ def multiplied(
     if not (run.in_worker or run.symbolic or run.in_constructor):
         run.computing.add(spot.path)
     if made_here(operands, scope):
-        compute_intensive(run, node, spot, scope)
+        _seed(run, node, spot, scope)
 
 
 def compute_intensive(run: Interpreter, node: PlaceVar, spot: Location, scope: Scope) -> None:
-    """Note an operation that is worth an accelerator."""
+    """Note an operation that is worth an accelerator: it takes gradients."""
+    if not (run.in_worker or run.symbolic or run.in_constructor):
+        run.learning.add(spot.path)
+    _seed(run, node, spot, scope)
+
+
+def _seed(run: Interpreter, node: PlaceVar, spot: Location, scope: Scope) -> None:
     if run.in_worker:
         run.host_work.add(spot.node)
     elif not run.symbolic and not run.in_constructor:

@@ -11,7 +11,7 @@ from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.events import Loaded
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
-from samedevice.inference.objects import Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     NONE,
     NOTHING,
@@ -36,7 +36,7 @@ UNSEEN = "something unknown"
 _LOOK = 0
 #: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
 _FINE = 1
-_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN = 2, 16, 512, 1024
+_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN, _PLAIN = 2, 16, 512, 1024, 2048
 _TEXTS = {
     _ELSEWHERE: "no tensor on another path",
     4: "an array",
@@ -48,6 +48,7 @@ _TEXTS = {
     256: "a function",
     _UNKNOWN: UNSEEN,
     _FOREIGN: "data of another library",
+    _PLAIN: "an object that is no module",
 }
 _LOADED = "an entry of a loaded file"
 
@@ -69,6 +70,10 @@ _KINDS: dict[type[Value], int] = {
 
 #: Families of objects of libraries that are no tensors and no modules.
 _NO_TENSORS = frozenset(("hostobject", "loader", "optimizer", "parser", "plot"))
+#: What an object defines that can be moved, or may answer for what it does not define.
+_MOVABLE = ("to", "device", "__getattr__", "__getattribute__")
+#: Bases that are no class of the project, and have none of that.
+_NO_BASES = frozenset(("object", "ABC", "abc.ABC"))
 
 
 class Watcher(Interpreter):
@@ -102,7 +107,7 @@ class Watcher(Interpreter):
             if value.__class__ is Const:
                 kind = _CONSTANT if value is not NONE else _FINE
             elif value.__class__ is Instance:
-                kind = _FOREIGN if value.family in _NO_TENSORS else _FINE
+                kind = _kind_of(value)
             elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
@@ -134,6 +139,27 @@ class Watcher(Interpreter):
         return found
 
 
+def _kind_of(value: Instance) -> int:
+    """Return what an object is: one of a project's class has what its classes define."""
+    if value.family in _NO_TENSORS:
+        return _FOREIGN
+    return _PLAIN if value.cls is not None and not value.family and _is_plain(value) else _FINE
+
+
+def _is_plain(value: Instance) -> bool:
+    """Tell whether an object has nothing that a tensor or a module has: all of its classes are
+    known, and none defines it."""
+    assert value.cls is not None
+    classes = value.cls.mro()
+    return not any(
+        name in value.attrs or any(name in klass.names for klass in classes) for name in _MOVABLE
+    ) and all(
+        isinstance(base, Class) or ast.unparse(written) in _NO_BASES
+        for klass in classes
+        for base, written in zip(klass.bases, klass.node.bases, strict=False)
+    )
+
+
 def _other(value: Value) -> str:
     """Return what a value is if that is no tensor and no module, else ""."""
     if isinstance(value, Union):
@@ -146,7 +172,7 @@ def _other(value: Value) -> str:
     if value is NONE or value is NOTHING:
         return ""  # None has no device that could be asked for, and nobody meets a member of []
     if isinstance(value, Instance):
-        return _TEXTS[_FOREIGN] if value.family in _NO_TENSORS else ""
+        return _TEXTS.get(_kind_of(value), "")
     return _TEXTS.get(
         _CONSTANT if value.__class__ is Const else _KINDS.get(value.__class__, _FINE), ""
     )

@@ -57,6 +57,8 @@ class Context:
     seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
     computing: set[str] = field(default_factory=set, init=False)
+    #: The files whose code, when it runs, takes gradients.
+    learning: set[str] = field(default_factory=set, init=False)
     #: Of a project of which a run is asked: the expressions of which nothing is known.
     unknown: dict[ast.expr, Location] = field(default_factory=dict, init=False)
     host_work: set[ast.AST] = field(default_factory=set, init=False)

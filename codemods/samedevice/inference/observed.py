@@ -17,6 +17,7 @@ from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
 from samedevice.inference.values import Const, Device, Dict, Seq, Tensor, Value
+from samedevice.inference.worth import has_learned
 
 #: Where a line was before an edit; None for one that the edit touches.
 Before = Callable[[str, int], "int | None"]
@@ -61,7 +62,7 @@ def _of_programs(solution: Solution, run: Interpreter) -> Observed:
     return (
         {(type(site), site.spot.path, site.callers_unknown, *_device(site)) for site in sites},
         [{spot.path for spot in found} for found in spots],
-        (run.default_device, run.class_devices),
+        (run.default_device, run.class_devices, run.learning),
         {path: solution.programs.markers(path) for path in run.files},
         {path for path in run.files if solution.programs.owner(path) is not None},
     )
@@ -126,7 +127,8 @@ def _device(site: Site) -> Observed:
     """
     if isinstance(site, Built):
         made = site.module
-        return site.in_constructor, site.in_worker, made.used, made.stateful, bool(made.moves)
+        state = made.stateful, has_learned(made)
+        return site.in_constructor, site.in_worker, made.used, state, bool(made.moves)
     device = getattr(site, "device", None)
     root = device.node.find() if isinstance(device, Device) else None
     if root is None:

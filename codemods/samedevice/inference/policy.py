@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices
+from samedevice.inference import choices, worth
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -246,7 +246,7 @@ class Policy:
         what they would have on the device, it would have there, too.
         """
         settled, active = self.left_alone(), self._active_files()
-        waiting = list(self._without_device(active))
+        waiting = [reached for reached in self._without_device(active) if reached & self.worthwhile]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self._building() if alone else set()
@@ -255,13 +255,14 @@ class Policy:
             waiting = [reached for reached in waiting if not reached & alone & building]
         return set().union(*waiting) - alone - self._with_what_runs(active)
 
-    def seeded(self) -> set[str]:
-        """The files that compute what is worth a device, without a module perhaps."""
-        return {spot.path for _, spot, _, _ in self.interpreter.seeds}
+    @cached_property
+    def worthwhile(self) -> frozenset[str]:
+        """The files that compute what is worth a device."""
+        return worth.worthwhile(self.solution)
 
     def _building(self) -> set[str]:
         """The files whose own code builds modules, or computes what goes to the device."""
-        found = self.seeded()
+        found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
         for group in self.solution.all_groups(Built):
             if any(not site.in_constructor and not site.callers_unknown for site in group.sites):
                 found.add(group.spot.path)
@@ -320,7 +321,9 @@ class Policy:
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())
         in_worker = self._feeding_host()
         for node, spot, scope, path in self.interpreter.seeds:
-            if spot.path not in free or self.managed(spot.path) or self.programs.is_test(path):
+            if not {spot.path, path} <= free or self.managed(spot.path):
+                continue
+            if self.programs.is_test(path):
                 continue
             if spot.node in self.interpreter.host_work:
                 continue  # workers do it too: it prepares data

@@ -10,6 +10,7 @@ from samedevice.inference.forks import forks
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
+from samedevice.inference.worth import has_learned
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class _Reasons:
         """Return why a script stays there that runs these files."""
         asked: tuple[Callable[[str, Collection[str]], str | None], ...] = (
             self._hidden, self._shared, self._distributed, self._given_away, self._unknown,
-            self._with_others, self._asked, self._untrained,
+            self._with_others, self._untrained, self._asked,
         )  # fmt: skip
         reasons = (ask(script, reached) for ask in asked)
         return next(filter(None, reasons), "nothing in it is known to need a device")
@@ -133,7 +134,7 @@ class _Reasons:
         return self._first(spots, reached, "it asks for the CPU itself")
 
     def _untrained(self, script: str, reached: Collection[str]) -> str | None:
-        if set(reached) & self._policy.seeded():
+        if set(reached) & self._policy.worthwhile:
             return None
         built = [
             site
@@ -141,7 +142,7 @@ class _Reasons:
             if group.spot.path in reached
             for site in group.sites
         ]
-        if any(site.module.stateful for site in built):
+        if any(has_learned(site.module) for site in built):
             return None
         which = "no module that has parameters" if built else "no module"
         return f"it calls {which} and takes no gradient with autograd"

@@ -201,7 +201,8 @@ def _register_tensor(run: Interpreter, owner: Instance, name: str, call: Call) -
         owner.buffers.add(str(values[0].value))
         if isinstance(values[1], Tensor):
             run.graph.batch(values[1].node, owner.node)
-            run.trail.put(owner.attrs, str(values[0].value), Tensor(owner.node))
+            held = parameter_of(owner) if name == "register_parameter" else Tensor(owner.node)
+            run.trail.put(owner.attrs, str(values[0].value), held)
     return NONE
 
 
