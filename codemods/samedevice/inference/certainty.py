@@ -31,6 +31,8 @@ from samedevice.reading.project import Project
 
 #: What is said of an expression of which nothing is known.
 UNSEEN = "something unknown"
+#: What an object is that has no `.to`; a device it may have, perhaps by the same fix.
+PLAIN = "an object that is no module"
 
 #: It takes a look at the value itself.
 _LOOK = 0
@@ -48,7 +50,7 @@ _TEXTS = {
     256: "a function",
     _UNKNOWN: UNSEEN,
     _FOREIGN: "data of another library",
-    _PLAIN: "an object that is no module",
+    _PLAIN: PLAIN,
 }
 _LOADED = "an entry of a loaded file"
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import UNSEEN
+from samedevice.inference.certainty import PLAIN, UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -75,6 +75,8 @@ def uncertain(
             for finding, path in moved[node]:
                 if path and other == UNSEEN and _is_used(project.tree(path), node):
                     continue
+                if path and other == PLAIN:
+                    continue  # an attribute of its own tells the device
                 why = "has no device" if path else "cannot be moved"
                 yield finding, f"`{_short(node)}` may be {other}, which {why}"
 
