@@ -87,13 +87,14 @@ def _kept(solution: Solution) -> list[Group[MetKept]]:
             left.setdefault(site.node.find(), {}).setdefault(site.name, site.spot)
     found: dict[ast.AST, Group[MetKept]] = {}
     for meet, held, other, spot, beside in _sides(solution) if there or left else ():
-        if not any(root in there or root in left for root in _sources(held)):
+        sources = _sources(held)
+        if there.keys().isdisjoint(sources) and left.keys().isdisjoint(sources):
             continue
         on_host = other.place in (None, Place.HOST) and set(_possible(other, made)) == {Place.HOST}
         if not (on_host or other.place is Place.CENTRAL and solution.evidence.is_there(other)):
             continue
         names: dict[str, Location] = {}
-        for root in _sources(held):
+        for root in sources:
             names |= (there if on_host else left).get(root, {})
         if not names:
             continue

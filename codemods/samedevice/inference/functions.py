@@ -148,8 +148,6 @@ def evaluate(
     scope.call = spot
     scope.building = run.in_constructor > 0
     scope.self_value = func.bound if func.bound is not None else func.scope.self_value
-    if func.bound is None and func.cls is None and func.scope.func is not None:
-        scope.self_value = func.scope.self_value
     run.scopes[node] = scope
     run.all_scopes.setdefault(node, []).append(scope)
     run.bind_arguments(func, args, kwargs, scope)

@@ -18,6 +18,7 @@ from samedevice.inference.nodes import Aside, Place
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.sites import Site
 from samedevice.inference.values import Arg, Dict, FunctionNode, Seq, Tensor, Value
+from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _asks_for_one(project: Project, path: str, func: Func) -> bool:
         ]
         if any(map(_speaks_of_one, [*func.cls.node.decorator_list, *prepared])):
             return True
-    queue, seen = _parameters(func.node), set[str]()
+    queue, seen = [*syntax.parameters(func.node)], set[str]()
     while queue:
         name = queue.pop()
         if _DEVICE.search(name):
@@ -183,13 +184,8 @@ def _asks_for_one(project: Project, path: str, func: Func) -> bool:
             seen.add(name)
             if _speaks_of_one(fixtures[name]):
                 return True
-            queue += _parameters(fixtures[name])
+            queue += syntax.parameters(fixtures[name])
     return False
-
-
-def _parameters(node: FunctionNode) -> list[str]:
-    spec = node.args
-    return [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
 
 
 def _fixtures(project: Project, path: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:

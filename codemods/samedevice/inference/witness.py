@@ -79,14 +79,14 @@ def _tensor(run: Interpreter, device: str, trained: bool, spot: Location, scope:
     node = run.graph.node(spot)
     made = Tensor(node)
     node.is_tensor = True
+    made.leaf = trained
     if device != "cpu":
-        made.leaf = trained  # it may follow what it is made of: in another call it is elsewhere
-    elif not trained:
+        return made  # it may follow what it is made of: in another call it is elsewhere
+    if not trained:
         made.site = run.record(Drawn(spot, node, scope, seen=True, bound=_bound(spot, scope)))
         run.snapshot(made.site, scope)
     else:
         run.graph.pin(node, Place.HOST, spot)
-    made.leaf = trained
     return made
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -206,14 +206,10 @@ class _Doing:
     def _name(self, clash: Clash, copy: Path) -> Hashable:
         """Return what a clash is known by, whatever was repaired in its line since."""
         path = inside(clash.file, copy)
-        ours = {inside(one, self._runs.root): one for one in self._outcome.sources}.get(path, path)
-        node = (
-            _failed(self._outcome.sources[ours].text, clash)
-            if ours in self._outcome.sources
-            else None
-        )
+        ours = _ours(clash.file, self._outcome.sources, copy, self._runs.root)
+        node = _failed(self._outcome.sources[ours].text, clash) if ours is not None else None
         what = seen.code(node) if node is not None else ""
-        return path, self._outcome.line_before(ours, clash.line), what
+        return path, self._outcome.line_before(ours or path, clash.line), what
 
     def _decide(self, ran: Mapping[str, set[int]]) -> int:
         """Take out what was undecided and went well in a run; return how many are left."""
@@ -282,7 +278,7 @@ def _operands(solution: Solution, clash: Clash, copy: Path, root: Path) -> set[s
 
     A clash also names what its operands are made of.
     """
-    path = _ours(clash.file, solution, copy, root)
+    path = _ours(clash.file, solution.project.sources, copy, root)
     node = _failed(solution.project.sources[path].text, clash) if path is not None else None
     taken: list[ast.expr] = []
     match node:
@@ -330,7 +326,7 @@ def _creation(
     solution: Solution, step: Step, clash: Clash, copy: Path, root: Path
 ) -> Finding | None:
     """Create the operand on the device, where exactly one creation stands in its line."""
-    path = _ours(step.file, solution, copy, root)
+    path = _ours(step.file, solution.project.sources, copy, root)
     if step.how != "created" or path is None:
         return None
     groups = [
@@ -364,7 +360,7 @@ def _operand(
     follows: bool = False,
 ) -> Finding | None:
     """Move the operand where it enters the operation; if it `follows`, to where a value is."""
-    path = _ours(clash.file, solution, copy, root)
+    path = _ours(clash.file, solution.project.sources, copy, root)
     if path is None or not party.expression or not party.what.startswith("tensor"):
         return None  # a module moves where it is built, and nowhere else
     spot = _expression(solution, path, clash, party.expression)
@@ -415,14 +411,14 @@ def _expression(solution: Solution, path: str, clash: Clash, text: str) -> Locat
     return Location(path, found[0]) if len(found) == 1 else None
 
 
-def _ours(file: str, solution: Solution, copy: Path, root: Path) -> str | None:
-    """Return the project's path of a file in the copy that was run."""
+def _ours(file: str, sources: Iterable[str], copy: Path, root: Path) -> str | None:
+    """Return which of the project's files a file in the copy that was run is."""
     try:
         inside = Path(file).resolve().relative_to(copy.resolve())
     except ValueError:
         return None
     wanted = (root / inside).resolve()
-    for path in solution.project.sources:
+    for path in sources:
         if Path(path).resolve() == wanted:
             return path
     return None

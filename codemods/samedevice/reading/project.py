@@ -17,8 +17,9 @@ from samedevice.reading.layout import Layout, normal
 from samedevice.reading.seen import Seen
 from samedevice.reading.source import Source, SourceError
 
-#: What a file says that has to do with tensors: torch, or where a library's model goes.
+#: Files with these words may import others by texts.
 _BY_TEXT = re.compile(r"\bimport_module\b|\b__import__\b")
+#: What a file says that has to do with tensors: torch, or where a library's model goes.
 _ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.

@@ -207,19 +207,16 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
 @per_node
 def is_abstract(function: ast.AST) -> bool:
     """Tell whether a function only says that subclasses define it: it raises, and does no more."""
-    body = (
-        [
-            statement
-            for statement in getattr(function, "body", None) or ()
-            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-        ]
-        if not isinstance(function, ast.Lambda)
-        else []
-    )
-    decorators = (dotted(each) for each in getattr(function, "decorator_list", ()))
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    decorators = map(dotted, function.decorator_list)
     if any(name.rpartition(".")[2].startswith("abstract") for name in decorators):
         return True
-    match body:
+    match [
+        statement
+        for statement in function.body
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    ]:
         case [ast.Raise(exc=ast.Name() | ast.Call() as error)]:
             named = dotted(error.func if isinstance(error, ast.Call) else error)
             return named == "NotImplementedError"

@@ -176,19 +176,15 @@ class DeviceNames:
         In others that name may stand for the CPU, which one object was given; a name of the file is
         not what any of them was given.
         """
-        first = group.first
-        own = [
+        own = {
             code
-            for code, value, is_global in first.devices
+            for code, value, is_global in group.first.devices
             if not is_global and isinstance(value, Device) and not value.of_value
-        ]
-        if not own or any(self.reach.is_central(dict(_plain(first))[code]) for code in own):
-            return first
-        for site in group.sites:
-            known = dict(_plain(site))
-            if any(code in known and self.reach.is_central(known[code]) for code in own):
+        }
+        for site in group.sites if own else ():
+            if any(code in own and self.reach.is_central(v) for code, v, _ in site.devices):
                 return site
-        return first
+        return group.first
 
     def _nearest(self, site: Site, module: Instance | None) -> DeviceExpression | None:
         """Return the nearest name that stands for the central device by the time of a place."""
@@ -551,10 +547,6 @@ def _is_written_out(value: Value) -> bool:
     if isinstance(value, Device):
         return not (value.resolved or value.of_value or value.planned or value.rank)
     return isinstance(value, Const)
-
-
-def _plain(site: Site) -> list[tuple[str, Value]]:
-    return [(code, value) for code, value, _ in site.devices]
 
 
 def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:

@@ -246,10 +246,8 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
         how = ", non_blocking=True" if group.first.pinned else ""
         moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
         repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
-    listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
-        solution, "batch-not-moved", _head(spot),
-        f"{listed} {_come(group, len(names))} and meet{'s' if len(names) == 1 else ''} the device",
+        solution, "batch-not-moved", _head(spot), _met(group, names),
         repair, origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
     return _as_drawn(solution, whole, [single for _, single in found])
@@ -289,6 +287,12 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
     yield _as_drawn(solution, whole, [single for _, single in found])
 
 
+def _met(group: Group[Drawn], names: Collection[str]) -> str:
+    """Return what is told of tensors under some names."""
+    listed, one = " and ".join(f"`{name}`" for name in names), len(names) == 1
+    return f"{listed} {_come(group, len(names))} and meet{'s' if one else ''} the device"
+
+
 def _come(group: Group[Drawn], count: int = 2) -> str:
     """Return where tensors come from, as far as it is known."""
     if group.first.seen:
@@ -310,11 +314,8 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
         return
     names = [f"{owner.name}.{attr}" for attr in dict.fromkeys(s.first.attribute for s in found)]
     code = "\n".join(f"{name} = {name}.to({device.code})" for name in names)
-    listed = " and ".join(f"`{name}`" for name in names)
     whole = finding(
-        solution, "batch-not-moved", _head(owner.spot),
-        f"{listed} {_come(found[0], len(names))} and meet{'s' if len(names) == 1 else ''}"
-        " the device",
+        solution, "batch-not-moved", _head(owner.spot), _met(found[0], names),
         fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)

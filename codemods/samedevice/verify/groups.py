@@ -103,7 +103,7 @@ class Groups:
                 if bond[1] == "value" and bond[2] in self._bonds_of(program).idle
             }
             if idle and moved is None:
-                moved = {bond for each in applied if _ties(each) for bond in self._bonds(each)}
+                moved = self._moved(applied)
             if moved is not None and not idle.isdisjoint(moved):
                 yield finding
 
@@ -112,9 +112,13 @@ class Groups:
         moved: set[_Bond] | None = None
         for finding in new:
             if moved is None:
-                moved = {bond for each in applied if _ties(each) for bond in self._values(each)}
+                moved = self._moved(applied)
             if not moved.isdisjoint(self._values(finding)):
                 yield finding
+
+    def _moved(self, applied: Iterable[Finding]) -> set[_Bond]:
+        """Return the values that fixes put on the device."""
+        return {bond for each in applied if _ties(each) for bond in self._values(each)}
 
     def _values(self, finding: Finding) -> Iterator[_Bond]:
         return (bond for bond in self._bonds(finding) if bond[1] == "value")
