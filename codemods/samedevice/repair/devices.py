@@ -155,8 +155,8 @@ class DeviceNames:
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
-                stores = value.planned.spot.path in self.solution.policy.storing
-                if not (is_global and module is not None or stores):
+                how = value.planned.spot.path in self.solution.policy.saying_how
+                if not (is_global and module is not None or how):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
@@ -370,7 +370,7 @@ class DeviceNames:
         """Return a name that is to be defined after the user's choice, where that comes first."""
         assert device.planned is not None
         spot = device.planned.spot
-        if spot.path in self.solution.policy.storing:
+        if spot.path in self.solution.policy.saying_how:
             return None
         read = [each.code for each in device.planned.choices]
         read += [device.planned.index] if device.planned.index else []
