@@ -566,7 +566,13 @@ def _rewrite(
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
     asked = path, old.text, tuple(fixes)
     if asked not in known:
-        made = rewrite.rewrite(old, fixes, line_length=config.line_length, style=project.style)
+        made = rewrite.rewrite(
+            old,
+            fixes,
+            line_length=config.line_length,
+            style=project.style,
+            own=project.own_modules(path),
+        )
         changed = made.text != old.text
         new = source.from_bytes(old.encode(made.text), path) if changed else None
         known[asked] = made, new
