@@ -9,10 +9,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference import contents
 from samedevice.inference.events import Remembered
 from samedevice.inference.nodes import Location, PlaceVar
-from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.values import DEEP, Dict, Seq, Tensor, Value, parameter_of
 from samedevice.reading import syntax
 
@@ -34,10 +33,8 @@ def tree(module: Instance) -> set[Instance]:
 
 
 def _parts(owner: Instance) -> Iterator[Instance]:
-    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
     yield from owner.parts
-    for value in held:
-        yield from contents.modules_in(value)
+    yield from (held for held in owner.held() if held.family == "module")
 
 
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
