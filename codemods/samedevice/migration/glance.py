@@ -6,7 +6,8 @@ judged here, by all the code that calls it. The same units of the text before ar
 they found what the whole found, and say of all other code what they said then, what the whole found
 elsewhere holds. Otherwise it does nearly always, and `check` has the last word.
 
-A later run of `check` judges what has changed in the same way, where that holds (`since`).
+A later run of `check` judges what has changed in the same way, where that holds (`since`), and
+where values of one definition live is asked of its callers only (`close_up`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 
 from .. import inference
 from ..finding import Finding
-from ..inference.focus import PartialAnalysis, ProgramSummary, Target
+from ..inference.focus import Definitions, PartialAnalysis, ProgramSummary, Target
 from ..inference.observed import Before, Observed, observed
 from ..inference.tally import tally
+from ..inference.trace import Trace, trace
 from ..reading import lines, source
 from ..reading.config import Config
 from ..reading.project import Project
@@ -92,12 +94,7 @@ def glance(
             seen = memory.seen(program)
             if seen is None:
                 return None
-            changed = [
-                path
-                for path in program
-                if project.sources[path] is not seen.sources[path]
-                and project.sources[path].text != seen.sources[path].text
-            ]
+            changed = _changed(project, program, seen)
             if not changed:
                 findings += seen.findings
                 continue
@@ -114,6 +111,45 @@ def glance(
     if not differs:
         return None
     return Glance(in_reading_order(findings), is_whole)
+
+
+def close_up(
+    project: Project,
+    config: Config,
+    memory: Memory,
+    glances: Glances,
+    path: str,
+    line: int,
+    step: Step = lambda files: None,
+) -> Trace | None:
+    """Return where values live in the definition that a line of a file is in.
+
+    And in all that differs from what `memory` has seen, as far as calls lead there. None where that
+    takes the whole program.
+    """
+    if not memory.is_about(project, config) or path not in project.programs:
+        return None
+    memory.tell_imports(project)
+    program = project.programs[path]
+    seen = memory.seen(program)
+    if seen is None or seen.rest is None:
+        return None
+    changed = _changed(project, program, seen)
+    if any(project.tree(each) is None for each in (path, *changed)):
+        return None
+    part = glances.part(project, program)
+    here = path, Definitions.of(part.tree(path)).at(line)
+    return _Look(part, config, program, seen, seen.rest, changed, step, here).trace()
+
+
+def _changed(project: Project, program: frozenset[str], seen: Seen) -> list[str]:
+    """Return the files of a program that differ from what was seen."""
+    return [
+        path
+        for path in program
+        if project.sources[path] is not seen.sources[path]
+        and project.sources[path].text != seen.sources[path].text
+    ]
 
 
 def since(
@@ -188,8 +224,9 @@ class _Look:
 
     def __init__(
         self, project: Project, config: Config, program: frozenset[str], seen: Seen,
-        rest: ProgramSummary, changed: Iterable[str], step: Step,
+        rest: ProgramSummary, changed: Iterable[str], step: Step, *beside: Target,
     ) -> None:  # fmt: skip
+        """Look at what `changed` files make anew, and at definitions `beside`."""
         self._project, self._config, self._program = project, config, program
         self._seen, self._rest, self._step = seen, rest, step
         self._changes = {
@@ -197,7 +234,7 @@ class _Look:
         }
         self.definitions = frozenset(
             (path, name) for path, change in self._changes.items() for name in change.names
-        )
+        ).union(beside)
         callers = (rest.callers.get(target, frozenset()) for target in self.definitions)
         self._units = self.definitions.union(*callers)
 
@@ -217,6 +254,13 @@ class _Look:
             return None if _is_in(change.ranges, line) else change.lines_before.get(line, -line)
 
         return self._judged(self._project, before)
+
+    def trace(self) -> Trace:
+        """Follow the values of the units, in the texts of now."""
+        return trace(self._project, self._program, step=self._step, focus=self._focus())
+
+    def _focus(self) -> PartialAnalysis:
+        return PartialAnalysis(self._units, self.definitions, self._rest)
 
     def is_promising(self) -> bool:
         """Tell whether only what functions do has changed, and no comment that findings heed."""
@@ -294,8 +338,7 @@ class _Look:
         return change is not None and _is_in(change.ranges_before, finding.span.line)
 
     def _judged(self, project: Project, before: Before) -> _Judged:
-        focus = PartialAnalysis(self._units, self.definitions, self._rest)
-        solution = inference.infer(project, self._program, self._step, focus)
+        solution = inference.infer(project, self._program, self._step, self._focus())
         found = list(judged(solution, select(self._config), self._config))
         seen, placed = observed(solution, before), tally(solution)
         solution.release()
