@@ -32,6 +32,8 @@ from .touched import Change
 _SUPPRESSION = "samedevice"
 #: The share of a program's work of which a glance is worth it while somebody types, and later.
 _MOST, _SMALL = 0.5, 0.2
+#: The share of callers that are asked where the values of one definition live.
+_NEAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ def close_up(
 ) -> Trace | None:
     """Return where values live in the definition that a line of a file is in.
 
-    And in all that differs from what `memory` has seen, as far as calls lead there. None where that
-    takes the whole program.
+    Of its callers, and of all that differs from what `memory` has seen, those are asked that do
+    little work. None where only a whole check can tell.
     """
     if not memory.is_about(project, config) or path not in project.programs:
         return None
@@ -139,7 +141,8 @@ def close_up(
         return None
     part = glances.part(project, program)
     here = path, Definitions.of(part.tree(path)).at(line)
-    return _Look(part, config, program, seen, seen.rest, changed, step, here).trace()
+    look = _Look(part, config, program, seen, seen.rest, changed, step)
+    return look.close_up(here)
 
 
 def _changed(project: Project, program: frozenset[str], seen: Seen) -> list[str]:
@@ -224,9 +227,8 @@ class _Look:
 
     def __init__(
         self, project: Project, config: Config, program: frozenset[str], seen: Seen,
-        rest: ProgramSummary, changed: Iterable[str], step: Step, *beside: Target,
+        rest: ProgramSummary, changed: Iterable[str], step: Step,
     ) -> None:  # fmt: skip
-        """Look at what `changed` files make anew, and at definitions `beside`."""
         self._project, self._config, self._program = project, config, program
         self._seen, self._rest, self._step = seen, rest, step
         self._changes = {
@@ -234,7 +236,7 @@ class _Look:
         }
         self.definitions = frozenset(
             (path, name) for path, change in self._changes.items() for name in change.names
-        ).union(beside)
+        )
         callers = (rest.callers.get(target, frozenset()) for target in self.definitions)
         self._units = self.definitions.union(*callers)
 
@@ -255,12 +257,19 @@ class _Look:
 
         return self._judged(self._project, before)
 
-    def trace(self) -> Trace:
-        """Follow the values of the units, in the texts of now."""
-        return trace(self._project, self._program, step=self._step, focus=self._focus())
-
-    def _focus(self) -> PartialAnalysis:
-        return PartialAnalysis(self._units, self.definitions, self._rest)
+    def close_up(self, here: Target) -> Trace:
+        """Follow the values of a definition, in the texts of now, and of those units with room."""
+        work, callers = self._rest.work, self._rest.callers.get(here, frozenset())
+        room = _NEAR * sum(work.values())
+        units = {here}
+        others = callers | self._units
+        for unit in sorted(others - units, key=lambda each: (work.get(each, 0), each)):
+            room -= work.get(unit, 0)
+            if room < 0:
+                break
+            units.add(unit)
+        focus = PartialAnalysis(frozenset(units), self.definitions | {here}, self._rest)
+        return trace(self._project, self._program, step=self._step, focus=focus)
 
     def is_promising(self) -> bool:
         """Tell whether only what functions do has changed, and no comment that findings heed."""
@@ -338,7 +347,8 @@ class _Look:
         return change is not None and _is_in(change.ranges_before, finding.span.line)
 
     def _judged(self, project: Project, before: Before) -> _Judged:
-        solution = inference.infer(project, self._program, self._step, self._focus())
+        focus = PartialAnalysis(self._units, self.definitions, self._rest)
+        solution = inference.infer(project, self._program, self._step, focus)
         found = list(judged(solution, select(self._config), self._config))
         seen, placed = observed(solution, before), tally(solution)
         solution.release()
