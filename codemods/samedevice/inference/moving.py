@@ -95,6 +95,15 @@ def moves_along(klass: Class, attr: str) -> bool:
     )
 
 
+def on_the_way(run: Interpreter, owner: Instance, spot: Location) -> Instance:
+    """Return a module as its own `_apply` sees it: its tensors are where they were before."""
+    made = twin(owner, run.graph.node(spot))
+    assert made.node is not None
+    for attr in sorted(made.buffers & made.attrs.keys()):
+        made.attrs[attr] = _carried(made.attrs[attr], made.node)
+    return made
+
+
 def remember(run: Interpreter, value: Tensor, attr: str, scope: Scope, spot: Location) -> None:
     """Note that an attribute, or a container in it, keeps a tensor for later calls.
 

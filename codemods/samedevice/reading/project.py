@@ -209,9 +209,8 @@ class Project:
         for path, source in self.sources.items():
             known = self._mentions.get(path)
             if known is None or known[0] is not source:
-                targets = (
-                    None if _ABOUT.search(source.text) else self.layout.imported(path, source.text)
-                )
+                says = syntax.says(_ABOUT, source.text)
+                targets = None if says else self.layout.imported(path, source.text)
                 known = self._mentions[path] = source, targets
             if known[1] is None:
                 found.add(path)
