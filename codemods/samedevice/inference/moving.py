@@ -86,6 +86,21 @@ def along(run: Interpreter, owner: Instance, value: Value) -> Value:
     return value
 
 
+def leave_behind(run: Interpreter, made: Instance, spot: Location) -> None:
+    """Note the tensors that a module which is being built leaves behind when it moves.
+
+    Those are the ones in its lists and dicts, and all that its parts hold which are no modules.
+    """
+    is_module = made.family == "module"
+    if made.family == "dataset" or not run.in_constructor:
+        return
+    for attr, value in made.attrs.items():
+        if is_module and (attr in made.buffers or not isinstance(value, (Seq, Dict))):
+            continue
+        found = contents.tensors_in(value, spot)
+        run.held += [tensor.node for tensor, _ in found if tensor.owner is None]
+
+
 def moves_along(klass: Class, attr: str) -> bool:
     """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
     own = klass.lookup("_apply")
