@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from samedevice.inference import contents
 from samedevice.inference.events import Remembered
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope
