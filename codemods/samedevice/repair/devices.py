@@ -144,6 +144,13 @@ class DeviceNames:
                 )
         return None
 
+    def built_at(self, site: Site) -> DeviceExpression | None:
+        """Return the device's name for a part that the module which is built does not take along.
+
+        Where the module itself is by then says nothing: it moves later.
+        """
+        return self._while_built(site, site.scope.path)
+
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
         site = self._with_own_name(group)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Func, Instance
+from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
+from samedevice.inference.nodes import Location, Place
+from samedevice.inference.objects import Func, Instance, Scope
+from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import FunctionNode, Tensor
+from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.repair.resolvers import edited
@@ -45,14 +47,15 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
-    if not names.resolvers.wanting(path) and names.resolvers.resolver(edited(group.first)) is None:
-        known = _of_module(names, func)
-        if known is not None:
-            return known
+    moves_module = isinstance(group.first, ModuleMade | ModuleMoved | Kept)
+    known = None if moves_module else _of_module(names, func)
+    if known is not None and _would_choose(names, edited(group.first)):
+        return known
     called = _called(names, func) if local or func.cls is None else ""
     if not called:
         return None
-    known = _of_module(names, func) or _of_called(names, func)
+    if known is None and not moves_module:
+        known = _of_called(names, func)
     if not _are_all_seen(names, func, called):
         return known
     edits = _edits(names, func.node, path, called, local)
@@ -61,28 +64,101 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     return DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
 
 
+def _would_choose(names: DeviceNames, path: str) -> bool:
+    """Tell whether a file has no device to name but one that is still to be chosen.
+
+    A file that others import, that nobody starts, and that moves no module itself, need not know
+    who chooses it.
+    """
+    name = names.resolvers.resolver(path)
+    if name is None:
+        return not names.resolvers.wanting(path)
+    return (
+        bool(name.resolvers)
+        and names.programs.is_imported(path)
+        and not any(map(is_main, names.programs.tree(path).body))
+        and not _moves_modules(names, path)
+    )
+
+
+def _moves_modules(names: DeviceNames, path: str) -> bool:
+    """Tell whether a file puts modules on the device, or is to do so."""
+    solution = names.solution
+    built = (site for group in solution.groups(Built) for site in group.sites)
+    moved = (site for group in solution.groups(ModuleMoved) for site in group.sites)
+    return any(
+        edited(site) == path
+        and site.module.parent is None
+        and site.module.stateful
+        and site.node is not None
+        and solution.place(site.node) is Place.CENTRAL
+        for site in built
+    ) or any(site.spot.path == path and site.name == "cuda" for site in moved)
+
+
 def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
-    """Return the device of a module that every call of a function hands in on the device."""
+    """Return the device of a module that a function has on the device, whoever calls it.
+
+    It is one that every call hands in, or that the method's object holds.
+    """
     assert not isinstance(func.node, ast.Lambda)
     scopes = names.interpreter.all_scopes.get(func.node, ())
     nodes = syntax.walk(func.node)
     if not scopes or any(isinstance(node, ast.Name) and node.id == "device" for node in nodes):
         return None
+    path = func.scope.path
+    given = (*_handed_in(names, func.node, scopes), *_held(names, nodes, path, scopes))
+    return _named_after(names, func, given[0]) if given else None
+
+
+def _handed_in(
+    names: DeviceNames, function: ast.FunctionDef | ast.AsyncFunctionDef, scopes: Sequence[Scope]
+) -> Iterator[str]:
+    """Yield the parameters that each call gives a module on the device."""
+    nodes = syntax.walk(function)
     bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    spec = func.node.args
-    for name in (arg.arg for arg in (*spec.posonlyargs, *spec.args)):
+    for name in (arg.arg for arg in (*function.args.posonlyargs, *function.args.args)):
         if name in bound or name in may_be_none(scopes[0]):
             continue
         if all(
             scope.call is not None
-            and isinstance(value := scope.names.get(name), Instance)
-            and value.family == "module"
-            and has_parameters(value)
+            and _has_place(scope.names.get(name))
             and names.solution.handed_there(scope, name)
             for scope in scopes
         ):
-            return _named_after(names, func, name)
-    return None
+            yield name
+
+
+def _held(
+    names: DeviceNames, nodes: Sequence[ast.AST], path: str, scopes: Sequence[Scope]
+) -> Iterator[str]:
+    """Yield the attributes of a method's object that it computes with: modules on the device.
+
+    Not those that the file moves itself: to where, is what it has to know.
+    """
+    used = (
+        node.func.attr
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "self"
+    )
+    for attr in dict.fromkeys(used):
+        if all(
+            isinstance(owner := scope.names.get("self"), Instance)
+            and isinstance(held := owner.attrs.get(attr), Instance)
+            and _has_place(held)
+            and held.node is not None
+            and not any(move.path == path for move in held.moves)
+            and names.solution.place(held.node) is Place.CENTRAL
+            for scope in scopes
+        ):
+            yield f"self.{attr}"
+
+
+def _has_place(value: Value | None) -> bool:
+    return isinstance(value, Instance) and value.family == "module" and has_parameters(value)
 
 
 def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
