@@ -76,7 +76,7 @@ class Answers:
 
     def says_how(self, branch: Location) -> bool:
         """Tell whether a branch says how something is done, and not where: both arms move it."""
-        return ways.says_how(self.project.tree(branch.path), branch.node)
+        return ways.says_how(self.interpreter.project.tree(branch.path), branch.node)
 
     def gives_device(self, branch: Location) -> bool:
         """Tell whether a branch gives the name of a device, or makes one."""
