@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
-from samedevice.inference.events import Creation, Shared, is_bare
+from samedevice.inference.events import Creation, Move, Shared, is_bare
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
@@ -50,7 +50,8 @@ def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
 def _at_calls(
     solution: Solution, rule: str, group: SiteGroup, calls: list[Location], message: str
 ) -> Finding:
-    """A helper serves both places: its callers move what they get."""
+    """A helper serves both places: its callers move what they get, where they do not do so yet."""
+    calls = [call for call in calls if not _is_moved(solution, call)] or calls
     names = [device_names(solution).name_at(call) for call in calls]
     repair: Fix | None = None
     if all(name is not None for name in names):
@@ -69,6 +70,14 @@ def _at_calls(
         origins=meeting(solution, group), unfixed=NO_NAME,
     )  # fmt: skip
     return shown(solution, found, (site.node for site in group.sites))
+
+
+def _is_moved(solution: Solution, call: Location) -> bool:
+    """Tell whether what a call gives is moved at once: `f(x).to(device)`."""
+    parents = solution.programs.parents(call.path)
+    method = parents.get(call.node)
+    moving = parents.get(method) if isinstance(method, ast.Attribute) else None
+    return isinstance(moving, ast.Call) and any(solution.groups_at(Move, moving))
 
 
 def _perhaps_number(solution: Solution, site: Creation) -> bool:
