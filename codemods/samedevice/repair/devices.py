@@ -576,6 +576,9 @@ class DeviceNames:
                 if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):
                     return ""
             node = parents.get(node)
+        known = words.kind_at(self.programs.tree(spot.path), parents, spot.node, name.code)
+        if known:
+            return known
         if not name.text:
             return f"{name.code}.type"
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
