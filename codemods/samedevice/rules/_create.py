@@ -120,12 +120,32 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue  # rules of their own
         if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
+        if _stands_in(solution, group.spot):
+            continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
         )
         if solution.place_of(group) is Place.FOLLOWS and not _can_follow(solution, group):
             continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
+
+
+def _stands_in(solution: Solution, spot: Location) -> bool:
+    """Tell whether a tensor stands in for an entry that goes to the CPU at once.
+
+    `found.get("boxes", torch.zeros(0, 4)).detach().cpu()`
+    """
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if not (isinstance(outer, ast.Call) and spot.node in outer.args[1:]):
+        return False
+    if not (isinstance(outer.func, ast.Attribute) and outer.func.attr in ("get", "pop")):
+        return False
+    while isinstance(outer, ast.Call) and isinstance(method := parents.get(outer), ast.Attribute):
+        if method.attr == "cpu":
+            return True
+        outer = parents.get(method)
+    return False
 
 
 def _is_brought(solution: Solution, spot: Location) -> bool:
