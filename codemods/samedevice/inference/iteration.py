@@ -124,6 +124,12 @@ def any_module(owner: Instance, spot: Location) -> Instance:
     return child
 
 
+def is_any_module(module: Instance) -> bool:
+    """Tell whether a module stands for all parts of another one."""
+    known = module.name or module.cls is not None or module.fact is not None
+    return module.family == "module" and module.parent is not None and not known
+
+
 def unknown_batch(run: Interpreter, value: Tensor, spot: Location, scope: Scope) -> Value:
     """Return an element of something that is iterated but not known: perhaps a batch."""
     node = run.graph.node(spot)

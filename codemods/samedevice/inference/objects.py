@@ -253,12 +253,13 @@ class Instance(Value):
     and no other tensor does that is no parameter. `absent`: what holds it holds None on another
     path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
+    `worked_alone`: it was called before it became a part, so no move of the whole is in time.
     """
 
     __slots__ = (
         "absent", "args", "attrs", "awaited", "borrows", "buffers", "calls", "cls", "copied_from",
         "copies", "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain",
-        "shared", "site", "spread", "stateful", "used",
+        "shared", "site", "spread", "stateful", "used", "worked_alone",
     )  # fmt: skip
 
     def __init__(
@@ -280,6 +281,7 @@ class Instance(Value):
         self.shared = False
         self.absent = False
         self.spread = False
+        self.worked_alone = False
         self.plain = False
         self.site: Site | None = None
         self.stateful = False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.environment import State
+from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope, Union
@@ -24,9 +25,10 @@ class Tracer(Interpreter):
     """
 
     def __init__(
-        self, project: Project, program: frozenset[str] | None, of_tests: bool = False
-    ) -> None:
-        super().__init__(project, program)
+        self, project: Project, program: frozenset[str] | None, of_tests: bool = False,
+        focus: PartialAnalysis | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(project, program, focus)
         self._of_tests = of_tests
         self.seen: dict[ast.AST, list[Value]] = {}
         # Where a module was when an expression gave it, if it has been moved since.

@@ -72,7 +72,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
     forgetful = _forgetful(solution)
     for group in (part for whole in solution.groups(Built) for part in _by_call(whole)):
         objects = [site.module for site in group.sites]
-        if any(o.moves or o.parent is not None for o in objects):
+        if any(o.moves or o.parent is not None and not o.worked_alone for o in objects):
             continue
         if any(site.in_constructor for site in group.sites):
             continue
