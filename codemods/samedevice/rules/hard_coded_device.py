@@ -345,6 +345,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program counts with this number, too"
         elif name is not None and _is_of_receiver(solution, spot, name):
             unfixed = "it would move to where it is"
+        elif _is_beside_cpu(parent, group.spot.node):
+            unfixed = "the program compares devices here"
         elif name is not None and _stands_in_for(solution, spot, name):
             unfixed = f"it stands in for `{name.code}`, where that is left out"
         elif name is not None and _is_another(solution, group, name):
@@ -437,6 +439,15 @@ def _is_of_receiver(solution: Solution, spot: Location, name: DeviceExpression) 
         case ast.Call(func=ast.Attribute(value=receiver, attr="to"), args=[first, *_]):
             return first is spot.node and name.code == f"{ast.unparse(receiver)}.device"
     return False
+
+
+def _is_beside_cpu(around: ast.AST | None, device: ast.AST) -> bool:
+    """Tell whether a device is a member of a list that has the CPU, too: each has its turn."""
+    return isinstance(around, (ast.List, ast.Tuple, ast.Set)) and any(
+        isinstance(each, ast.Constant) and each.value == "cpu"
+        for each in around.elts
+        if each is not device
+    )
 
 
 def _stands_in_for(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
