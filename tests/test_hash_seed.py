@@ -1,4 +1,4 @@
-"""What is found and edited does not depend on the order of sets, which the seed of hashes decides."""
+"""What is found and edited does not depend on the order of sets, which hash seeds decide."""
 
 from __future__ import annotations
 
