@@ -1,4 +1,4 @@
-"""What is found and edited does not depend on the order of sets, which hash seeds decide."""
+"""What is found and edited does not depend on the seed of hashes (the order of sets)."""
 
 from __future__ import annotations
 

@@ -233,9 +233,7 @@ def _cells(value: Value, depth: int = DEEP) -> Iterator[object]:
         yield value.attrs
         held = list(value.attrs.values())
     elif isinstance(value, (Seq, Dict)):
-        yield value
-        if isinstance(value, Dict):
-            yield value.items
+        yield from (value, value.items)
         held = list(value.members())
     for member in held:
         yield from _cells(member, depth - 1)

@@ -163,14 +163,12 @@ def _nodes(value: Instance | Tensor) -> list[PlaceVar]:
         return []
     if not isinstance(value, Instance) or value.family != "module":
         return [value.node]
-    held = list(value.attrs.values())
     parts = [
         part.node
-        for part in held
-        if isinstance(part, Instance) and part.family == "module" and part.stateful
-        if part.node is not None
+        for part in value.held()
+        if part.family == "module" and part.stateful and part.node is not None
     ]
-    own = any(isinstance(member, Tensor) and value.holds(member) for member in held)
+    own = any(isinstance(held, Tensor) and value.holds(held) for held in value.attrs.values())
     roots = {part.find() for part in parts} - {value.node.find()}
     if not roots:
         return [value.node]
