@@ -66,6 +66,8 @@ def _evaluate_methods(
             bound = None
         elif method.static == "classmethod":
             bound = heir
+        elif name(method.node) == "_apply" and instance.node is not None:
+            bound = moving.on_the_way(run, instance, Location(method.scope.path, method.node))
         function = Func(method.node, method.scope, bound, klass, method.static)
         if klass.family == "function" and name(method.node) in ("forward", "backward"):
             if klass.context is None:

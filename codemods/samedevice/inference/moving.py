@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import contents
 from samedevice.inference.events import Remembered
 from samedevice.inference.nodes import Location, PlaceVar
-from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.values import DEEP, Dict, Seq, Tensor, Value, parameter_of
 from samedevice.reading import syntax
 
@@ -34,10 +34,8 @@ def tree(module: Instance) -> set[Instance]:
 
 
 def _parts(owner: Instance) -> Iterator[Instance]:
-    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
     yield from owner.parts
-    for value in held:
-        yield from contents.modules_in(value)
+    yield from (held for held in owner.held() if held.family == "module")
 
 
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
@@ -111,6 +109,15 @@ def moves_along(klass: Class, attr: str) -> bool:
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for node in syntax.walk(own.node)
     )
+
+
+def on_the_way(run: Interpreter, owner: Instance, spot: Location) -> Instance:
+    """Return a module as its own `_apply` sees it: its tensors are where they were before."""
+    made = twin(owner, run.graph.node(spot))
+    assert made.node is not None
+    for attr in sorted(made.buffers & made.attrs.keys()):
+        made.attrs[attr] = _carried(made.attrs[attr], made.node)
+    return made
 
 
 def remember(run: Interpreter, value: Tensor, attr: str, scope: Scope, spot: Location) -> None:

@@ -313,6 +313,15 @@ class Instance(Value):
         """Tell whether code has moved a module, or what it is a part of."""
         return any(whole.moves for whole in self.wholes())
 
+    def held(self) -> list[Instance]:
+        """Return the objects in attributes, on whichever path they were put there."""
+        return [
+            held
+            for value in self.attrs.values()
+            for held in (value.options if isinstance(value, Union) else [value])
+            if isinstance(held, Instance)
+        ]
+
     def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""
         found = [self]

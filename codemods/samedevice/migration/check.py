@@ -64,6 +64,8 @@ class Memory:
 
     #: Whether the inference has to know what arrives at expressions.
     watches = False
+    #: Whether it takes from a cache what the parts of a program say of each other.
+    compares = True
 
     def __init__(self) -> None:
         self._about: object = None
@@ -277,7 +279,8 @@ class _Judge:
                 placed = tally(solution) if self._counts or self._cache is not None else {}
                 self.placed |= placed
                 if self._cache is not None and beside is not None:
-                    keeps = self._quick is not None and self._cache.keeps_texts(part, program)
+                    compares = self._quick is not None or memory is not None and memory.compares
+                    keeps = compares and self._cache.keeps_texts(part, program)
                     rest = repair.rest(solution) if keeps else None
                     self._cache.keep(part, program, found, beside, placed, rest)
                 if memory is not None:
@@ -299,7 +302,8 @@ class _Judge:
         if found is None and self._cache is not None:
             found = self._cache.recall(part, program)
             if found is not None and memory is not None:
-                memory.learn(part, program, found)
+                rest = self._cache.rest(part, program) if memory.compares else None
+                memory.learn(part, program, found, rest)
             if found is not None:
                 self.placed |= self._cache.placed(part, program)
         if found is None and self._quick is not None and self._cache is not None:

@@ -138,11 +138,20 @@ class DeviceNames:
         left_out = optional(group.first.scope)
         for name in syntax.parameters(func.node):
             values = [devices.get(name) for devices in known]
+            if not words.is_device(func.node, name):
+                continue
             if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
                 return DeviceExpression(
                     name, text=any(v.text for v in values if isinstance(v, Device))
                 )
         return None
+
+    def built_at(self, site: Site) -> DeviceExpression | None:
+        """Return the device's name for a part that the module which is built does not take along.
+
+        Where the module itself is by then says nothing: it moves later.
+        """
+        return self._while_built(site, site.scope.path)
 
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
@@ -157,8 +166,8 @@ class DeviceNames:
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
-                stores = value.planned.spot.path in self.solution.policy.storing
-                if not (is_global and module is not None or stores):
+                how = value.planned.spot.path in self.solution.policy.saying_how
+                if not (is_global and module is not None or how):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
@@ -204,6 +213,8 @@ class DeviceNames:
                 continue  # callers may have their own reason to choose another one
             if self._is_default(code, site):
                 continue  # each object has a device of its own
+            if self._says_otherwise(code, site):
+                continue
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
@@ -239,6 +250,16 @@ class DeviceNames:
                 return None  # it is bound after this place, or else it would be known
             scope = scope.outer
         return name
+
+    @staticmethod
+    def _says_otherwise(code: str, site: Site) -> bool:
+        """Tell whether a parameter that callers give a device has a name for something else."""
+        func = site.scope.func
+        return (
+            func is not None
+            and code in syntax.parameters(func.node)
+            and not words.is_device(func.node, code)
+        )
 
     @staticmethod
     def _is_default(code: str, site: Site) -> bool:
@@ -372,7 +393,7 @@ class DeviceNames:
         """Return a name that is to be defined after the user's choice, where that comes first."""
         assert device.planned is not None
         spot = device.planned.spot
-        if spot.path in self.solution.policy.storing:
+        if spot.path in self.solution.policy.saying_how:
             return None
         read = [each.code for each in device.planned.choices]
         read += [device.planned.index] if device.planned.index else []

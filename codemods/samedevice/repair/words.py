@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
@@ -16,6 +17,8 @@ _COMPUTING = frozenset(
         "the", "to", "torch", "train", "use",
     )
 )  # fmt: skip
+#: What a name for a device has in it, in one spelling or another.
+_SPEAKING = re.compile(r"(?i)dev|cuda|gpu|cpu|accel|place|where|loc|target|rank|host|mps|[xnth]pu")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -50,6 +53,28 @@ def is_word(tree: ast.Module, parents: Parents, place: ast.AST, name: str) -> bo
 def is_for_all(name: str) -> bool:
     """Tell whether a name says no more than that it is a device: not `output_device`, say."""
     return _COMPUTING.issuperset(name.lower().split("_"))
+
+
+def is_device(function: _Function, parameter: str) -> bool:
+    """Tell whether a parameter is a device by its name, by its annotation, or by what is done.
+
+    Callers may give one by its position to what is called `epoch` and never read.
+    """
+    if _SPEAKING.search(parameter) or parameter == "d":
+        return True
+    spec = function.args
+    for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        if arg.arg == parameter and arg.annotation is not None:
+            return _SPEAKING.search(ast.unparse(arg.annotation)) is not None
+    for node in syntax.walk(function):
+        match node:
+            case ast.Call(func=func, args=args, keywords=keywords):
+                given = [k.value for k in keywords if k.arg is not None and k.arg == "device"]
+                if isinstance(func, ast.Attribute) and func.attr in ("to", "cuda", "device"):
+                    given += args
+                if any(isinstance(each, ast.Name) and each.id == parameter for each in given):
+                    return True
+    return False
 
 
 def _is_choice(value: ast.expr) -> bool:

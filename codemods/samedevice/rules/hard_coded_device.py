@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from samedevice.finding import DeviceExpression, Finding, Fix
-from samedevice.inference import Solution
+from samedevice.inference import Solution, ways
 from samedevice.inference.events import (
     DeviceChosen,
     Indexed,
@@ -144,7 +144,9 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             if syntax.dotted(parent.func).startswith("torch.cuda."):
                 return True
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
-            if tests_devices(parent.test):
+            tree = solution.project.tree(spot.path)
+            how = isinstance(parent, ast.If) and ways.says_how(tree, parent)
+            if tests_devices(parent.test) and not how:
                 return True
         if isinstance(parent, ast.Dict) and node in parent.values:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
