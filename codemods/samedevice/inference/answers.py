@@ -182,6 +182,25 @@ class Answers:
                     found[spot.node] = spot
         return list(found.values())
 
+    def enters_module(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value, or what is computed from it alone, is what a module is called with.
+
+        Modules take no tensor without dimensions.
+        """
+        queue = [node.find()] if node is not None else []
+        seen = set(queue)
+        while queue:
+            root = queue.pop()
+            for meet in root.meets:
+                other = meet.right_spot if meet.left.find() is root else meet.left_spot
+                call = meet.operation.node
+                if isinstance(call, ast.Call) and other.node is call.func:
+                    return True
+            new = {target.find() for target in root.flows_to} - seen
+            queue += [each for each in new if not each.joins]
+            seen |= new
+        return False
+
     def reads(self, node: PlaceVar, attr: str) -> list[Location]:
         """Return the reads of an attribute by which alone a value enters operations on the device.
 

@@ -302,7 +302,7 @@ class Interpreter(Context):
                 by_path.setdefault(scope.path, []).append(node)
             self._lines = {path: Lines(nodes) for path, nodes in by_path.items()}
         lines = self._lines.get(spot.path)
-        inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
+        inner = lines.innermost(spot.node) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
     # -- evaluating ----------------------------------------------------------------------------

@@ -39,6 +39,8 @@ _TENSORS_ONLY = frozenset(
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
     )
 )  # fmt: skip
+#: What tells of a tensor how it is, and is no part of it.
+_DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "size"))
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 _SPEAKS = re.compile(r"device|cuda|gpu")
 
@@ -604,12 +606,22 @@ def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:
 
 
 def _moved_names(node: ast.AST) -> set[str]:
-    """Return the names in an operand that is moved; what a call creates is not in its arguments."""
+    """Return the names in an operand that is moved; what a call creates is not in its arguments.
+
+    Nor does a value move that only gives its shape or type.
+    """
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
-    return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+    found, queue = set(), [node]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif not (isinstance(part, ast.Attribute) and part.attr in _DESCRIBING):
+            queue += ast.iter_child_nodes(part)
+    return found
 
 
 def _moved_in(function: ast.AST, line: int) -> set[str]:

@@ -91,7 +91,7 @@ def _perhaps_number(solution: Solution, site: Creation) -> bool:
         if method.attr in _WITH_DIMENSIONS:
             return False
         node = parents.get(method)  # its call
-    return True
+    return not solution.enters_module(site.node)
 
 
 def _drawn_by_unknown(site: Creation) -> bool:
