@@ -262,6 +262,7 @@ class Solution(Answers):
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
