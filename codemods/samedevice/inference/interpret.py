@@ -302,7 +302,7 @@ class Interpreter(Context):
                 by_path.setdefault(scope.path, []).append(node)
             self._lines = {path: Lines(nodes) for path, nodes in by_path.items()}
         lines = self._lines.get(spot.path)
-        inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
+        inner = lines.innermost(spot.node) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
     # -- evaluating ----------------------------------------------------------------------------
@@ -344,7 +344,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
-        event.path, event.shown, event.aside = self.path, self.shown, self.tests.running
+        event.path, event.shown, event.aside = self.path, self.shown, self.graph.aside
         event.order = len(self.sites)
         self.sites.append(event)
         return event

@@ -423,7 +423,7 @@ class _Copy:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
         order = len(self._run.sites)
-        shown, aside = self._run.shown, self._run.tests.running
+        shown, aside = self._run.shown, self._run.graph.aside
         return replace(
             site, node=self._at(site.node), tensors=tensors, order=order, shown=shown, aside=aside
         )

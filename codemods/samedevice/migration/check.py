@@ -21,6 +21,7 @@ from ..reading.project import PART, Imported, Project
 from ..reading.source import Source, SourceError
 from ..reading.suppress import Suppressions
 from ..rules import Rule
+from ..rules._scripted import compiles
 from ..verify.beside import Told, told
 from . import parallel
 from .cache import Cache
@@ -464,7 +465,7 @@ def judged(
         if rule.rest is not None and rule.after <= selected.keys():
             spoken += rule.rest(solution, spoken)
     for each in spoken:
-        kept = suppressions.apply(_with_safety(each, config))
+        kept = suppressions.apply(_with_safety(compiles(solution, each), config))
         if kept is not None:
             found.append(kept)
     for each, lacking in zip(found, solution.incomplete(found), strict=True):
