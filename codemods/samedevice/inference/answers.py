@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices
+from samedevice.inference import choices, ways
 from samedevice.inference.events import Structured
 from samedevice.inference.evidence import Evidence
 from samedevice.inference.movers import ANY, Structure
@@ -73,6 +73,14 @@ class Answers:
     def is_meant(self, device: ast.AST) -> bool:
         """Tell whether an expression that looks like a device's is used as one."""
         return device in self.interpreter.meant
+
+    def says_how(self, branch: Location) -> bool:
+        """Tell whether a branch says how something is done, and not where: both arms move it."""
+        return ways.says_how(self.interpreter.project.tree(branch.path), branch.node)
+
+    def gives_device(self, branch: Location) -> bool:
+        """Tell whether a branch gives the name of a device, or makes one."""
+        return ways.decides(branch.node)
 
     @property
     def has_default_device(self) -> bool:

@@ -292,7 +292,8 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
         return None
     if torchfacts.module_method(attr) is None:
         static = f"{owner.name}.{attr}"
-        if torchfacts.lookup(static) is not None:
+        fact = torchfacts.lookup(static)
+        if fact is not None and fact.kind != "module":  # that is a part of what is one
             return External(static)  # a function of the class, which has nothing of the object
         if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
             return Method(owner, attr, spot)

@@ -344,7 +344,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
-        event.path, event.shown, event.aside = self.path, self.shown, self.tests.running
+        event.path, event.shown, event.aside = self.path, self.shown, self.graph.aside
         event.order = len(self.sites)
         self.sites.append(event)
         return event

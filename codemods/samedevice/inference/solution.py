@@ -254,13 +254,15 @@ class Solution(Answers):
                 if site.callers_unknown or self.place(site.node) is not Place.CENTRAL:
                     continue
                 func = site.scope.func
-                if func is None or not is_parameter(group.spot.node, func.node):
+                method = func is not None and self.reach.module_of(site.scope) is not None
+                if not (func and method and is_parameter(group.spot.node, func.node)):
                     yield group
                     break
         yield from self._perhaps_modules()
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()

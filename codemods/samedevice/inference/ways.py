@@ -25,7 +25,9 @@ def saying_how(solution: Solution) -> frozenset[str]:
     does not where every model goes to CUDA without it, and so do other tensors, or what it says no
     to is taken back to the CPU.
     """
-    offering = {spot.path for spot in solution.interpreter.offers}
+    hides = solution.programs.hides_some
+    offers = solution.interpreter.offers
+    offering = {spot.path for spot in offers if not hides(spot.path, spot.node)}
     if not offering:
         return frozenset()
     decisions: list[SiteGroup] = [
@@ -87,7 +89,7 @@ def _takes_back(node: ast.AST) -> bool:
     )
 
 
-def says_how(tree: ast.Module | None, node: ast.If) -> bool:
+def says_how(tree: ast.Module | None, node: ast.AST) -> bool:
     """Tell whether a test says how something is done, and not where: both arms move to a GPU."""
     return tree is not None and node in _saying_how(tree)
 

@@ -349,7 +349,7 @@ class _Look:
     def _judged(self, project: Project, before: Before) -> _Judged:
         focus = PartialAnalysis(self._units, self.definitions, self._rest)
         solution = inference.infer(project, self._program, self._step, focus)
-        found = list(judged(solution, select(self._config), self._config))
+        found = list(judged(solution, select(self._config), self._config, step=self._step))
         seen, placed = observed(solution, before), tally(solution)
         solution.release()
         touched = [one for one in found if before(one.path, one.span.line) is None]

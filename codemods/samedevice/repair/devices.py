@@ -12,7 +12,7 @@ from samedevice.inference import Solution
 from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.inference.nodes import ON_DEVICE, Location, Place
-from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none, optional
 from samedevice.inference.sites import Group, Site, SiteGroup
@@ -88,7 +88,7 @@ class DeviceNames:
             return given
         followed = self.reach.follow(group)
         if followed is not None:
-            return DeviceExpression(followed)
+            return DeviceExpression(spoken.named(self.programs, group.spot, followed))
         central = self.central_for(group)
         far = central is None or central.imports or "(" in central.code
         if far or central is not None and any(each.module for each in central.resolvers):
@@ -162,6 +162,9 @@ class DeviceNames:
         nearest, tested = self._nearest(site, module), self.reach.is_tested(site.scope)
         if nearest is not None:
             return nearest
+        written = None if module is not None else self._of_imported(site)
+        if written is not None:
+            return written
         # A name of its own comes before that of an object that happens to have a device.
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
@@ -218,6 +221,23 @@ class DeviceNames:
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+        return None
+
+    def _of_imported(self, site: Site) -> DeviceExpression | None:
+        """Return the device of another file of the project that the class of a place writes."""
+        func = site.scope.func
+        if func is None or func.cls is None:
+            return None
+        for node in syntax.walk(func.cls.node):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr="device", ctx=ast.Load()):
+                    held = site.scope.lookup(name)
+                    if not isinstance(held, Namespace) or held.scope is None:
+                        continue
+                    value = held.scope.names.get("device")
+                    if isinstance(value, Device) and value.planned is None and value.rank is None:
+                        if self.reach.is_central(value) and not value.partial:
+                            return DeviceExpression(f"{name}.device", text=value.text)
         return None
 
     def _from_elsewhere(self, group: SiteGroup) -> DeviceExpression | None:
@@ -439,7 +459,7 @@ class DeviceNames:
             elsewhere = moved | self._moved_here(spot)
             for name in self.reach.followed(scope):
                 if name.split("[")[0] not in elsewhere:
-                    return DeviceExpression(f"{name}.device")
+                    return DeviceExpression(spoken.named(self.programs, spot, f"{name}.device"))
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         central = self.central_for(group)
@@ -558,6 +578,9 @@ class DeviceNames:
                 if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):
                     return ""
             node = parents.get(node)
+        known = words.kind_at(self.programs.tree(spot.path), parents, spot.node, name.code)
+        if known:
+            return known
         if not name.text:
             return f"{name.code}.type"
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):

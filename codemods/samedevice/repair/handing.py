@@ -276,7 +276,7 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     return all(
         node in known
         for other in speaking
-        for node in _mentions(project, other, called, func.cls is not None)
+        for node in _mentions(project, other, called, func.cls is not None, other == path)
     )
 
 
@@ -287,12 +287,20 @@ def _reaches(names: DeviceNames, path: str, target: str) -> bool:
     return target in named or any(target in names.programs.reached_from(each) for each in named)
 
 
-def _mentions(project: Project, path: str, called: str, of_class: bool) -> Iterator[ast.AST]:
+def _mentions(
+    project: Project, path: str, called: str, of_class: bool, is_home: bool
+) -> Iterator[ast.AST]:
     """Yield what may stand for a function in a file: its name, or an attribute of that name.
 
-    A plain function is an attribute only of what is imported from the project.
+    Its name means it where it is defined (`is_home`), and where it is imported. A plain function
+    is an attribute only of what is imported from the project.
     """
     nodes = syntax.walk(project.tree(path) or ast.Module([], []))
+    meaning = {called} if is_home else set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            meaning |= {alias.asname or alias.name for alias in node.names if alias.name == called}
+            meaning |= {called for alias in node.names if alias.name == "*"}
     imported = {
         alias.asname or alias.name.partition(".")[0]
         for node in nodes
@@ -302,7 +310,7 @@ def _mentions(project: Project, path: str, called: str, of_class: bool) -> Itera
     }
     for node in nodes:
         match node:
-            case ast.Name(id=name, ctx=ast.Load()) if name == called:
+            case ast.Name(id=name, ctx=ast.Load()) if name in meaning:
                 yield node
             case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == called:
                 if of_class or syntax.dotted(node).partition(".")[0] in imported:

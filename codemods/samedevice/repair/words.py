@@ -77,6 +77,54 @@ def is_device(function: _Function, parameter: str) -> bool:
     return False
 
 
+def kind_at(tree: ast.Module, parents: Parents, place: ast.AST, device: str) -> str:
+    """Return the name that holds the kind of a device above a place, or "".
+
+    `device_type = "cuda" if "cuda" in device else "cpu"`, or what asks `torch.device` for it.
+    """
+    line, root = getattr(place, "lineno", 0), device.partition(".")[0]
+    homes: list[list[ast.stmt]] = []
+    node: ast.AST | None = place
+    while node is not None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            homes.append(node.body)
+            if root in syntax.parameters(node):
+                break  # what is outside is about another one
+        node = parents.get(node)
+    else:
+        homes.append(tree.body)
+    for statement in (each for home in homes for each in home):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                above = (statement.end_lineno or 0) < line
+                if above and _says_kind(value, device) and _bound_once(tree, name):
+                    return name
+    return ""
+
+
+def _says_kind(value: ast.expr, device: str) -> bool:
+    match value:
+        case ast.IfExp(
+            test=test, body=ast.Constant(value="cuda"), orelse=ast.Constant(value="cpu")
+        ):
+            said = {ast.unparse(each) for each in ast.walk(test) if isinstance(each, ast.expr)}
+            return device in said and "'cuda'" in said
+        case ast.Attribute(value=ast.Call(args=[given]) as made, attr="type"):
+            return ast.unparse(given) == device and ast.unparse(made.func).endswith("device")
+        case ast.Attribute(value=held, attr="type"):
+            return ast.unparse(held) == device
+    return False
+
+
+def _bound_once(tree: ast.Module, name: str) -> bool:
+    stores = [
+        node
+        for node in syntax.walk(tree)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    return len(stores) == 1
+
+
 def _is_choice(value: ast.expr) -> bool:
     """Tell whether a value is decided: what is written out may become another one's device."""
     return isinstance(value, ast.IfExp) and _is_kind(value)

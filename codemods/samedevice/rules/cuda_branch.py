@@ -42,7 +42,6 @@ from samedevice.inference.events import ArmTaken, BranchTaken, FlagSet, Move
 from samedevice.inference.nodes import Location
 from samedevice.inference.sites import Group
 from samedevice.inference.values import Device
-from samedevice.inference.ways import decides
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import (
@@ -154,7 +153,7 @@ class _Branches:
                 for each in self._decisions()
                 if each.spot.path in program
                 and any(site.choice for site in each.sites)
-                and decides(each.spot.node)
+                and self.solution.gives_device(each.spot)
             ]
         return self._choosing[program]
 
