@@ -149,6 +149,7 @@ ROOMS: dict[str, set[str]] = {
         "migration.migrate",
         "reading.project",
         "reading.seen",
+        "reading.syntax",
     },  # fmt: skip
     "migration.by_running": {
         "finding",

@@ -172,6 +172,24 @@ def test_what_met_nothing_elsewhere_in_a_run_is_decided(folder: Path) -> None:
     assert not done.outcome.remaining
 
 
+@pytest.mark.torch
+def test_an_arm_that_did_not_run_stays_undecided(folder: Path) -> None:
+    pytest.importorskip("torch")
+    (folder / "main.py").write_text(
+        "import pickle\nimport sys\nimport torch\n\n"
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+        "net = torch.nn.Linear(4, 1).to(device)\n"
+        "x = torch.ones(2, 4, device=device)\n"
+        "print((net(x) if len(sys.argv) < 5 else net(pickle.loads(b''))).shape)\n"
+        "print(net(pickle.loads(pickle.dumps(x))).shape)\n"
+    )
+    project = migrate.read(["main.py"], Config())
+    done = by_running.by_running(project, Config(), folder, "main.py")
+    assert done.result.passed and done.decided == 1
+    (left,) = (one for one in done.outcome.remaining if one.rule == "undecided")
+    assert (left.span.line, left.span.column) == (8, 44)
+
+
 LAZY = """\
 import torch
 from torch import nn

@@ -12,7 +12,7 @@ from samedevice.inference.nodes import Location
 from samedevice.reading.project import Project
 from samedevice.reading.source import from_text
 from samedevice.repair import device_names
-from samedevice.rules import _create
+from samedevice.rules import _create, module_not_moved
 
 HANDED = """import torch
 
@@ -79,3 +79,14 @@ def test_a_programs_device_is_none_that_follows(
 )
 def test_what_its_user_moves_needs_no_device_where_it_is_made(user: str, brought: bool) -> None:
     assert ("label" in _create._bringing(ast.parse(user))) is brought
+
+
+def test_an_attribute_of_a_library_model_is_a_part_of_it() -> None:
+    text = (
+        "import torch\nfrom torchvision import models\n\n"
+        "device = torch.device('cuda')\nmodel = models.vgg19()\n"
+        "seen = model.features(torch.ones(1, 3, 32, 32, device=device))\n"
+    )
+    project = Project([from_text(text, "a.py")])
+    solution = infer(project, project.programs["a.py"])
+    assert [found.rule for found in module_not_moved.find(solution)] == ["module-not-moved"]

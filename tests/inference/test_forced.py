@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -135,3 +135,20 @@ def test_beside_a_model_that_is_split_what_names_one_device_is_told() -> None:
         print(Net()(torch.ones(1, 2)), mean_of(torch.ones(3)))
     """
     assert told(main=program) == ['def mean_of(x, device="cuda:0"):']
+
+
+def test_what_a_test_asserts_of_its_tensors() -> None:
+    test = "def test_sum(x=library.x):\n    assert x.is_cuda\n"
+    assert told(main=test) == ["assert x.is_cuda"]
+    assert told(main=test.replace("x.is_cuda", "x.device.type == 'cuda'"))
+    assert not told(main=f"if torch.cuda.is_available():\n{indent(test, '    ')}")
+    assert not told(main=test.replace("test_sum", "fast_sum"))  # it says what it is for
+
+
+def test_a_loop_over_the_gpus_that_are_there() -> None:
+    loop = "devices = [torch.device('cuda', i) for i in range({})]\n"
+    assert not told(main=loop.format("torch.cuda.device_count()"))
+    assert told(main=loop.format("2"))
+    body = "for i in range({}):\n    library.x.cuda(i)\n"
+    assert not told(main=body.format("torch.cuda.device_count()"))
+    assert told(main=body.format("2"))

@@ -1291,14 +1291,14 @@ PROJECTS: dict[str, dict[str, str]] = {
         "pkg/__init__.py": "",
         "pkg/make.py": """
             import torch
-            def weight():
+            def _weight():
                 return torch.ones(3)  # !tensor-without-device
         """,
         "pkg/run.py": """
             import torch
-            from .make import weight
+            from .make import _weight
             device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-            print(weight() + torch.rand(3, device=device))
+            print(_weight() + torch.rand(3, device=device))
         """,
     },
     "a star import": {

@@ -67,6 +67,14 @@ def test_what_a_forward_hands_on_is_told_where_it_comes_in() -> None:
     assert [one.span.line for one in findings if one.rule == "undecided"] == [15]
 
 
+def test_what_a_function_is_given_is_told_where_it_is_used() -> None:
+    findings = found(
+        DEVICE + "def total(rows):\n    return model(rows).sum()\nprint(total(maker.ones(1, 3)))\n"
+    )
+    (note,) = [one for one in findings if one.rule == "undecided"]
+    assert "`rows`" in note.message
+
+
 def test_numbers_and_known_values_are_no_gap() -> None:
     findings = found(DEVICE + "x = torch.ones(1, 3, device=device)\nmodel(x * maker.pi)\n")
     assert not findings

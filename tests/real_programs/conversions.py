@@ -47,8 +47,8 @@ before, and those runs stand here, with the revision of each. The other 13 were 
 At 7896e83 36 of them, drawn at random (24 of the repositories, up to two programs of each), were
 edited and run anew, before and after, on torch 2.13.0, with torchvision 0.28.0 (but for its
 compiled operators) and the other packages that they name: 34 converted, one right as it was, one
-told, none silent and none broken. Four files that one notebook lies beside, and does not read, were
-empty. The lines of these 36 have that revision.
+told, none silent and none broken. Three files and a folder that one notebook lies beside, and does
+not read, were empty. The lines of these 36 have that revision.
 
 *On the device* it is if it runs to its end on the virtual accelerator, every loss and every stepped
 parameter (leaves without dimensions aside) is there, and the losses are the CPU's up to a relative

@@ -110,7 +110,7 @@ def test_a_taken_name_is_refused(taken: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("import torch\n\n", "import torch\nfrom device import device\n\n"),
+        ("import torch\n\n", "import torch\n\nfrom device import device\n\n"),
         ("from device import a\n\n", "from device import a, device\n\n"),
         ("from device import (a, b)\n\n", "from device import (a, b, device)\n\n"),
         (
@@ -129,7 +129,7 @@ def test_a_taken_name_is_refused(taken: str) -> None:
         ),
         (
             "if x:\n    from device import a\n\n",
-            "if x:\n    from device import a\nfrom device import device\n\n",
+            "if x:\n    from device import a\n\nfrom device import device\n\n",
         ),
     ],
 )

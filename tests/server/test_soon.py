@@ -74,6 +74,50 @@ def test_places_are_told_from_the_last_trace_but_not_for_changed_lines(path: str
     ]
 
 
+HELPER = """\
+import torch
+from model import net
+
+
+def pick(x):
+    y = torch.ones(3)
+    return net(x) + y.cuda()
+
+
+def other(x):
+    return x * 2
+
+
+print(pick(torch.rand(3).cuda()), other(torch.rand(3)))
+"""
+NET = "import torch\n\nnet = torch.nn.Linear(3, 3).cuda()\n"
+
+
+def test_places_are_told_of_a_changed_line_without_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model.py").write_text(NET)
+    (tmp_path / "helper.py").write_text(HELPER)
+    path = (tmp_path / "helper.py").as_posix()
+    folder = Folder(tmp_path.as_posix())
+    assert folder.close_up({path: HELPER}, SETTINGS, path, 6) is None  # nothing is known yet
+    folder.analyse({path: HELPER}, SETTINGS)
+    text = "# new\n" + HELPER.replace("torch.ones(3)", "torch.ones(3).to(x.device)")
+    with monkeypatch.context() as patch:
+        patch.setattr("samedevice.migration.check.check", None)
+        known = folder.close_up({path: text}, SETTINGS, path, 7)
+        assert known is not None
+        broken = folder.close_up({path: text + "print("}, SETTINGS, path, 7)
+        assert broken is not None and broken[1] == known[1]
+        below = folder.close_up({path: "# a\n" + text + "print("}, SETTINGS, path, 8)
+        assert below is not None
+        assert [one.span.line for one in below[1]] == [one.span.line + 1 for one in known[1]]
+    inside = {one.span: one for one in known[1] if 6 <= one.span.line <= 8}
+    assert {place.line for place in inside} == {6, 7, 8}
+    whole = folder.analyse({path: text}, SETTINGS).lives(path)
+    assert inside == {one.span: one for one in whole if 6 <= one.span.line <= 8}
+
+
 NEWLINE = re.compile(r"\r\n?|\n")
 LETTERS = ["a", "é", "\N{GRINNING FACE}", "\u2028", "\x0c", "\n", "\r\n", " ", "x = 1\n"]
 

@@ -47,6 +47,30 @@ def test_a_second_session_infers_what_changed_only(
     assert inferred == [{"one.py"}]
 
 
+def test_a_second_session_knows_what_the_parts_of_a_large_program_say(
+    tmp_path: Path, inferred: list[set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("samedevice.migration.cache.WORTHWHILE", 100)
+    code = tmp_path / "code"
+    code.mkdir()
+    helper = "import torch\n\n\ndef twice(x):\n    return x * 2\n\n\ndef rest(x):\n"
+    helper += "    y = torch.ones(3)\n    return x.cuda() + y.cuda() * 3\n"
+    (code / "helper.py").write_text(helper)
+    (code / "one.py").write_text("import helper\n" + CODE + "helper.rest(torch.ones(1))\n" * 9)
+    Folder(code.as_posix()).analyse({}, Settings())
+    inferred.clear()
+    second = Folder(code.as_posix())
+    second.analyse({}, Settings())
+    assert not inferred
+    path = (code / "helper.py").as_posix()
+    edited = {path: helper.replace("x * 2", "x * 3")}
+    glanced = second.glance(edited, Settings())
+    assert glanced is not None and glanced.is_whole
+    told = [(one.path, one.span, one.message) for one in glanced.findings]
+    whole = second.analyse(edited, Settings()).findings
+    assert told == [(one.path, one.span, one.message) for one in whole] != []
+
+
 def test_what_is_not_saved_is_not_kept(tmp_path: Path, inferred: list[set[str]]) -> None:
     code = tmp_path / "code"
     code.mkdir()

@@ -78,7 +78,7 @@ def test_a_file_that_is_not_connected_is_repaired(tmp_path: Path) -> None:
     assert [Path(change.path).name for change in outcome.changes] == ["b.py"]
 
 
-#: The tensor that two methods set is found, but not repaired; on the CPU all of it runs.
+#: The tensor that two arms set is found, but not repaired; on the CPU all of it runs.
 TORN = """\
 import torch
 from torch import nn
@@ -87,9 +87,10 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(2, 2)
-        self.var = None
         if torch.rand(1) > -1:
             self.var = torch.full((2,), 0.5)
+        else:
+            self.var = torch.ones(2)
 
     def forward(self, x):
         return self.fc(x) * self.var

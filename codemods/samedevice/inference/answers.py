@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices
+from samedevice.inference import choices, ways
 from samedevice.inference.events import Structured
 from samedevice.inference.evidence import Evidence
 from samedevice.inference.movers import ANY, Structure
@@ -73,6 +73,14 @@ class Answers:
     def is_meant(self, device: ast.AST) -> bool:
         """Tell whether an expression that looks like a device's is used as one."""
         return device in self.interpreter.meant
+
+    def says_how(self, branch: Location) -> bool:
+        """Tell whether a branch says how something is done, and not where: both arms move it."""
+        return ways.says_how(self.interpreter.project.tree(branch.path), branch.node)
+
+    def gives_device(self, branch: Location) -> bool:
+        """Tell whether a branch gives the name of a device, or makes one."""
+        return ways.decides(branch.node)
 
     @property
     def has_default_device(self) -> bool:
@@ -173,6 +181,25 @@ class Answers:
                 if isinstance(spot.node, ast.expr):
                     found[spot.node] = spot
         return list(found.values())
+
+    def enters_module(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value, or what is computed from it alone, is what a module is called with.
+
+        Modules take no tensor without dimensions.
+        """
+        queue = [node.find()] if node is not None else []
+        seen = set(queue)
+        while queue:
+            root = queue.pop()
+            for meet in root.meets:
+                other = meet.right_spot if meet.left.find() is root else meet.left_spot
+                call = meet.operation.node
+                if isinstance(call, ast.Call) and other.node is call.func:
+                    return True
+            new = {target.find() for target in root.flows_to} - seen
+            queue += [each for each in new if not each.joins]
+            seen |= new
+        return False
 
     def reads(self, node: PlaceVar, attr: str) -> list[Location]:
         """Return the reads of an attribute by which alone a value enters operations on the device.

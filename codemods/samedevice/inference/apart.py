@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference.events import Built, Creation, Remembered
 from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Scope
-from samedevice.inference.open_events import HandedTogether, MetApart, MetKept
+from samedevice.inference.open_events import HandedTogether, MetApart, MetKept, NotFollowed
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 
@@ -34,6 +34,22 @@ def handed(solution: Solution) -> Iterator[SiteGroup]:
             if not site.callers_unknown and _are_apart(known):
                 yield group
                 break
+
+
+def not_followed(solution: Solution) -> Iterator[SiteGroup]:
+    """Return the calls that were not followed whole, and are given something on the CPU."""
+    groups = list(solution.groups(NotFollowed))
+    made = _made(solution) if groups else set()
+    for group in groups:
+        path = group.spot.path
+        if not solution.policy.has_device(path) or solution.policy.managed(path):
+            continue
+        if any(
+            not site.callers_unknown
+            and any(Place.HOST in _possible(node, made) for node in site.nodes)
+            for site in group.sites
+        ):
+            yield group
 
 
 def met(solution: Solution) -> Iterator[SiteGroup]:

@@ -215,8 +215,6 @@ def _note_holder(
     if owner.family == "dataset":
         for tensor, where in contents.tensors_in(value, spot):
             datasets.keep_on_host(tensor, where)
-    elif owner.family != "module" and run.in_constructor and isinstance(value, Tensor):
-        run.held.append(value.node)  # a module that holds this instance moves without it
     if owner.family == "namespace":
         choices.overruled(owner, attr, value)
 
@@ -262,7 +260,6 @@ def module_attribute(
             not members and run.in_constructor
         ):
             run.record(PlainContainer(spot, owner.node, scope, attr, owner=owner, value=value))
-        run.held += [t.node for t in members if isinstance(t, Tensor) and t.owner is None]
     elif isinstance(value, Instance) and value.family == "distribution" and value.node is not None:
         run.held.append(value.node)
     return value
@@ -314,7 +311,8 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     for whole in owner.wholes():
         whole.stateful = whole.stateful or child.stateful
     if child.used and not (run.path or owner.used or child.moves):
-        # It was called by itself before: what it computed then stays where it is.
+        # What it computed by itself before stays where it is.
+        child.worked_alone = True
         moving.rebase(run, child, run.graph.node())
     assert child.node is not None
     run.graph.same(owner.node, child.node)

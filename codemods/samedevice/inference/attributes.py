@@ -283,7 +283,7 @@ def _of_own_class(
 def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     """Return an attribute that a library's module has, or every module, or None."""
     if attr == "_modules":
-        parts = {k: v for k, v in owner.attrs.items() if isinstance(v, Instance)}
+        parts = {k: v for k, v in owner.attrs.items() if isinstance(v, (Instance, Union))}
         return Dict({**parts}, None if parts else iteration.any_module(owner, spot))
     own = owner.cls is None or owner.fact is not None and owner.fact.state
     if own and owner.node is not None and _PARAMETERS.fullmatch(attr):
@@ -292,7 +292,8 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
         return None
     if torchfacts.module_method(attr) is None:
         static = f"{owner.name}.{attr}"
-        if torchfacts.lookup(static) is not None:
+        fact = torchfacts.lookup(static)
+        if fact is not None and fact.kind != "module":  # that is a part of what is one
             return External(static)  # a function of the class, which has nothing of the object
         if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
             return Method(owner, attr, spot)

@@ -16,6 +16,7 @@ from samedevice.inference import (
     instances,
     narrowing,
     subscripts,
+    ways,
 )
 from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Exits, Path, State
@@ -61,7 +62,12 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         run.block(node.body, scope)
         run.guarded -= 1
         return False
-    if isinstance(test, DeviceTest):
+    how = (
+        isinstance(test, DeviceTest)
+        and test.choice
+        and ways.says_how(run.project.tree(scope.path), node)
+    )
+    if isinstance(test, DeviceTest) and not how:
         return device_branch(run, node, test, scope)
     if known is not None:
         if _by_default(node.test, scope):

@@ -13,6 +13,7 @@ from samedevice.inference import (
     attributes,
     calls,
     functions,
+    iteration,
     namespaces,
     subscripts,
 )
@@ -360,6 +361,9 @@ def got(run: Interpreter, args: list[Arg], spot: Location, scope: Scope) -> Valu
         asked = pattern(where.node)
         for value in matching(owner, asked) if asked.strip("*") else ():
             joined = run.join(joined, value)
+        if not asked.strip("*") and owner.family == "module" and owner.cls is None:
+            part = iteration.any_module(owner, spot)  # whichever it is, it is where the whole is
+            joined = part if joined is None else run.join(joined, part)
     if joined is None:
         return UNKNOWN
     return run.join(joined, UNKNOWN) if joined is default else joined

@@ -40,6 +40,8 @@ _HOLDERS = re.compile(
     r"^(self|cls|c|p|g)$|(model|net|network|module|agent|policy|trainer|learner|runner|fabric|"
     r"accelerator|engine|context|state)$"
 )
+#: What devices have, and texts that name one.
+_OF_DEVICES = frozenset(("type", "index", *dir(str)))
 _DTYPE = re.compile(r"torch\.(float|double|half|bfloat|int|long|short|uint|bool|complex)\w*")
 
 
@@ -84,7 +86,8 @@ def as_device(
         case ProcessIndex():
             return of_rank(run, value, spot)
         case Tensor():
-            if not value.names_device:
+            known = value.node.find().is_tensor or _has_more_than_a_device(spot.node, scope.node)
+            if not value.names_device and (sure or not known):
                 value.names_device = True
                 renamed(value, spot, scope)
             value.node.find().is_tensor = True
@@ -111,6 +114,26 @@ def as_device(
         found.counted = isinstance(value, Scalar)
         return found
     return None
+
+
+def _has_more_than_a_device(name: ast.AST, function: ast.AST) -> bool:
+    """Tell whether a function uses what it moves something to as it uses tensors."""
+    return isinstance(name, ast.Name) and name.id in _computed_with(function)
+
+
+@syntax.per_node
+def _computed_with(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function computes with, or of which it asks what no device has."""
+    found: set[str] = set()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr not in _OF_DEVICES:
+                found.add(name)
+            case ast.BinOp(left=ast.Name(id=name)) | ast.BinOp(right=ast.Name(id=name)):
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name)):
+                found.add(name)
+    return frozenset(found)
 
 
 def renamed(value: Tensor, spot: Location, scope: Scope) -> None:

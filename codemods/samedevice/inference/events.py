@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from samedevice.inference import contents
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Site
@@ -424,6 +425,17 @@ class PlainContainer(Site):
 
     owner: Instance
     value: Seq | Dict
+
+    def left_behind(self) -> list[Instance]:
+        """Return the modules in it that stay where they are built: nothing moves them."""
+        return [
+            module
+            for module in contents.modules_in(self.value)
+            if module.stateful
+            and not (module.moves or module.parent is not None)
+            and module.site is not None
+            and module.site.in_constructor
+        ]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

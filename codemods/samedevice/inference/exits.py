@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import branches, calls, models, probes, statements
 from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
-from samedevice.inference.nodes import Location
+from samedevice.inference.nodes import Aside, Location
 from samedevice.inference.objects import Class, Instance, Scope
 from samedevice.inference.values import NONE, UNKNOWN, Device, Value
 from samedevice.reading import syntax
@@ -147,12 +147,16 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
         raised: list[Value] = []
         run.raising.append(raised)
         probing, left = probes.is_fallback(node), False
+        around = run.graph.aside
+        if probes.shows_error(node):
+            run.graph.aside = Aside(shows_error=True)
         run.guarded += probing
 
         def handled() -> bool:
             nonlocal left
             run.raising.pop()
             run.guarded -= probing
+            run.graph.aside = around
             left = _handlers(run, node, raised, scope)
             return left
 

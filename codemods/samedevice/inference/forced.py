@@ -16,7 +16,7 @@ from samedevice.inference import demands, probes
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
-Kind = Literal["move", "name", "call", "type", "backend", "load", "given"]
+Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test"]
 
 #: A file without one of these words asks for nothing.
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
@@ -31,6 +31,8 @@ _TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
 _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
 #: The number of a GPU, or of several, as the default of an option.
 _NUMBERS = re.compile(r"\d+(,\s*\d+)*")
+#: A loop over the GPUs that are there runs for none without CUDA.
+_EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: What is called with texts that are texts.
 _TEXTS = frozenset(
@@ -179,10 +181,12 @@ def _asked(
         if kind is not None:
             assert isinstance(node, ast.expr)
             asked = Forced(node, kind)
-            if not _is_decided(node, parents):
+            # A test's own assertion decides on nothing.
+            at = parents.get(node) or node if kind == "test" else node
+            if not _is_decided(at, parents):
                 found.append((asked, None))
             else:
-                by_others = _is_decided(node, parents, ifs=False)
+                by_others = _is_decided(at, parents, ifs=False)
                 found.append((asked, "otherwise" if by_others else "ifs"))
     return found
 
@@ -264,6 +268,8 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
     if isinstance(node, ast.IfExp):
         both = _begins(node.body) and _begins(node.orelse)
         return "name" if both and _is_device(node, parents) else None
+    if _is_tested(node, parents):
+        return "test"
     if isinstance(node, ast.Attribute):
         if node.attr == "NCCL" and _last(node.value) == "Backend":
             return "backend" if _is_given(node, parents) else None
@@ -281,6 +287,27 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
     if _LOAD.fullmatch(name) and len(node.args) < 2:
         return None if {k.arg for k in node.keywords} & {"map_location", None} else "load"
     return None
+
+
+def _is_tested(node: ast.AST, parents: Parents) -> bool:
+    """Tell whether a test asserts that a tensor is on CUDA: `assert x.is_cuda`."""
+    match node, parents.get(node):
+        case ast.Attribute(attr="is_cuda"), ast.Assert() | ast.Call(
+            func=ast.Attribute(attr="assertTrue")
+        ):
+            pass
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Attribute(attr="device"), attr="type"),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value="cuda")],
+        ), ast.Assert():
+            pass
+        case _:
+            return False
+    home = parents.get(node)
+    while home is not None and not isinstance(home, _FUNCTION):
+        home = parents.get(home)
+    return home is not None and home.name.startswith("test")
 
 
 def _taken(tree: ast.Module) -> dict[str, str]:
@@ -379,7 +406,9 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if inner is test or _TEST.search(ast.unparse(test)) and not _is_elsewhere(test):
                     return True
-            case ast.Assert() | ast.Compare() | ast.ExceptHandler():
+            case ast.Assert() | ast.Compare() | ast.ExceptHandler() | ast.match_case():
+                return True
+            case ast.For() | ast.ListComp() | ast.GeneratorExp() if _is_each_gpu(outer, inner):
                 return True
             case ast.Try(body=body) if inner in body and probes.is_probe(outer):
                 return True
@@ -390,8 +419,6 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
             case ast.Dict(keys=keys, values=values) if inner in values:
                 if _names_cuda(keys[next(i for i, each in enumerate(values) if each is inner)]):
                     return True
-            case ast.match_case():
-                return True
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 if any("is_available" in ast.unparse(each) for each in outer.decorator_list):
                     return True
@@ -401,6 +428,17 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
             return True
         inner, outer = outer, parents.get(outer)
     return False
+
+
+def _is_each_gpu(loop: ast.For | ast.ListComp | ast.GeneratorExp, inner: ast.AST) -> bool:
+    """Tell whether a part of a loop runs once for each GPU that is there."""
+    loops: list[ast.For | ast.comprehension] = (
+        [loop] if isinstance(loop, ast.For) else [*loop.generators]
+    )
+    return any(
+        inner not in (each, each.iter) and _EACH_GPU.fullmatch(ast.unparse(each.iter))
+        for each in loops
+    )
 
 
 def _is_elsewhere(test: ast.expr) -> bool:

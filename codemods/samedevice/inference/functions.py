@@ -14,16 +14,21 @@ from samedevice.inference.events import DefaultMade
 from samedevice.inference.nesting import nested
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Class, Func, Instance, Scope
+from samedevice.inference.open_events import NotFollowed
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.summaries import (
     Given,
     Record,
     Records,
     again,
+    as_of_now,
     beforehand,
+    carries_more,
     kin,
+    loses,
     moves,
     placeholder,
+    places,
     shape,
     stores,
 )
@@ -243,7 +248,7 @@ def nearest(run: Interpreter, func: Func, args: list[Arg], kwargs: dict[str, Arg
         return UNKNOWN
     given = _given(func, args, kwargs)
     shapes = {name: shape(value) for name, value in given.items()}
-    return again(run, known.nearest(shapes, latest=True), given)
+    return again(run, known.nearest(shapes, latest=True), given)[0]
 
 
 def by_template(
@@ -254,13 +259,27 @@ def by_template(
     given = _given(func, args, kwargs)
     record = _template(run, func, args, kwargs, spot, given)
     if record is None:
+        not_followed(run, given, spot)
         return UNKNOWN
+    lossy = record.loses or any(map(carries_more, given.values()))
     result = record.result
-    if isinstance(result, Instance) and result.family == "module":
+    repeated, is_whole = again(run, record, given)
+    if lossy or not is_whole:
+        not_followed(run, given, spot)
+    if repeated is result and isinstance(result, Instance) and result.family == "module":
         known = (value for value in record.given.values() if isinstance(value, Instance))
         if all(result.attrs is not before.attrs for before in known):
             return moving.twin(result, run.graph.node(spot))
-    return again(run, record, given)
+    return repeated
+
+
+def not_followed(run: Interpreter, given: Given, spot: Location) -> None:
+    """Note a call that another evaluation stands for, and that does more than is repeated."""
+    nodes = tuple(dict.fromkeys(node for value in given.values() for node in places(value)))
+    caller = run.function()
+    scope = run.files.get(spot.path) if caller is None else run.scopes.get(caller)  # type: ignore[call-overload]
+    if nodes and scope is not None:
+        run.record(NotFollowed(spot, nodes[0], scope, nodes=nodes))
 
 
 def _template(
@@ -284,7 +303,7 @@ def _template(
         return variants[key]
     if known and (len(variants) >= _VARIANTS or _is_spent(run)):
         record = known.nearest(shapes)
-        return record if kin(record.shapes) == kin(shapes) else None
+        return replace(record, loses=True) if kin(record.shapes) == kin(shapes) else None
     free = [(placeholder(run, value, where), where) for value, where in args]
     named = {k: (placeholder(run, v, where), where) for k, (v, where) in kwargs.items()}
     if isinstance(func.bound, Instance):
@@ -294,11 +313,15 @@ def _template(
     run.scopes, run.all_scopes = dict(run.scopes), {}
     run.trail.forks += 1
     record = nested(run, lambda: evaluate(run, func, free, named, spot))
-    set_by_it = stores(run.trail.written(mark), record.given)
+    written, result = run.trail.written(mark), as_of_now(record.result)
+    set_by_it = stores(written, record.given)
+    lost = loses(written, record.given, record.result)
     run.trail.undo(mark)
     run.trail.close()
     run.scopes, run.all_scopes = scopes
-    record = replace(record, sites=tuple(run.sites[sites:]), stores=set_by_it)
+    record = replace(
+        record, result=result, sites=tuple(run.sites[sites:]), stores=set_by_it, loses=lost
+    )
     del run.sites[sites:]
     variants[key] = record
     return record

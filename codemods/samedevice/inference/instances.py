@@ -66,6 +66,8 @@ def _evaluate_methods(
             bound = None
         elif method.static == "classmethod":
             bound = heir
+        elif name(method.node) == "_apply" and instance.node is not None:
+            bound = moving.on_the_way(run, instance, Location(method.scope.path, method.node))
         function = Func(method.node, method.scope, bound, klass, method.static)
         if klass.family == "function" and name(method.node) in ("forward", "backward"):
             if klass.context is None:
@@ -118,6 +120,7 @@ def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     if isinstance(init, Func):
         run.in_constructor += made.family == "module"
         functions.call_symbolic(run, Func(init.node, init.scope, made, init.cls))
+        moving.leave_behind(run, made, spot)
         run.in_constructor -= made.family == "module"
     if made.node is not None:
         # It was built on the CPU. Whoever has it by now has moved it to wherever its inputs are.
@@ -190,6 +193,7 @@ def instantiate(
         in_constructor = run.in_constructor
         run.in_constructor = in_constructor + 1 if klass.family == "module" else in_constructor
         functions.call_func(run, Func(init.node, init.scope, made, init.cls), args, kwargs, spot)
+        moving.leave_behind(run, made, spot)
         run.in_constructor = in_constructor
     elif own is None and klass.kind in classes.CONTAINERS:
         classes.fill_contents(run, made, args, kwargs, spot, scope)

@@ -59,10 +59,10 @@ from samedevice.inference.values import (
     Tensor,
     Value,
 )
+from samedevice.reading import syntax
 
 #: What can be wrong about devices has one of these words in it. Each begins with a letter that it
 #: has for certain: then `re` looks for one of these first, in a third of the time.
-_WORD = re.compile(r"\b[A-Za-z_]\w*")
 _TELLING = re.compile(
     r"cuda|device|numpy|deepcopy|\.cpu\(|\.to\(|np(?<!\wnp)\.|plt(?<!\wplt)\.|pack_padded|Generator|"
     r"data\[|\.next\(|retain_variables|"
@@ -93,8 +93,6 @@ _TELLING = re.compile(
         )  # fmt: skip
     )
 )
-#: The beginning of a line up to a comment in it.
-_COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
 #: What evaluates expressions, statements and calls: each registers itself when it is imported.
 REGISTERING = (
     arithmetic, assignment, branches, calls, classes, conditions, demands, exits, expressions,
@@ -246,14 +244,11 @@ class Interpreter(Context):
         """Tell whether a function that nothing calls has anything in it to judge."""
         if func.scope.func is not None:
             return True  # a closure may be handed to a library, with what it closes over
-        text = self.project.sources[func.scope.path].lines(func.node)
-        if any(self._is_held(func.scope, name) for name in set(_WORD.findall(text))):
+        read = {node.id for node in syntax.walk(func.node) if isinstance(node, ast.Name)}
+        if any(self._is_held(func.scope, name) for name in read):
             return True
-        for match in _TELLING.finditer(text):
-            line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            if "#" not in line or not _COMMENT.match(line):
-                return True
-        return uncalled.reads_placed(func)
+        text = self.project.sources[func.scope.path].lines(func.node)
+        return syntax.says(_TELLING, text) or uncalled.reads_placed(func)
 
     @staticmethod
     def _is_held(scope: Scope, name: str) -> bool:
@@ -307,7 +302,7 @@ class Interpreter(Context):
                 by_path.setdefault(scope.path, []).append(node)
             self._lines = {path: Lines(nodes) for path, nodes in by_path.items()}
         lines = self._lines.get(spot.path)
-        inner = lines.innermost(getattr(spot.node, "lineno", 0)) if lines is not None else None
+        inner = lines.innermost(spot.node) if lines is not None else None
         return self.scopes[inner] if inner is not None else self.files.get(spot.path)
 
     # -- evaluating ----------------------------------------------------------------------------
@@ -349,7 +344,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
-        event.path, event.shown, event.aside = self.path, self.shown, self.tests.running
+        event.path, event.shown, event.aside = self.path, self.shown, self.graph.aside
         event.order = len(self.sites)
         self.sites.append(event)
         return event

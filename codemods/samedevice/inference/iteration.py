@@ -71,11 +71,16 @@ def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope
         case Instance(family="hostobject" | "plot"):
             return value
         case Instance(family="module"):
-            held = [part for part in value.attrs.values() if isinstance(part, Instance)]
+            first = next((v for v in value.attrs.values() if _is_object(v)), None)
+            if first is None:
+                return member_of(value, spot)
             # One stands for all, but for what was added after the whole had been moved.
-            late = [part for part in held[1:] if part.parent is None and value.has_moved()]
-            parts = [*held[:1], *(part for part in late if part not in value.borrows)]
-            return any_of(run, parts) if parts else member_of(value, spot)
+            late = [
+                part
+                for part in (value.held() if value.has_moved() else ())
+                if part.parent is None and part not in value.borrows
+            ]
+            return any_of(run, [first, *late])
         case Instance(cls=cls) if cls is not None and cls.kind == classes.TUPLE:
             return run.iterate(classes.members(value) or UNKNOWN, spot, scope)
         case Instance(cls=cls) if cls is not None and cls.lookup("__iter__") is not None:
@@ -88,6 +93,12 @@ def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope
         case Instance(cls=cls) if cls is not None and cls.kind in classes.CONTAINERS:
             return run.iterate(classes.contents(value) or UNKNOWN, spot, scope)
     return None
+
+
+def _is_object(value: Value) -> bool:
+    """Tell whether a module holds an object under a name, one or another of some perhaps."""
+    options = value.options if isinstance(value, Union) else [value]
+    return any(isinstance(option, Instance) for option in options)
 
 
 def any_of(run: Interpreter, values: Iterable[Value]) -> Value:
@@ -111,6 +122,12 @@ def any_module(owner: Instance, spot: Location) -> Instance:
     child.parent = owner
     child.stateful, child.moves = owner.stateful, list(owner.moves)
     return child
+
+
+def is_any_module(module: Instance) -> bool:
+    """Tell whether a module stands for all parts of another one."""
+    known = module.name or module.cls is not None or module.fact is not None
+    return module.family == "module" and module.parent is not None and not known
 
 
 def unknown_batch(run: Interpreter, value: Tensor, spot: Location, scope: Scope) -> Value:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import contents
 from samedevice.inference.events import Remembered
 from samedevice.inference.nodes import Location, PlaceVar
-from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.values import DEEP, Dict, Seq, Tensor, Value, parameter_of
 from samedevice.reading import syntax
 
@@ -34,10 +34,8 @@ def tree(module: Instance) -> set[Instance]:
 
 
 def _parts(owner: Instance) -> Iterator[Instance]:
-    held = [value for value in owner.attrs.values() if isinstance(value, (Instance, Union))]
     yield from owner.parts
-    for value in held:
-        yield from contents.modules_in(value)
+    yield from (held for held in owner.held() if held.family == "module")
 
 
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
@@ -89,6 +87,21 @@ def along(run: Interpreter, owner: Instance, value: Value) -> Value:
     return value
 
 
+def leave_behind(run: Interpreter, made: Instance, spot: Location) -> None:
+    """Note the tensors that a module which is being built leaves behind when it moves.
+
+    Those are the ones in its lists and dicts, and all that its parts hold which are no modules.
+    """
+    is_module = made.family == "module"
+    if made.family == "dataset" or not run.in_constructor:
+        return
+    for attr, value in made.attrs.items():
+        if is_module and (attr in made.buffers or not isinstance(value, (Seq, Dict))):
+            continue
+        found = contents.tensors_in(value, spot)
+        run.held += [tensor.node for tensor, _ in found if tensor.owner is None]
+
+
 def moves_along(klass: Class, attr: str) -> bool:
     """Tell whether a module's own `_apply`, which every move calls, takes an attribute along."""
     own = klass.lookup("_apply")
@@ -96,6 +109,15 @@ def moves_along(klass: Class, attr: str) -> bool:
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for node in syntax.walk(own.node)
     )
+
+
+def on_the_way(run: Interpreter, owner: Instance, spot: Location) -> Instance:
+    """Return a module as its own `_apply` sees it: its tensors are where they were before."""
+    made = twin(owner, run.graph.node(spot))
+    assert made.node is not None
+    for attr in sorted(made.buffers & made.attrs.keys()):
+        made.attrs[attr] = _carried(made.attrs[attr], made.node)
+    return made
 
 
 def remember(run: Interpreter, value: Tensor, attr: str, scope: Scope, spot: Location) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice.inference import iteration
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External, Instance, Scope
 from samedevice.inference.values import (
@@ -64,6 +65,8 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
             kinds = _asked(run, func, rest, scope)
             if kinds:
                 _refine(run, subject, kinds, scope, positive)
+            elif positive and isinstance(subject, ast.Name):
+                _one_of_them(subject, scope)
 
 
 def _narrow_by_comparison(
@@ -189,6 +192,15 @@ def _keep(run: Interpreter, subject: ast.expr, value: Value, scope: Scope) -> No
             owner = scope.names.get(name)
             if isinstance(owner, Instance) and attr in owner.attrs:
                 run.trail.put(owner.attrs, attr, value)
+
+
+def _one_of_them(subject: ast.Name, scope: Scope) -> None:
+    """Where a test holds that tells the parts of a module apart: they are none of the others."""
+    old = scope.names.get(subject.id)
+    if isinstance(old, Instance) and old.parent is not None and iteration.is_any_module(old):
+        made = iteration.any_module(old.parent, Location(scope.path, subject))
+        made.node, made.moves = old.node, list(old.moves)
+        scope.names[subject.id] = made
 
 
 def _refine(

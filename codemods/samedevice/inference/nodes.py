@@ -36,9 +36,13 @@ class Cause(Enum):
 
 @dataclass(eq=False, slots=True)
 class Aside:
-    """Code whose values are `apart`: what they meet says nothing of where anything has to be."""
+    """Code whose values are `apart`: what they meet says nothing of where anything has to be.
+
+    `shows_error`: it shows what happens where values meet that are on two devices.
+    """
 
     apart: bool = True
+    shows_error: bool = False
 
 
 class Location:

@@ -253,12 +253,13 @@ class Instance(Value):
     and no other tensor does that is no parameter. `absent`: what holds it holds None on another
     path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
+    `worked_alone`: it was called before it became a part, so no move of the whole is in time.
     """
 
     __slots__ = (
         "absent", "args", "attrs", "awaited", "borrows", "buffers", "calls", "cls", "copied_from",
         "copies", "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain",
-        "shared", "site", "spread", "stateful", "used",
+        "shared", "site", "spread", "stateful", "used", "worked_alone",
     )  # fmt: skip
 
     def __init__(
@@ -280,6 +281,7 @@ class Instance(Value):
         self.shared = False
         self.absent = False
         self.spread = False
+        self.worked_alone = False
         self.plain = False
         self.site: Site | None = None
         self.stateful = False
@@ -310,6 +312,15 @@ class Instance(Value):
     def has_moved(self) -> bool:
         """Tell whether code has moved a module, or what it is a part of."""
         return any(whole.moves for whole in self.wholes())
+
+    def held(self) -> list[Instance]:
+        """Return the objects in attributes, on whichever path they were put there."""
+        return [
+            held
+            for value in self.attrs.values()
+            for held in (value.options if isinstance(value, Union) else [value])
+            if isinstance(held, Instance)
+        ]
 
     def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""

@@ -73,6 +73,16 @@ class HandedTogether(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class NotFollowed(Site):
+    """Another evaluation stands for a call, which does more than is repeated for it.
+
+    `nodes` are the places of what it is given.
+    """
+
+    nodes: tuple[PlaceVar, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class GivenAway(Site):
     """A module is handed to a library of which nothing is known: it may call it with anything."""
 

@@ -27,8 +27,8 @@ from samedevice.inference.forks import forks
 from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
-from samedevice.inference.storage import storing
 from samedevice.inference.values import Device
+from samedevice.inference.ways import saying_how
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -455,16 +455,16 @@ class Policy:
         return any(node is chosen for node in ast.walk(spot.node))
 
     @cached_property
-    def storing(self) -> frozenset[str]:
-        """The files whose options say where some tensors are stored, and choose no device."""
-        return storing(self.solution)
+    def saying_how(self) -> frozenset[str]:
+        """The files of programs whose options choose no device."""
+        return saying_how(self.solution)
 
     def offering(self) -> tuple[str, ...]:
         """The files that run with a user's choice: whose code comes to it, or imports it."""
         found = dict.fromkeys(self._rest.offering if self._rest is not None else ())
         queue: list[str] = []
         for spot in self.interpreter.offers:
-            if spot.path in self.storing:
+            if spot.path in self.saying_how and not self.programs.hides_some(spot.path, spot.node):
                 continue
             func = self.programs.function_of(spot)
             callers = self.interpreter.reached.get(func, ()) if func is not None else ()

@@ -48,6 +48,58 @@ def is_probe(node: ast.Try) -> bool:
     return not again.isdisjoint(_calls(node.body))
 
 
+@syntax.per_node
+def shows_error(node: ast.Try) -> bool:
+    """Tell whether a `try` computes what nobody uses, and its handlers say how that went wrong.
+
+    So a lesson shows what tensors of two devices do not allow.
+    """
+    match node.body:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[made]))]:
+            pass
+        case [ast.Expr(value=made)]:
+            pass
+        case _:
+            return False
+    return (
+        bool(node.handlers)
+        and not node.orelse
+        and all(_catches(each.type) or _is_type_error(each.type) for each in node.handlers)
+        and all(map(_only_says, node.handlers))
+        and _is_plain(made)
+    )
+
+
+def _is_type_error(kind: ast.expr | None) -> bool:
+    return isinstance(kind, ast.Name) and kind.id == "TypeError"
+
+
+def _only_says(handler: ast.ExceptHandler) -> bool:
+    return all(
+        isinstance(each, ast.Pass)
+        or isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and _last(each.value) in _SAYING
+        for each in handler.body
+    )
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Tell whether an expression computes with names alone, and by no function of the program."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_operand(left) and _is_operand(right)
+        case ast.Call(func=ast.Attribute(value=owner, attr="numpy" | "tolist" | "__array__")):
+            return _is_operand(owner)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy" | "torch")), args=args):
+            return all(map(_is_operand, args))
+    return False
+
+
+def _is_operand(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Constant)) or _is_plain(node)
+
+
 def _catches(kind: ast.expr | None) -> bool:
     """Tell whether a handler catches what torch raises without CUDA, as far as names say."""
     if kind is None:

@@ -14,7 +14,6 @@ from samedevice.finding import Finding, Origin, Span
 from samedevice.inference import apart, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
-from samedevice.inference.contents import modules_in
 from samedevice.inference.events import (
     Built,
     Creation,
@@ -28,7 +27,6 @@ from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.missing import NOTHING_MISSING, Missing, lacking_of
 from samedevice.inference.nodes import Clash, Location, Place, PlaceVar
-from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
 from samedevice.inference.programs import Programs
@@ -38,6 +36,7 @@ from samedevice.inference.values import Const
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
+_IN_CONTAINERS = "modules-in-plain-container"
 #: Rules about what stays on the CPU and meets the device.
 _LEFT_BEHIND = frozenset(
     (
@@ -255,13 +254,15 @@ class Solution(Answers):
                 if site.callers_unknown or self.place(site.node) is not Place.CENTRAL:
                     continue
                 func = site.scope.func
-                if func is None or not is_parameter(group.spot.node, func.node):
+                method = func is not None and self.reach.module_of(site.scope) is not None
+                if not (func and method and is_parameter(group.spot.node, func.node)):
                     yield group
                     break
         yield from self._perhaps_modules()
         yield from self._given_away()
         yield from apart.handed(self)
         yield from apart.met(self)
+        yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
@@ -364,23 +365,26 @@ class Solution(Answers):
             for found in findings
             if found.level != "note" and found.fix is None and found.rule in _LEFT_BEHIND
         ]
-        places += [
-            (group.spot.path, getattr(group.spot.node, "lineno", 0))
-            for group in self.groups(PlainContainer)
-            if any(self._is_kept_apart(held) for held in modules_in(group.first.value))
-        ]
+        places += self._contained(findings)
         missing: dict[str, list[str]] = {}
         for path, line in places:
             if path in self.policy.for_the_cpu:
                 missing.setdefault(path, []).append(self.project.sources[path].where(line))
         return missing
 
-    @staticmethod
-    def _is_kept_apart(module: Instance) -> bool:
-        """Tell whether a module stays on the CPU: what makes and holds it does not move it."""
-        moves = module.parent is not None or module.moves
-        made_inside = module.site is not None and module.site.in_constructor
-        return module.stateful and made_inside and not moves
+    def _contained(self, findings: Iterable[Finding]) -> list[tuple[str, int]]:
+        """Return where modules are put into containers, and neither code nor a fix moves them."""
+        repaired = {
+            (found.path, found.span.line)
+            for found in findings
+            if found.rule == _IN_CONTAINERS and found.fix is not None and found.fix.safe
+        }
+        places = [
+            (group.spot.path, getattr(group.spot.node, "lineno", 0))
+            for group in self.groups(PlainContainer)
+            if group.first.left_behind()
+        ]
+        return [place for place in places if place not in repaired]
 
     def span(self, spot: Location) -> Span:
         """Return the range of an expression or statement."""

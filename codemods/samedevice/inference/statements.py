@@ -265,12 +265,34 @@ def decorated(run: Interpreter, value: Value, decorator: ast.expr, scope: Scope)
     elif isinstance(registers, External):
         if registers.name != "functools.singledispatch":
             return value
-    elif not isinstance(wrapper, Func):
+    elif isinstance(wrapper, Class):
+        return _instance_in_place_of(run, value, wrapper, decorator, scope)
+    elif not isinstance(wrapper, Func) and not _is_callable(wrapper):
         return value
     spot = Location(scope.path, decorator)
     made = calls.apply(run, wrapper, [(value, spot)], {}, spot, scope)
     dispatched = isinstance(made, Instance) and made.family == DISPATCHED
     return made if isinstance(made, (Func, Class)) or dispatched else value
+
+
+def _is_callable(value: Value) -> bool:
+    """Tell whether a value is an object of the project's that can be called."""
+    if not isinstance(value, Instance) or value.cls is None or value.family == "module":
+        return False
+    return value.cls.lookup("__call__") is not None
+
+
+def _instance_in_place_of(
+    run: Interpreter, value: Value, wrapper: Class, decorator: ast.expr, scope: Scope
+) -> Value:
+    """Return the object that a class makes of a function, and which is called in its place."""
+    if wrapper.lookup("__call__") is None:
+        return value
+    if scope.cls is not None and scope.node is scope.cls.node:
+        return UNKNOWN  # whose `self` it is called with is a matter of its `__get__`
+    spot = Location(scope.path, decorator)
+    made = calls.apply(run, wrapper, [(value, spot)], {}, spot, scope)
+    return made if isinstance(made, Instance) else UNKNOWN
 
 
 @executes(ast.ClassDef)

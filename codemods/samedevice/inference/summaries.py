@@ -9,16 +9,16 @@ thousandth are judged alike, whatever the order of the calls.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import moving
+from samedevice.inference import assignment, moving
 from samedevice.inference.events import Creation, HostDemand
 from samedevice.inference.nodes import Agree, Location, PlaceVar
-from samedevice.inference.objects import Class, External, Func, Instance
+from samedevice.inference.objects import Class, External, Func, Instance, Partial
 from samedevice.inference.open_events import Handed, Undecided
 from samedevice.inference.sites import Site
 from samedevice.inference.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
@@ -45,11 +45,13 @@ class Record:
     nodes: tuple[int, int]
     meets: tuple[int, int]
     sites: tuple[Site, ...] = ()
-    stores: tuple[tuple[int | str, str, Value], ...] = ()  # attributes of arguments that it sets
+    # attributes of arguments that it sets, and the argument that each is, if it is one
+    stores: tuple[tuple[int | str, str, Value, int | str | None], ...] = ()
     moved: tuple[
         tuple[int | str, PlaceVar, Location], ...
     ] = ()  # modules that it moves, and where to
     told: list[bool] = field(default_factory=list)  # once it was repeated
+    loses: bool = False  # it does to objects and containers, or makes of them, what is not repeated
 
     @cached_property
     def shapes(self) -> dict[int | str, object]:
@@ -181,10 +183,12 @@ def placeholder(run: Interpreter, value: Value, spot: Location, depth: int = DEE
 
 def beforehand(given: Given) -> Given:
     """Return the values of a call as they are before it: it may move its modules."""
-    return {
-        name: copy(value) if isinstance(value, Instance) and value.family == "module" else value
-        for name, value in given.items()
-    }
+    return {name: as_of_now(value) for name, value in given.items()}
+
+
+def as_of_now(value: Value) -> Value:
+    """Return a value as it is, though it be a module that moves later."""
+    return copy(value) if isinstance(value, Instance) and value.family == "module" else value
 
 
 def moves(before: Given, given: Given) -> tuple[tuple[int | str, PlaceVar, Location], ...]:
@@ -197,26 +201,99 @@ def moves(before: Given, given: Given) -> tuple[tuple[int | str, PlaceVar, Locat
     )
 
 
-def again(run: Interpreter, record: Record, given: Given) -> Value:
-    """Return what a function gives for other arguments, with the same relations and sites."""
+def again(run: Interpreter, record: Record, given: Given) -> tuple[Value, bool]:
+    """Return what a function gives for other arguments, with the same relations and sites.
+
+    And whether all of these are repeated.
+    """
     made = _Copy(run, record, given)
     made.relations()
     made.sites()
     made.stores(given)
     made.moves(given)
-    return made.value(record.result)
+    return made.value(record.result), made.is_whole
+
+
+def loses(written: Iterable[tuple[object, object, object]], given: Given, result: Value) -> bool:
+    """Tell whether an evaluation does what is not repeated.
+
+    It writes into what its arguments hold, or gives an object or a function that it has made.
+    """
+    own = {id(value.attrs) for value in given.values() if isinstance(value, Instance)}
+    inner = {id(cell) for value in given.values() for cell in _cells(value)} - own
+    return _is_made(result) or any(id(target) in inner for target, _, _ in written)
+
+
+def _cells(value: Value, depth: int = DEEP) -> Iterator[object]:
+    """Yield what holds members in a value."""
+    if not depth:
+        return
+    held: Iterable[Value] = ()
+    if isinstance(value, Instance):
+        yield value.attrs
+        held = list(value.attrs.values())
+    elif isinstance(value, (Seq, Dict)):
+        yield from (value, value.items)
+        held = list(value.members())
+    for member in held:
+        yield from _cells(member, depth - 1)
+
+
+def _is_made(result: Value, depth: int = 3) -> bool:
+    """Tell whether a result is an object or a closure, or holds one."""
+    if isinstance(result, Instance):
+        return True
+    if isinstance(result, Func):
+        return _is_closure(result)
+    if isinstance(result, (Seq, Dict)) and depth:
+        return any(_is_made(member, depth - 1) for member in result.members())
+    return False
+
+
+def _is_closure(func: Func) -> bool:
+    return func.scope.func is not None or func.bound is not None
+
+
+def carries_more(value: Value) -> bool:
+    """Tell whether an argument is a function with values of its own, which a shape leaves out."""
+    return isinstance(value, Partial) or isinstance(value, Func) and _is_closure(value)
+
+
+def places(value: Value, depth: int = DEEP) -> Iterator[PlaceVar]:
+    """Yield the places of the tensors and modules that an argument brings along."""
+    if isinstance(value, Tensor) or isinstance(value, Instance) and value.family == "module":
+        if value.node is not None:
+            yield value.node
+        return
+    held: Iterable[Value] = ()
+    if isinstance(value, Instance):
+        held = list(value.attrs.values())
+    elif isinstance(value, (Seq, Dict)):
+        held = value.members()
+    elif isinstance(value, Iter):
+        held = (value.element,)
+    elif isinstance(value, Partial):
+        held = (value.callee, *(one for one, _ in value.args))
+    elif isinstance(value, Func) and _is_closure(value):
+        own = value.scope.names.values() if value.scope.func is not None else ()
+        held = (*own, *((value.bound,) if value.bound is not None else ()))
+    for member in held if depth else ():
+        yield from places(member, depth - 1)
 
 
 def stores(
     written: Iterable[tuple[object, object, object]], given: Given
-) -> tuple[tuple[int | str, str, Value], ...]:
+) -> tuple[tuple[int | str, str, Value, int | str | None], ...]:
     """Return which attributes of its arguments an evaluation has set, of what it has written."""
     owners = {id(value.attrs): name for name, value in given.items() if isinstance(value, Instance)}
     return tuple(
-        (owners[id(target)], key, value)
+        (
+            owners[id(target)], key, as_of_now(value),
+            owners.get(id(value.attrs)) if isinstance(value, Instance) else None,
+        )
         for target, key, value in written
         if id(target) in owners and isinstance(key, str) and isinstance(value, Value)
-    )
+    )  # fmt: skip
 
 
 class _Copy:
@@ -233,7 +310,9 @@ class _Copy:
                 self._match(before, given[name])
         inside: set[PlaceVar] = set()
         self._meets: list[Agree] = []
-        if run.copies > 0 and record.nodes[1] - record.nodes[0] <= _LARGEST:
+        #: Whether all that depends on the arguments is copied.
+        self.is_whole = run.copies > 0 and record.nodes[1] - record.nodes[0] <= _LARGEST
+        if self.is_whole:
             inside = {node.find() for node in run.graph.nodes[slice(*record.nodes)]}
             inside -= self._new.keys()
             self._meets = run.graph.meetings[slice(*record.meets)]
@@ -287,6 +366,7 @@ class _Copy:
                 if root in inside and root not in found:
                     found[root] = None
                     queue.append(root)
+        self.is_whole = self.is_whole and not queue
         self._run.copies -= len(found) + 1
         return list(found)
 
@@ -343,20 +423,34 @@ class _Copy:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
         order = len(self._run.sites)
-        shown, aside = self._run.shown, self._run.tests.running
+        shown, aside = self._run.shown, self._run.graph.aside
         return replace(
             site, node=self._at(site.node), tensors=tensors, order=order, shown=shown, aside=aside
         )
 
     def stores(self, given: Given) -> None:
         """Set the attributes of the arguments that the evaluation set of its own."""
-        for name, attr, value in self._record.stores:
+        for name, attr, value, source in self._record.stores:
             owner = given.get(name)
-            if isinstance(owner, Instance):
+            held = given.get(source) if source is not None else None
+            if isinstance(owner, Instance) and isinstance(held, Instance):
+                if owner.family == held.family == "module":
+                    assignment.join_in(self._run, owner, held)
+                self._run.trail.put(owner.attrs, attr, held)
+            elif isinstance(owner, Instance):
                 held = self.value(value)
+                if held is value and self._is_made_there(value):
+                    assert isinstance(value, Instance) and value.node is not None
+                    held = moving.twin(value, value.node)  # the kept one stays as it was
                 if isinstance(held, Instance) and held is not value:
                     held.parent = owner
                 self._run.trail.put(owner.attrs, attr, held)
+
+    def _is_made_there(self, value: Value) -> bool:
+        """Tell whether a module was built in the evaluation."""
+        if not isinstance(value, Instance) or value.family != "module" or value.node is None:
+            return False
+        return any(site is value.site for site in self._record.sites)
 
     def moves(self, given: Given) -> None:
         """Move the modules that the evaluation moved."""

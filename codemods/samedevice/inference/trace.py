@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from samedevice.inference.events import (
     Placed,
     Placing,
 )
+from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.marks import MADE, MOVES, Marks
 from samedevice.inference.nodes import ON_DEVICE, Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Instance, Union
@@ -305,15 +306,21 @@ class Trace:
         return found
 
 
-def trace(project: Project, program: frozenset[str] | None = None, of_tests: bool = False) -> Trace:
+def trace(
+    project: Project, program: frozenset[str] | None = None, of_tests: bool = False,
+    step: Callable[[int], None] | None = None, focus: PartialAnalysis | None = None,
+) -> Trace:  # fmt: skip
     """Evaluate a project, or one program of it, as `infer` does, and keep what everything gave.
 
-    `of_tests`: also what a project's tests hand to the code that they share with it.
+    `of_tests`: also what a project's tests hand to the code that they share with it. `step` and
+    `focus` are as in `infer`.
     """
     enabled = gc.isenabled()
     gc.disable()  # all that is made here lives until the answer does
     try:
-        tracer = Tracer(project, program, of_tests)
+        tracer = Tracer(project, program, of_tests, focus)
+        if step is not None:
+            tracer.step = step
         tracer.run()
         return Trace(project, tracer)
     finally:

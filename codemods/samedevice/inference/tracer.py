@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.environment import State
+from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope, Union
@@ -24,9 +25,10 @@ class Tracer(Interpreter):
     """
 
     def __init__(
-        self, project: Project, program: frozenset[str] | None, of_tests: bool = False
-    ) -> None:
-        super().__init__(project, program)
+        self, project: Project, program: frozenset[str] | None, of_tests: bool = False,
+        focus: PartialAnalysis | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(project, program, focus)
         self._of_tests = of_tests
         self.seen: dict[ast.AST, list[Value]] = {}
         # Where a module was when an expression gave it, if it has been moved since.
@@ -161,14 +163,12 @@ def _nodes(value: Instance | Tensor) -> list[PlaceVar]:
         return []
     if not isinstance(value, Instance) or value.family != "module":
         return [value.node]
-    held = list(value.attrs.values())
     parts = [
         part.node
-        for part in held
-        if isinstance(part, Instance) and part.family == "module" and part.stateful
-        if part.node is not None
+        for part in value.held()
+        if part.family == "module" and part.stateful and part.node is not None
     ]
-    own = any(isinstance(member, Tensor) and value.holds(member) for member in held)
+    own = any(isinstance(held, Tensor) and value.holds(held) for held in value.attrs.values())
     roots = {part.find() for part in parts} - {value.node.find()}
     if not roots:
         return [value.node]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from ..reading import seen
 from ..reading.config import Config
 from ..reading.project import Project
 from . import migrate
-from .runs import Ran, Runs, changed, inside
+from .runs import Ran, Runs, asked, changed, inside
 
 ROUNDS = 20
 """Runs after which `by_running` gives up."""
@@ -136,7 +136,7 @@ class _Doing:
                 self._accept(self._try)
             if not result.passed:
                 return self._halted(result)
-            left = self._decide(ran.lines) if used_device(result) else self._count()
+            left = self._decide(ran) if used_device(result) else self._count()
             return self._done(result, decided=max(self._undecided - left, 0))
 
     def _inferred(self) -> migrate.Outcome:
@@ -211,18 +211,25 @@ class _Doing:
         what = seen.code(node) if node is not None else ""
         return path, self._outcome.line_before(ours or path, clash.line), what
 
-    def _decide(self, ran: Mapping[str, set[int]]) -> int:
+    def _decide(self, ran: Ran) -> int:
         """Take out what was undecided and went well in a run; return how many are left."""
+        project = migrate.after_fix(self._outcome, self._trying, self._runs.seen)
         remaining = self._outcome.remaining
         remaining[:] = [
             finding
             for finding in remaining
-            if finding.rule != UNDECIDED
-            or ran.get(inside(finding.path, self._runs.root), set()).isdisjoint(
-                range(finding.span.line, finding.span.end_line + 1)
-            )
+            if finding.rule != UNDECIDED or not self._has_run(project, finding, ran)
         ]
         return self._count()
+
+    def _has_run(self, project: Project, finding: Finding, ran: Ran) -> bool:
+        """Tell whether what a finding is about was evaluated: of an expression, its line is not
+        enough, which may have more than one arm."""
+        path, node = inside(finding.path, self._runs.root), asked(project, finding)
+        if node is not None:
+            return (path, seen.place(node)) in ran.places
+        lines = range(finding.span.line, finding.span.end_line + 1)
+        return not ran.lines.get(path, set()).isdisjoint(lines)
 
     def _halted(self, result: RunResult, stuck: str = "") -> Repaired:
         """End with what is sure without the run, where a conversion needs what it decided."""

@@ -177,6 +177,20 @@ class Cache:
         self._used.add(key)
         return Earlier(kept, found, placed)
 
+    def rest(self, part: Project, program: frozenset[str]) -> ProgramSummary | None:
+        """Return what the parts of a program as it is now say of each other, where that is kept."""
+        from .earlier import Texts
+
+        if not self.keeps_texts(part, program):
+            return None
+        try:
+            key, packed = self._earlier()[self._members(part, program)]
+            if key == self._program(part, program):
+                return plain.load(Texts, _unpacked(packed)).rest
+        except (TypeError, ValueError, LookupError, zlib.error, RecursionError):
+            pass
+        return None
+
     def _earlier(self) -> dict[str, Any]:
         if not self._texts_known:
             self._texts_known = True

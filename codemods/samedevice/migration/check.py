@@ -21,6 +21,7 @@ from ..reading.project import PART, Imported, Project
 from ..reading.source import Source, SourceError
 from ..reading.suppress import Suppressions
 from ..rules import Rule
+from ..rules._scripted import compiles
 from ..verify.beside import Told, told
 from . import parallel
 from .cache import Cache
@@ -64,6 +65,8 @@ class Memory:
 
     #: Whether the inference has to know what arrives at expressions.
     watches = False
+    #: Whether it takes from a cache what the parts of a program say of each other.
+    compares = True
 
     def __init__(self) -> None:
         self._about: object = None
@@ -271,13 +274,15 @@ class _Judge:
             if found is None:
                 watch = self._cache is not None or (memory is not None and memory.watches)
                 solution = inference.infer(part, program, within.step, watch=watch)
-                found = list(judged(solution, self._selected, self._config, self._suppressions))
+                given = self._selected, self._config, self._suppressions
+                found = list(judged(solution, *given, within.step))
                 found += self._suppressions.unused(sorted(program), self._selected, rules.load())
                 beside = told(part, program, found, solution) if watch else None
                 placed = tally(solution) if self._counts or self._cache is not None else {}
                 self.placed |= placed
                 if self._cache is not None and beside is not None:
-                    keeps = self._quick is not None and self._cache.keeps_texts(part, program)
+                    compares = self._quick is not None or memory is not None and memory.compares
+                    keeps = compares and self._cache.keeps_texts(part, program)
                     rest = repair.rest(solution) if keeps else None
                     self._cache.keep(part, program, found, beside, placed, rest)
                 if memory is not None:
@@ -299,7 +304,8 @@ class _Judge:
         if found is None and self._cache is not None:
             found = self._cache.recall(part, program)
             if found is not None and memory is not None:
-                memory.learn(part, program, found)
+                rest = self._cache.rest(part, program) if memory.compares else None
+                memory.learn(part, program, found, rest)
             if found is not None:
                 self.placed |= self._cache.placed(part, program)
         if found is None and self._quick is not None and self._cache is not None:
@@ -442,16 +448,24 @@ def judged(
     selected: dict[str, Rule],
     config: Config,
     suppressions: Suppressions | None = None,
+    step: Step = lambda files: None,
 ) -> Iterator[Finding]:
-    """Yield what rules find in a solution, as far as no comment switches it off."""
+    """Yield what rules find in a solution, as far as no comment switches it off.
+
+    `step` is called before each rule.
+    """
     suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
     found: list[Finding] = []
-    spoken = [each for rule in selected.values() for each in rule.find(solution)]
+    spoken: list[Finding] = []
     for rule in selected.values():
+        step(0)
+        spoken += rule.find(solution)
+    for rule in selected.values():
+        step(0)
         if rule.rest is not None and rule.after <= selected.keys():
             spoken += rule.rest(solution, spoken)
     for each in spoken:
-        kept = suppressions.apply(_with_safety(each, config))
+        kept = suppressions.apply(_with_safety(compiles(solution, each), config))
         if kept is not None:
             found.append(kept)
     for each, lacking in zip(found, solution.incomplete(found), strict=True):

@@ -6,7 +6,8 @@ judged here, by all the code that calls it. The same units of the text before ar
 they found what the whole found, and say of all other code what they said then, what the whole found
 elsewhere holds. Otherwise it does nearly always, and `check` has the last word.
 
-A later run of `check` judges what has changed in the same way, where that holds (`since`).
+A later run of `check` judges what has changed in the same way, where that holds (`since`), and
+where values of one definition live is asked of its callers only (`close_up`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 
 from .. import inference
 from ..finding import Finding
-from ..inference.focus import PartialAnalysis, ProgramSummary, Target
+from ..inference.focus import Definitions, PartialAnalysis, ProgramSummary, Target
 from ..inference.observed import Before, Observed, observed
 from ..inference.tally import tally
+from ..inference.trace import Trace, trace
 from ..reading import lines, source
 from ..reading.config import Config
 from ..reading.project import Project
@@ -30,6 +32,8 @@ from .touched import Change
 _SUPPRESSION = "samedevice"
 #: The share of a program's work of which a glance is worth it while somebody types, and later.
 _MOST, _SMALL = 0.5, 0.2
+#: The share of callers that are asked where the values of one definition live.
+_NEAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,7 @@ def glance(
             seen = memory.seen(program)
             if seen is None:
                 return None
-            changed = [
-                path
-                for path in program
-                if project.sources[path] is not seen.sources[path]
-                and project.sources[path].text != seen.sources[path].text
-            ]
+            changed = _changed(project, program, seen)
             if not changed:
                 findings += seen.findings
                 continue
@@ -114,6 +113,46 @@ def glance(
     if not differs:
         return None
     return Glance(in_reading_order(findings), is_whole)
+
+
+def close_up(
+    project: Project,
+    config: Config,
+    memory: Memory,
+    glances: Glances,
+    path: str,
+    line: int,
+    step: Step = lambda files: None,
+) -> Trace | None:
+    """Return where values live in the definition that a line of a file is in.
+
+    Of its callers, and of all that differs from what `memory` has seen, those are asked that do
+    little work. None where only a whole check can tell.
+    """
+    if not memory.is_about(project, config) or path not in project.programs:
+        return None
+    memory.tell_imports(project)
+    program = project.programs[path]
+    seen = memory.seen(program)
+    if seen is None or seen.rest is None:
+        return None
+    changed = _changed(project, program, seen)
+    if any(project.tree(each) is None for each in (path, *changed)):
+        return None
+    part = glances.part(project, program)
+    here = path, Definitions.of(part.tree(path)).at(line)
+    look = _Look(part, config, program, seen, seen.rest, changed, step)
+    return look.close_up(here)
+
+
+def _changed(project: Project, program: frozenset[str], seen: Seen) -> list[str]:
+    """Return the files of a program that differ from what was seen."""
+    return [
+        path
+        for path in program
+        if project.sources[path] is not seen.sources[path]
+        and project.sources[path].text != seen.sources[path].text
+    ]
 
 
 def since(
@@ -218,6 +257,20 @@ class _Look:
 
         return self._judged(self._project, before)
 
+    def close_up(self, here: Target) -> Trace:
+        """Follow the values of a definition, in the texts of now, and of those units with room."""
+        work, callers = self._rest.work, self._rest.callers.get(here, frozenset())
+        room = _NEAR * sum(work.values())
+        units = {here}
+        others = callers | self._units
+        for unit in sorted(others - units, key=lambda each: (work.get(each, 0), each)):
+            room -= work.get(unit, 0)
+            if room < 0:
+                break
+            units.add(unit)
+        focus = PartialAnalysis(frozenset(units), self.definitions | {here}, self._rest)
+        return trace(self._project, self._program, step=self._step, focus=focus)
+
     def is_promising(self) -> bool:
         """Tell whether only what functions do has changed, and no comment that findings heed."""
         changes, seen = self._changes, self._seen
@@ -296,7 +349,7 @@ class _Look:
     def _judged(self, project: Project, before: Before) -> _Judged:
         focus = PartialAnalysis(self._units, self.definitions, self._rest)
         solution = inference.infer(project, self._program, self._step, focus)
-        found = list(judged(solution, select(self._config), self._config))
+        found = list(judged(solution, select(self._config), self._config, step=self._step))
         seen, placed = observed(solution, before), tally(solution)
         solution.release()
         touched = [one for one in found if before(one.path, one.span.line) is None]

@@ -31,6 +31,7 @@ from .trials import Trials
 ROUNDS = 10
 _AGAIN = 3  # rounds in a row that fix the same: so would all that follow
 _BECAUSE = "not applied, with the edits that belong to it"
+_UNDECIDED = "undecided"
 _IDLE = "its fix would change nothing"
 _RESTLESS = "its changes bring each other back, round after round"
 
@@ -240,6 +241,9 @@ def _withdraw(
     for left in groups.brought(new, applied):
         where = os.path.basename(_where(left, outcome))
         found.append(([left], f"{where} would fail then ({left.message})"))
+    for left in groups.brought(_newly_undecided(outcome), applied):
+        where = os.path.basename(_where(left, outcome))
+        found.append(([left], f"{where} may fail then ({left.message})"))
     for left in outcome.remaining:
         refused = outcome.refused.get(key(left))
         if refused is not None and refused != _IDLE:
@@ -253,6 +257,13 @@ def _withdraw(
     halved = groups.withdraw_halves(staying, applied, after, outcome.line_before)
     groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
     return bool(found) or halved
+
+
+def _newly_undecided(outcome: Outcome) -> list[Finding]:
+    """Return what the device meets after the changes only, and of which nothing is known."""
+    known = {_line(finding) for finding in outcome.found if finding.rule == _UNDECIDED}
+    told = (f for f in outcome.remaining if f.rule == _UNDECIDED and not f.left_to_callers)
+    return [before for before in map(outcome.before, told) if _line(before) not in known]
 
 
 def _may_apply(fix: Fix, config: Config) -> bool:
@@ -566,7 +577,13 @@ def _rewrite(
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
     asked = path, old.text, tuple(fixes)
     if asked not in known:
-        made = rewrite.rewrite(old, fixes, line_length=config.line_length, style=project.style)
+        made = rewrite.rewrite(
+            old,
+            fixes,
+            line_length=config.line_length,
+            style=project.style,
+            own=project.own_modules(path),
+        )
         changed = made.text != old.text
         new = source.from_bytes(old.encode(made.text), path) if changed else None
         known[asked] = made, new

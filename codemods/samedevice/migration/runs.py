@@ -10,16 +10,17 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import inference
-from ..finding import UNDECIDED
+from ..finding import UNDECIDED, Finding
 from ..inference.nodes import Location
 from ..prove import trail, workspace
 from ..prove.lead import Lead
 from ..prove.run import Program, RunResult, Settings, run_program
+from ..reading import syntax
 from ..reading.project import Project
 from ..reading.seen import Seen, place, renamed
 from . import migrate
@@ -27,14 +28,16 @@ from . import migrate
 
 @dataclass(frozen=True)
 class Ran:
-    """One run: its end, the folder it ran in, and which lines ran of files with undecided values.
+    """One run: its end, the folder it ran in, and what ran of the files with undecided values.
 
-    `new` tells whether it saw something that no run before it saw.
+    That are `lines`, and the `places` of expressions. `new` tells whether it saw something that no
+    run before it saw.
     """
 
     result: RunResult
     copy: Path
     lines: Mapping[str, set[int]]
+    places: Collection[tuple[str, tuple[int, ...]]]
     new: bool
 
 
@@ -63,14 +66,16 @@ class Runs:
             workspace.copy(replace(start, replaced=changed(outcome, self.root)), copy)
             ours = {str(copy / inside(path, self.root)): path for path in project.sources}
             wanted = copy.with_name("wanted")
-            wanted.write_text(json.dumps(self._wanted(project, ours)), "utf-8")
+            asked = self._wanted(project, ours, outcome.remaining)
+            wanted.write_text(json.dumps(asked), "utf-8")
             lead = self._lead(outcome, copy, wanted)
             settings = replace(self.settings, record=recorded, steps=not recorded, lead=lead)
             result = self._timed(copy, settings)
             told = trail.read(copy.with_name("trail"))
         new = self._learn(told.sights, ours)
         lines = {inside(path, copy): ran for path, ran in told.lines.items()}
-        return Ran(result, copy, lines, new)
+        places = {(inside(path, copy), tuple(at)) for path, _, at, _ in told.sights}
+        return Ran(result, copy, lines, places, new)
 
     def _timed(self, copy: Path, settings: Settings) -> RunResult:
         """Run it in the time that is left."""
@@ -91,11 +96,18 @@ class Runs:
             [str(copy / path) for path in sorted(unknown)], lines=bool(unknown), wanted=str(wanted),
         )  # fmt: skip
 
-    def _wanted(self, project: Project, ours: Mapping[str, str]) -> dict[str, list[list[int]]]:
-        """Return where the expressions are of which nothing is known, by the copy's files."""
+    def _wanted(
+        self, project: Project, ours: Mapping[str, str], remaining: Iterable[Finding]
+    ) -> dict[str, list[list[int]]]:
+        """Return where the expressions are of which nothing is known, by the copy's files.
+
+        Those that are told as undecided are among them: whether they run decides.
+        """
         copies = {path: copy for copy, path in ours.items()}
         found: dict[str, list[list[int]]] = {}
-        for spot in self._unknown(project):
+        told = (Location(each.path, node) for each in remaining if each.rule == UNDECIDED
+                if (node := asked(project, each)) is not None)  # fmt: skip
+        for spot in (*self._unknown(project), *told):
             if isinstance(spot.node, ast.expr) and spot.path in copies:
                 found.setdefault(copies[spot.path], []).append(list(place(spot.node)))
         return found
@@ -113,15 +125,40 @@ class Runs:
                 solution.release()
 
     def _learn(
-        self, sights: Iterable[tuple[str, str, list[object]]], ours: Mapping[str, str]
+        self,
+        sights: Iterable[tuple[str, str, list[int], list[object] | None]],
+        ours: Mapping[str, str],
     ) -> bool:
         """Keep what a run saw; tell whether there is anything new."""
         new = False
-        for path, name, sight in sights:
-            if path in ours:
+        for path, name, _, sight in sights:
+            if path in ours and sight is not None:
                 told = renamed(sight, lambda file: ours.get(os.path.realpath(file), file))
                 new |= self.seen.add(ours[path], name, told)
         return new
+
+
+def asked(project: Project, finding: Finding) -> ast.expr | None:
+    """Return the expression that a finding is about, if a run can tell whether it runs.
+
+    In a notebook it cannot: cells are compiled by themselves.
+    """
+    known = project.sources.get(finding.path)
+    tree = project.tree(finding.path) if known is not None else None
+    if known is None or tree is None or not finding.path.endswith((".py", ".pyw")):
+        return None
+    return next(
+        (
+            node
+            for node in syntax.walk(tree)
+            if isinstance(node, ast.expr)
+            and not isinstance(node, (ast.Starred, ast.Slice))
+            and isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
+            and node.lineno == finding.span.line
+            and known.span(node) == finding.span
+        ),
+        None,
+    )
 
 
 def inside(path: str, folder: Path) -> str:

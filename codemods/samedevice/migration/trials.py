@@ -28,7 +28,7 @@ _Text = tuple[int, frozenset[str], tuple[str, ...]]
 class Trials(Memory):
     """What is known of the texts of one project's programs."""
 
-    watches = True
+    watches, compares = True, False
 
     def __init__(self, project: Project, memory: Memory | None, cache: Cache | None) -> None:
         """Begin with a project as it is, and what is known of it from before."""

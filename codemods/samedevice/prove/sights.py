@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import importlib.machinery
 import itertools
 import json
@@ -36,10 +37,14 @@ class Sights:
     """Compiles the files of a copy so that some of their expressions tell."""
 
     def __init__(self, wanted: dict[str, list[list[int]]], tell: Callable[[str], None]) -> None:
-        """`wanted`: for each file the places of expressions; what is seen goes to `tell`."""
+        """`wanted`: for each file the places of expressions; what is seen goes to `tell`.
+
+        That is the file, the expression's name, its place, and what it was: None for what there is
+        no word for, which tells that it ran.
+        """
         self._wanted = {path: {tuple(at) for at in places} for path, places in wanted.items()}
         self._tell = tell
-        self._names: list[tuple[str, str]] = []
+        self._names: list[tuple[str, str, tuple[int, int, int, int]]] = []
         self._counts: list[int] = []
 
     def install(self) -> None:
@@ -64,21 +69,17 @@ class Sights:
         names = {node: name for node, name in named(tree) if place(node) in wanted}
         return ast.fix_missing_locations(_Wrap(self, path, names).visit(tree))
 
-    def number(self, path: str, name: str) -> int:
+    def number(self, path: str, name: str, node: ast.AST) -> int:
         """Return the number of one more expression."""
-        self._names.append((path, name))
+        self._names.append((path, name, place(node)))
         self._counts.append(0)
         return len(self._names) - 1
 
     def _see(self, number: int, value: Any) -> Any:
         if self._counts[number] < _MOST:
             self._counts[number] += 1
-            try:
-                sight = sight_of(value)
-                if sight is not None:
-                    self._tell(json.dumps([*self._names[number], sight]))
-            except Exception:  # noqa: BLE001  # whatever its attributes do: the program goes on
-                pass
+            with contextlib.suppress(Exception):  # whatever its attributes do: the program goes on
+                self._tell(json.dumps([*self._names[number], sight_of(value)]))
         return value
 
 
@@ -94,7 +95,7 @@ class _Wrap(ast.NodeTransformer):
         read = isinstance(getattr(node, "ctx", _LOAD), ast.Load)
         if name is None or not read or isinstance(node, (ast.Starred, ast.Slice)):
             return super().visit(node)
-        number = self._sights.number(self._path, name)
+        number = self._sights.number(self._path, name, node)
         call = ast.Call(ast.Name(_SEE, _LOAD), [ast.Constant(number), super().visit(node)], [])
         return ast.copy_location(call, node)
 

@@ -33,13 +33,13 @@ class Ran:
 
     `files` of the copy were executed or read; `lines` are those of changed files that ran;
     `strays` are files of the user's own tree that were executed or, where they are programs, read.
-    `sights` are what expressions gave: the file, the expression's name, and what it was.
+    `sights` are what expressions gave: the file, the expression's name and place, and what it was.
     """
 
     files: set[str] = field(default_factory=set)
     lines: dict[str, set[int]] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
-    sights: list[tuple[str, str, Sight]] = field(default_factory=list)
+    sights: list[tuple[str, str, list[int], Sight | None]] = field(default_factory=list)
 
 
 def read(path: Path) -> Ran:

@@ -184,6 +184,16 @@ class Project:
         """Return the project's file that `import module` means in the file `importer`, if any."""
         return self.layout.resolve(importer, module, level)
 
+    def own_modules(self, path: str) -> frozenset[str]:
+        """Return the first names of what a file imports that are the project's own modules."""
+        tree = self.tree(path)
+        imported = _imported(tree) if tree is not None else ()
+        return frozenset(
+            each.module.partition(".")[0]
+            for each in imported
+            if not each.level and self.resolve(path, each.module) is not None
+        )
+
     def is_package(self, path: str) -> bool:
         """Tell whether the file lies in a package (a folder with `__init__.py`)."""
         return self.layout.is_package(path)
@@ -199,9 +209,8 @@ class Project:
         for path, source in self.sources.items():
             known = self._mentions.get(path)
             if known is None or known[0] is not source:
-                targets = (
-                    None if _ABOUT.search(source.text) else self.layout.imported(path, source.text)
-                )
+                says = syntax.says(_ABOUT, source.text)
+                targets = None if says else self.layout.imported(path, source.text)
                 known = self._mentions[path] = source, targets
             if known[1] is None:
                 found.add(path)

@@ -6,6 +6,7 @@ What says nothing by itself is left out: contexts (`ast.Load`) and operators (`a
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -16,6 +17,8 @@ _Node = TypeVar("_Node", bound=ast.AST)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
+#: The beginning of a line up to a comment in it.
+_COMMENT = re.compile(r"""[^#'"]*(?:(?:'[^']*'|"[^"]*")[^#'"]*)*#""")
 #: Fields that hold no nodes, or only such as say nothing by themselves.
 _PLAIN = frozenset(
     (
@@ -384,6 +387,15 @@ def _is_short(node: ast.AST, limit: int) -> bool:
     if node.end_lineno != start:  # type: ignore[attr-defined]
         return False
     return bool(node.end_col_offset - node.col_offset < limit)  # type: ignore[attr-defined]
+
+
+def says(pattern: re.Pattern[str], code: str) -> bool:
+    """Tell whether code has something in it, comments aside."""
+    for match in pattern.finditer(code):
+        line = code[code.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if "#" not in line or not _COMMENT.match(line):
+            return True
+    return False
 
 
 def dotted(node: ast.AST) -> str:

@@ -12,7 +12,7 @@ from samedevice.inference import Solution
 from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
 from samedevice.inference.nodes import ON_DEVICE, Location, Place
-from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none, optional
 from samedevice.inference.sites import Group, Site, SiteGroup
@@ -39,6 +39,8 @@ _TENSORS_ONLY = frozenset(
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
     )
 )  # fmt: skip
+#: What tells of a tensor how it is, and is no part of it.
+_DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "size"))
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 _SPEAKS = re.compile(r"device|cuda|gpu")
 
@@ -86,7 +88,7 @@ class DeviceNames:
             return given
         followed = self.reach.follow(group)
         if followed is not None:
-            return DeviceExpression(followed)
+            return DeviceExpression(spoken.named(self.programs, group.spot, followed))
         central = self.central_for(group)
         far = central is None or central.imports or "(" in central.code
         if far or central is not None and any(each.module for each in central.resolvers):
@@ -136,11 +138,20 @@ class DeviceNames:
         left_out = optional(group.first.scope)
         for name in syntax.parameters(func.node):
             values = [devices.get(name) for devices in known]
+            if not words.is_device(func.node, name):
+                continue
             if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
                 return DeviceExpression(
                     name, text=any(v.text for v in values if isinstance(v, Device))
                 )
         return None
+
+    def built_at(self, site: Site) -> DeviceExpression | None:
+        """Return the device's name for a part that the module which is built does not take along.
+
+        Where the module itself is by then says nothing: it moves later.
+        """
+        return self._while_built(site, site.scope.path)
 
     def central_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return the nearest name for the central device at a place, or a resolver's."""
@@ -151,12 +162,15 @@ class DeviceNames:
         nearest, tested = self._nearest(site, module), self.reach.is_tested(site.scope)
         if nearest is not None:
             return nearest
+        written = None if module is not None else self._of_imported(site)
+        if written is not None:
+            return written
         # A name of its own comes before that of an object that happens to have a device.
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
-                stores = value.planned.spot.path in self.solution.policy.storing
-                if not (is_global and module is not None or stores):
+                how = value.planned.spot.path in self.solution.policy.saying_how
+                if not (is_global and module is not None or how):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
@@ -202,9 +216,28 @@ class DeviceNames:
                 continue  # callers may have their own reason to choose another one
             if self._is_default(code, site):
                 continue  # each object has a device of its own
+            if self._says_otherwise(code, site):
+                continue
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+        return None
+
+    def _of_imported(self, site: Site) -> DeviceExpression | None:
+        """Return the device of another file of the project that the class of a place writes."""
+        func = site.scope.func
+        if func is None or func.cls is None:
+            return None
+        for node in syntax.walk(func.cls.node):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr="device", ctx=ast.Load()):
+                    held = site.scope.lookup(name)
+                    if not isinstance(held, Namespace) or held.scope is None:
+                        continue
+                    value = held.scope.names.get("device")
+                    if isinstance(value, Device) and value.planned is None and value.rank is None:
+                        if self.reach.is_central(value) and not value.partial:
+                            return DeviceExpression(f"{name}.device", text=value.text)
         return None
 
     def _from_elsewhere(self, group: SiteGroup) -> DeviceExpression | None:
@@ -237,6 +270,16 @@ class DeviceNames:
                 return None  # it is bound after this place, or else it would be known
             scope = scope.outer
         return name
+
+    @staticmethod
+    def _says_otherwise(code: str, site: Site) -> bool:
+        """Tell whether a parameter that callers give a device has a name for something else."""
+        func = site.scope.func
+        return (
+            func is not None
+            and code in syntax.parameters(func.node)
+            and not words.is_device(func.node, code)
+        )
 
     @staticmethod
     def _is_default(code: str, site: Site) -> bool:
@@ -370,7 +413,7 @@ class DeviceNames:
         """Return a name that is to be defined after the user's choice, where that comes first."""
         assert device.planned is not None
         spot = device.planned.spot
-        if spot.path in self.solution.policy.storing:
+        if spot.path in self.solution.policy.saying_how:
             return None
         read = [each.code for each in device.planned.choices]
         read += [device.planned.index] if device.planned.index else []
@@ -416,7 +459,7 @@ class DeviceNames:
             elsewhere = moved | self._moved_here(spot)
             for name in self.reach.followed(scope):
                 if name.split("[")[0] not in elsewhere:
-                    return DeviceExpression(f"{name}.device")
+                    return DeviceExpression(spoken.named(self.programs, spot, f"{name}.device"))
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         central = self.central_for(group)
@@ -535,6 +578,9 @@ class DeviceNames:
                 if name.code in (*optional, *(a.arg for a in spec.kwonlyargs)):
                     return ""
             node = parents.get(node)
+        known = words.kind_at(self.programs.tree(spot.path), parents, spot.node, name.code)
+        if known:
+            return known
         if not name.text:
             return f"{name.code}.type"
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
@@ -560,12 +606,22 @@ def _farness(known: tuple[str, Value, bool]) -> tuple[bool, int, bool]:
 
 
 def _moved_names(node: ast.AST) -> set[str]:
-    """Return the names in an operand that is moved; what a call creates is not in its arguments."""
+    """Return the names in an operand that is moved; what a call creates is not in its arguments.
+
+    Nor does a value move that only gives its shape or type.
+    """
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
-    return {n.id for n in syntax.walk(node) if isinstance(n, ast.Name)}
+    found, queue = set(), [node]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif not (isinstance(part, ast.Attribute) and part.attr in _DESCRIBING):
+            queue += ast.iter_child_nodes(part)
+    return found
 
 
 def _moved_in(function: ast.AST, line: int) -> set[str]:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Func, Instance
+from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
+from samedevice.inference.nodes import Location, Place
+from samedevice.inference.objects import Func, Instance, Scope
+from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import FunctionNode, Tensor
+from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
+from samedevice.reading.project import Project
 from samedevice.repair.resolvers import edited
+
+#: Methods of modules, and of nothing else that is called with a tensor.
+_OF_MODULES = frozenset(("eval", "named_parameters", "parameters", "state_dict", "train"))
 
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
@@ -40,42 +47,172 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
-    if not names.resolvers.wanting(path) and names.resolvers.resolver(edited(group.first)) is None:
-        known = _of_module(names, func)
-        if known is not None:
-            return known
+    moves_module = isinstance(group.first, ModuleMade | ModuleMoved | Kept)
+    known = None if moves_module else _of_module(names, func)
+    if known is not None and _would_choose(names, edited(group.first)):
+        return known
     called = _called(names, func) if local or func.cls is None else ""
     if not called:
         return None
+    if known is None and not moves_module:
+        known = _of_called(names, func)
+    if not _are_all_seen(names, func, called):
+        return known
     edits = _edits(names, func.node, path, called, local)
-    return DeviceExpression("device", edits=tuple(dict.fromkeys(edits))) if edits else None
+    if known is not None or not edits:
+        return known if edits else None
+    return DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
+
+
+def _would_choose(names: DeviceNames, path: str) -> bool:
+    """Tell whether a file has no device to name but one that is still to be chosen.
+
+    A file that others import, that nobody starts, and that moves no module itself, need not know
+    who chooses it.
+    """
+    name = names.resolvers.resolver(path)
+    if name is None:
+        return not names.resolvers.wanting(path)
+    return (
+        bool(name.resolvers)
+        and names.programs.is_imported(path)
+        and not any(map(is_main, names.programs.tree(path).body))
+        and not _moves_modules(names, path)
+    )
+
+
+def _moves_modules(names: DeviceNames, path: str) -> bool:
+    """Tell whether a file puts modules on the device, or is to do so."""
+    solution = names.solution
+    built = (site for group in solution.groups(Built) for site in group.sites)
+    moved = (site for group in solution.groups(ModuleMoved) for site in group.sites)
+    return any(
+        edited(site) == path
+        and site.module.parent is None
+        and site.module.stateful
+        and site.node is not None
+        and solution.place(site.node) is Place.CENTRAL
+        for site in built
+    ) or any(site.spot.path == path and site.name == "cuda" for site in moved)
 
 
 def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
-    """Return the device of a module that every call of a function hands in on the device."""
+    """Return the device of a module that a function has on the device, whoever calls it.
+
+    It is one that every call hands in, or that the method's object holds.
+    """
     assert not isinstance(func.node, ast.Lambda)
     scopes = names.interpreter.all_scopes.get(func.node, ())
     nodes = syntax.walk(func.node)
     if not scopes or any(isinstance(node, ast.Name) and node.id == "device" for node in nodes):
         return None
+    path = func.scope.path
+    given = (*_handed_in(names, func.node, scopes), *_held(names, nodes, path, scopes))
+    return _named_after(names, func, given[0]) if given else None
+
+
+def _handed_in(
+    names: DeviceNames, function: ast.FunctionDef | ast.AsyncFunctionDef, scopes: Sequence[Scope]
+) -> Iterator[str]:
+    """Yield the parameters that each call gives a module on the device."""
+    nodes = syntax.walk(function)
     bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    spec = func.node.args
-    for name in (arg.arg for arg in (*spec.posonlyargs, *spec.args)):
+    for name in (arg.arg for arg in (*function.args.posonlyargs, *function.args.args)):
         if name in bound or name in may_be_none(scopes[0]):
             continue
         if all(
             scope.call is not None
-            and isinstance(value := scope.names.get(name), Instance)
-            and value.family == "module"
-            and has_parameters(value)
+            and _has_place(scope.names.get(name))
             and names.solution.handed_there(scope, name)
             for scope in scopes
         ):
-            place = names.solution.span(Location(func.scope.path, func.node))
-            code = f"device = next({name}.parameters()).device"
-            edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
-            return DeviceExpression("device", edits=edits)
+            yield name
+
+
+def _held(
+    names: DeviceNames, nodes: Sequence[ast.AST], path: str, scopes: Sequence[Scope]
+) -> Iterator[str]:
+    """Yield the attributes of a method's object that it computes with: modules on the device.
+
+    Not those that the file moves itself: to where, is what it has to know.
+    """
+    used = (
+        node.func.attr
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "self"
+    )
+    for attr in dict.fromkeys(used):
+        if all(
+            isinstance(owner := scope.names.get("self"), Instance)
+            and isinstance(held := owner.attrs.get(attr), Instance)
+            and _has_place(held)
+            and held.node is not None
+            and not any(move.path == path for move in held.moves)
+            and names.solution.place(held.node) is Place.CENTRAL
+            for scope in scopes
+        ):
+            yield f"self.{attr}"
+
+
+def _has_place(value: Value | None) -> bool:
+    return isinstance(value, Instance) and value.family == "module" and has_parameters(value)
+
+
+def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
+    """Return the device of the module that a function hands what it moves: `net(x.cuda())`.
+
+    That is a parameter of which nothing is known but that the function uses it as a module.
+    """
+    nodes = syntax.walk(func.node)
+    moved = _moved_to_cuda(nodes)
+    used, called = set[str](), set[str]()
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for node in nodes:
+        match node:
+            case ast.Name(id="device"):
+                return None
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _OF_MODULES:
+                used.add(name)
+            case ast.Call(func=ast.Name(id=name), args=args) if any(
+                _is_move_to_cuda(arg) or isinstance(arg, ast.Name) and arg.id in moved
+                for arg in args
+            ):
+                called.add(name)
+    spare = syntax.defaults(func.node.args)
+    for name in syntax.parameters(func.node):
+        if name in used & called and name not in bound and name not in spare:
+            return _named_after(names, func, name)
     return None
+
+
+def _moved_to_cuda(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that are bound to what `.cuda()` gives."""
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_move_to_cuda(value):
+                found.add(name)
+            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=ast.Tuple(elts=values)):
+                pairs = zip(elts, values, strict=False)
+                found |= {t.id for t, v in pairs if isinstance(t, ast.Name) and _is_move_to_cuda(v)}
+    return found
+
+
+def _is_move_to_cuda(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and (
+        isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
+    )
+
+
+def _named_after(names: DeviceNames, func: Func, module: str) -> DeviceExpression:
+    """Return a name for the device of a function's module, with its definition."""
+    place = names.solution.span(Location(func.scope.path, func.node))
+    code = f"device = next({module}.parameters()).device"
+    edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
+    return DeviceExpression("device", edits=edits)
 
 
 def has_parameters(module: Instance, without: Collection[str] = (), depth: int = 6) -> bool:
@@ -112,6 +249,81 @@ def _called(names: DeviceNames, func: Func) -> str:
         for node in syntax.functions(names.programs.tree(path)).get(func.node.name, ())
     ]
     return func.node.name if len(alike) == 1 else ""
+
+
+def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
+    """Tell whether nobody can call a function but the calls that are seen.
+
+    Who is not rewritten leaves a new parameter out, and `.to(None)` moves nothing where `.cuda()`
+    did.
+    """
+    path, project = func.scope.path, names.programs.project
+    if not called.startswith("_") and names.resolvers.imports.is_installed(path):
+        return False
+    word = re.compile(rf"\b{re.escape(called)}\b")
+    speaking = [
+        other
+        for other, source in project.sources.items()
+        if word.search(source.text) and (other == path or _reaches(names, other, path))
+    ]
+    if any(project.tree(other) is None for other in speaking):
+        return False
+    known = {
+        scope.call.node.func
+        for scope in names.interpreter.all_scopes.get(func.node, ())
+        if scope.call is not None and isinstance(scope.call.node, ast.Call)
+    }
+    return all(
+        node in known
+        for other in speaking
+        for node in _mentions(project, other, called, func.cls is not None, other == path)
+    )
+
+
+def _reaches(names: DeviceNames, path: str, target: str) -> bool:
+    """Tell whether a file imports another one, directly or not; it need not parse."""
+    project = names.programs.project
+    named = project.layout.imported(path, project.sources[path].text)
+    return target in named or any(target in names.programs.reached_from(each) for each in named)
+
+
+def _mentions(
+    project: Project, path: str, called: str, of_class: bool, is_home: bool
+) -> Iterator[ast.AST]:
+    """Yield what may stand for a function in a file: its name, or an attribute of that name.
+
+    Its name means it where it is defined (`is_home`), and where it is imported. A plain function
+    is an attribute only of what is imported from the project.
+    """
+    nodes = syntax.walk(project.tree(path) or ast.Module([], []))
+    meaning = {called} if is_home else set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            meaning |= {alias.asname or alias.name for alias in node.names if alias.name == called}
+            meaning |= {called for alias in node.names if alias.name == "*"}
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+        if _is_own(project, path, node, alias.name)
+    }
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) if name in meaning:
+                yield node
+            case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == called:
+                if of_class or syntax.dotted(node).partition(".")[0] in imported:
+                    yield node
+
+
+def _is_own(project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str) -> bool:
+    """Tell whether a statement imports a name from the project itself."""
+    if isinstance(node, ast.Import):
+        return project.resolve(path, name) is not None
+    whole = f"{node.module}.{name}" if node.module else name
+    known = (node.module or "", whole)
+    return any(project.resolve(path, module, node.level) is not None for module in known)
 
 
 def _edits(

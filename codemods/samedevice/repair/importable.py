@@ -92,6 +92,10 @@ class Importable:
         shown = self._read(path)
         return shown.is_script and not shown.relative
 
+    def is_installed(self, path: str) -> bool:
+        """Tell whether a file is a part of a package that others install, and import."""
+        return self.project.is_package(path) and self._is_built(self._above(path))
+
     def _candidates(self, path: str) -> Iterator[str]:
         shown = self._read(path)
         yield from () if self.project.is_package(path) else (_folder(path),)

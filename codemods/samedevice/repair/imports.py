@@ -67,6 +67,10 @@ class Imports:
         """Return how a file of the project imports another one; None if that cannot be told."""
         return self._importable.module_name(path, target)
 
+    def is_installed(self, path: str) -> bool:
+        """Tell whether a file is a part of a package that others install, and import."""
+        return self._importable.is_installed(path)
+
 
 def _bound_names(tree: ast.Module) -> set[str]:
     """Return the names that a file binds."""

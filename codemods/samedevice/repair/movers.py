@@ -84,7 +84,8 @@ class BatchMovers:
         name = next((n for n in _NAMES if all(self.imports.is_free(p, n) for p in paths)), None)
         if name is None:
             return None
-        for resolver in device.resolvers:
+        planned = device.resolvers or self._planned(path, home)
+        for resolver in planned:
             if resolver.module is not None:
                 made = Resolver(path, name, resolver.module, resolver.module_path, moves=True)
                 return MoverName(name, (made,))
@@ -95,6 +96,11 @@ class BatchMovers:
             return None
         there = Resolver(home, name, moves=True)
         return MoverName(name, (there, Resolver(path, name, module, moves=True)))
+
+    def _planned(self, path: str, home: str | None) -> tuple[Resolver, ...]:
+        """Return the definition that a file would have for the device if it had to name it."""
+        name = self.resolvers.resolver(path) if home is None else None
+        return name.resolvers if name is not None else ()
 
     def _home(self, path: str, device: DeviceExpression) -> str | None:
         """Return the other file of the project that a file has its device from, if it has."""

@@ -19,6 +19,7 @@ from samedevice.inference.events import (
     Loaded,
     ModuleMade,
     Move,
+    PlainContainer,
     Produced,
 )
 from samedevice.inference.sites import Site, SiteGroup
@@ -272,19 +273,32 @@ class Resolvers:
                 self._needy = {
                     program: set(self._rest.needs_device) for program in self.programs.all()
                 }
+            listed = {
+                module
+                for group in self.solution.groups(PlainContainer)
+                for module in group.first.left_behind()
+            }
             for kind in (Creation, Built, Drawn, Loaded, GeneratorMade):
                 for group in self.solution.groups(kind):
                     site = group.first
-                    if site.in_constructor or not any(
-                        self.solution.on_device(s.node) or isinstance(s, Produced) and s.into_module
-                        for s in group.sites
+                    alone = isinstance(site, Built) and site.module in listed
+                    if (
+                        site.in_constructor
+                        and not alone
+                        or not any(
+                            self.solution.on_device(s.node)
+                            or isinstance(s, Produced)
+                            and s.into_module
+                            for s in group.sites
+                        )
                     ):
                         continue
                     if isinstance(site, Built):
                         made = site.module
                         if made.moves or made.parent is not None or not made.stateful:
                             continue
-                    if self.reach.module_of(site.scope) is not None or self.reach.follow(group):
+                    inside = self.reach.module_of(site.scope) is not None
+                    if not alone and (inside or self.reach.follow(group)):
                         continue
                     if any(self.reach.is_central(value) for _, value, _ in site.devices):
                         continue

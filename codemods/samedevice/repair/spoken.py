@@ -40,6 +40,24 @@ def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iter
                 yield said
 
 
+def named(programs: Programs, spot: Location, device: str) -> str:
+    """Return the name that a function has for the device of a value by then, else that device.
+
+    It is bound once, and whatever the function does: `device = x.device`.
+    """
+    home = programs.function_of(spot)
+    if home is None:
+        return device
+    line, bound = getattr(spot.node, "lineno", 0), _bound(home)
+    for statement in home.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                above = (statement.end_lineno or 0) < line
+                if above and ast.unparse(value) == device and len(bound.get(name, ())) == 1:
+                    return name
+    return device
+
+
 def _certain(
     programs: Programs, spot: Location, home: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[_Said]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
@@ -16,6 +17,8 @@ _COMPUTING = frozenset(
         "the", "to", "torch", "train", "use",
     )
 )  # fmt: skip
+#: What a name for a device has in it, in one spelling or another.
+_SPEAKING = re.compile(r"(?i)dev|cuda|gpu|cpu|accel|place|where|loc|target|rank|host|mps|[xnth]pu")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -50,6 +53,76 @@ def is_word(tree: ast.Module, parents: Parents, place: ast.AST, name: str) -> bo
 def is_for_all(name: str) -> bool:
     """Tell whether a name says no more than that it is a device: not `output_device`, say."""
     return _COMPUTING.issuperset(name.lower().split("_"))
+
+
+def is_device(function: _Function, parameter: str) -> bool:
+    """Tell whether a parameter is a device by its name, by its annotation, or by what is done.
+
+    Callers may give one by its position to what is called `epoch` and never read.
+    """
+    if _SPEAKING.search(parameter) or parameter == "d":
+        return True
+    spec = function.args
+    for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        if arg.arg == parameter and arg.annotation is not None:
+            return _SPEAKING.search(ast.unparse(arg.annotation)) is not None
+    for node in syntax.walk(function):
+        match node:
+            case ast.Call(func=func, args=args, keywords=keywords):
+                given = [k.value for k in keywords if k.arg is not None and k.arg == "device"]
+                if isinstance(func, ast.Attribute) and func.attr in ("to", "cuda", "device"):
+                    given += args
+                if any(isinstance(each, ast.Name) and each.id == parameter for each in given):
+                    return True
+    return False
+
+
+def kind_at(tree: ast.Module, parents: Parents, place: ast.AST, device: str) -> str:
+    """Return the name that holds the kind of a device above a place, or "".
+
+    `device_type = "cuda" if "cuda" in device else "cpu"`, or what asks `torch.device` for it.
+    """
+    line, root = getattr(place, "lineno", 0), device.partition(".")[0]
+    homes: list[list[ast.stmt]] = []
+    node: ast.AST | None = place
+    while node is not None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            homes.append(node.body)
+            if root in syntax.parameters(node):
+                break  # what is outside is about another one
+        node = parents.get(node)
+    else:
+        homes.append(tree.body)
+    for statement in (each for home in homes for each in home):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                above = (statement.end_lineno or 0) < line
+                if above and _says_kind(value, device) and _bound_once(tree, name):
+                    return name
+    return ""
+
+
+def _says_kind(value: ast.expr, device: str) -> bool:
+    match value:
+        case ast.IfExp(
+            test=test, body=ast.Constant(value="cuda"), orelse=ast.Constant(value="cpu")
+        ):
+            said = {ast.unparse(each) for each in ast.walk(test) if isinstance(each, ast.expr)}
+            return device in said and "'cuda'" in said
+        case ast.Attribute(value=ast.Call(args=[given]) as made, attr="type"):
+            return ast.unparse(given) == device and ast.unparse(made.func).endswith("device")
+        case ast.Attribute(value=held, attr="type"):
+            return ast.unparse(held) == device
+    return False
+
+
+def _bound_once(tree: ast.Module, name: str) -> bool:
+    stores = [
+        node
+        for node in syntax.walk(tree)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    return len(stores) == 1
 
 
 def _is_choice(value: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..finding import Edit, Fix, Resolver, Span
@@ -47,25 +47,32 @@ def rewrite(
     *,
     line_length: int | None = None,
     style: Style = "cuda",
+    own: Collection[str] = (),
 ) -> Rewritten:
     """Make the edits, imports and resolvers that `fixes` have for this file.
 
     A fix is made as a whole (as far as this file goes) or refused. `line_length` is the project's;
-    without it, the file's own lines tell (see `line_limit`). `style` is that of a new resolver.
+    without it, the file's own lines tell (see `line_limit`). `style` is that of a new resolver,
+    and `own` are the names of the project's own packages and modules, as far as the file has them.
     Raises `SourceError` when the source does not parse.
     """
-    return _Rewriter(source, fixes, line_length, style).run()
+    return _Rewriter(source, fixes, line_length, style, own).run()
 
 
 class _Rewriter:
     """One file's rewrite: what is refused so far, and what is left."""
 
     def __init__(
-        self, source: Source, fixes: Sequence[Fix], line_length: int | None, style: Style
+        self,
+        source: Source,
+        fixes: Sequence[Fix],
+        line_length: int | None,
+        style: Style,
+        own: Collection[str],
     ) -> None:
         self._source = source
         self._fixes = [fix for fix in dict.fromkeys(fixes) if _concerns(fix, source.path)]
-        self._style = style
+        self._style, self._own = style, own
         self._limit = line_length or line_limit(source.text)
         self._quotes = Quotes(source)
         self._refused: dict[Fix, str] = {}
@@ -210,6 +217,7 @@ class _Rewriter:
             quotes=self._quotes,
             notebook=self._source.is_notebook,
             gone={e.span.line for e in edits if e.verb == "delete"},
+            own=self._own,
         )
 
     def _objection(self, before: ast.Module, outline: str, fixes: Sequence[Fix]) -> str | None:

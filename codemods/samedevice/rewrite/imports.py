@@ -44,18 +44,20 @@ def plan(
     quotes: Quotes,
     notebook: bool = False,
     gone: Collection[int] = (),
+    own: Collection[str] = (),
 ) -> Plan:
     """Plan what `imports` and `resolvers` need in `module`.
 
     Only imports above line `needed_at` are looked at. The statements that begin in the lines `gone`
-    are deleted: what they define is to be defined anew. Raises `Refused` when a name is taken.
+    are deleted: what they define is to be defined anew. `own` are the names of the project's own
+    packages and modules. Raises `Refused` when a name is taken.
     """
     if notebook:
         region = _cells(module.body, line_of, needed_at)
     else:
         region = list(_region(module.body, line_of, needed_at))
     body = [each for each in module.body if not gone or line_of(each) not in gone]
-    planned = _Planning(module, body, region, style, limit, quotes, notebook=notebook)
+    planned = _Planning(module, body, region, style, limit, quotes, notebook=notebook, own=own)
     for item in dict.fromkeys(imports):
         planned.add(item)
     for wanted in dict.fromkeys(resolvers):
@@ -76,13 +78,15 @@ class _Planning:
         quotes: Quotes,
         *,
         notebook: bool,
+        own: Collection[str],
     ) -> None:
         self._module, self._region, self._style, self._limit = module, region, style, limit
-        self._notebook = notebook
+        self._notebook, self._own = notebook, own
         self._body = body  # what stays of the module's statements
         self._quotes = quotes
         self._bound = _bound(region)
         self._lines: dict[str, None] = {}
+        self._of_project: dict[str, None] = {}  # those of the project's own modules
         self._definitions: list[Statement] = []
         self._movers: list[Statement] = []
         self._plan = Plan()
@@ -100,6 +104,9 @@ class _Planning:
         if beside is not None and item.name is not None:
             if item.name not in self._plan.merged.setdefault(beside, []):
                 self._plan.merged[beside].append(item.name)
+            return
+        if not self._notebook and self._is_own(item.module):
+            self._of_project[_line(item)] = None
             return
         standard = item.module.partition(".")[0] in sys.stdlib_module_names
         if standard and self._among(item):
@@ -142,6 +149,44 @@ class _Planning:
             there += parse(_line(item))
         return True
 
+    def _is_own(self, module: str) -> bool:
+        return module.startswith(".") or module.partition(".")[0] in self._own
+
+    def _own_imports(self) -> list[cst.Import | cst.ImportFrom]:
+        """Return the imports of the project's own modules, below what says where those are."""
+        found: list[cst.Import | cst.ImportFrom] = []
+        for statement in self._region:
+            if _changes_path(statement):
+                found.clear()
+            elif isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+                nodes = _imports_in(statement)
+                found += (node for node in nodes if all(map(self._is_own, _modules(node))))
+        return found
+
+    def _among_own(self, line: str) -> bool:
+        """Plan an import of the project's own modules among its kind, sorted if those are."""
+        known = self._own_imports()
+        if not known:
+            return False
+        (new,) = parse(line)
+        keys = [_sorts_among_own(node) for node in known]
+        mine = _sorts_among_own(next(_imports_in(new)))
+        larger = (node for node, key in zip(known, keys, strict=True) if key > mine)
+        first = next(larger, None) if keys == sorted(keys) else None
+        places = self._plan.below if first is None else self._plan.above
+        places.setdefault(known[-1] if first is None else first, []).append(new)
+        return True
+
+    def _begins_group(self) -> bool:
+        """Tell whether blank lines stand between a file's groups of imports, as far as it has any.
+
+        The project's own modules are the last group.
+        """
+        imports = [each for each in self._region if any(_imports_in(each))]
+        kinds = {all(map(_is_early, _imports_in(each))) for each in imports}
+        spaced = any(line.comment is None for each in imports[1:] for line in _leading(each))
+        return bool(imports) and (spaced or len(kinds) == 1) and not self._own_imports()
+
     def resolve(self, wanted: Resolver) -> None:
         """Plan what brings the device under its name: an import, or a definition."""
         if wanted.moves:
@@ -149,12 +194,14 @@ class _Planning:
         elif wanted.module is None:
             self._define(wanted)
         elif wanted.name == texts.CONSTANT:
+            self._own = {*self._own, wanted.module.partition(".")[0]}
             self.add(Import(wanted.path, wanted.module, wanted.name))
         elif self._bound.get(wanted.name) != (wanted.module, texts.CONSTANT):
             if wanted.name in self._bound:
                 raise _taken(wanted.name)
             line = f"from {wanted.module} import {texts.CONSTANT} as {wanted.name}"
-            self._lines[line] = None
+            lines = self._lines if self._notebook else self._of_project
+            lines[line] = None
 
     def _bring_mover(self, wanted: Resolver) -> None:
         """Plan what brings a function that moves batches, unless the file has it."""
@@ -186,7 +233,11 @@ class _Planning:
     def end(self) -> Plan:
         """Return the plan."""
         result = self._plan
-        lines = (parse(line)[0] for line in _merged(self._lines))
+        lines = [parse(line)[0] for line in _merged(self._lines)]
+        own = [line for line in _merged(self._of_project) if not self._among_own(line)]
+        if own and not lines and self._begins_group():
+            lines.append(parse(own.pop(0))[0].with_changes(leading_lines=[_BLANK]))
+        lines += (parse(line)[0] for line in own)
         result.statements = [*lines, *self._definitions]
         if result.statements or self._movers:
             result.after = _anchor(self._module.body, self._region)
@@ -233,6 +284,12 @@ def _is_early(node: cst.Import | cst.ImportFrom) -> bool:
 
 def _sorts_as(node: cst.Import | cst.ImportFrom) -> tuple[bool, str]:
     return isinstance(node, cst.ImportFrom), _modules(node)[0]
+
+
+def _sorts_among_own(node: cst.Import | cst.ImportFrom) -> tuple[bool, bool, str]:
+    """Return how isort sorts the imports of a project's own modules: relative ones come last."""
+    is_from, module = _sorts_as(node)
+    return module.startswith("."), is_from, module.lower()
 
 
 def _taken(name: str) -> Refused:
@@ -306,9 +363,15 @@ def _cells(
     return found
 
 
+def _leading(statement: cst.CSTNode) -> Sequence[cst.EmptyLine]:
+    return getattr(statement, "leading_lines", ())
+
+
 def _begins_cell(statement: cst.CSTNode) -> bool:
-    lines = getattr(statement, "leading_lines", ())
-    return any(line.comment is not None and line.comment.value.startswith(MARKER) for line in lines)
+    return any(
+        line.comment is not None and line.comment.value.startswith(MARKER)
+        for line in _leading(statement)
+    )
 
 
 def _imports_in(statement: cst.CSTNode) -> Iterator[cst.Import | cst.ImportFrom]:

@@ -78,8 +78,12 @@ class _Untouched:
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Yield the offsets between which code can be left out, in order."""
         body = self._source.tree.body
-        imports = [0, *(index for index, node in enumerate(body) if _imports(node))]
+        paths = "sys.path." in self._source.text
+        imports = [0]
         # Where imports and resolvers are put, and what may be one already, is looked at.
+        for index, node in enumerate(body):
+            if _imports(node) or paths and _changes_path(node):
+                imports.append(index)
         if self._source.is_notebook:
             fixed = {at for index in imports for at in (index, index + 1)}
         else:
@@ -170,6 +174,17 @@ def _imports(node: ast.stmt) -> bool:
     return isinstance(node, _IMPORT) or (
         isinstance(node, (ast.If, ast.Try))
         and any(isinstance(inner, _IMPORT) for inner in statements(node))
+    )
+
+
+def _changes_path(node: ast.stmt) -> bool:
+    """Tell whether a statement of a file says where the modules that it imports are."""
+    return not isinstance(node, _DEFINITION) and any(
+        isinstance(part, ast.Attribute)
+        and part.attr == "path"
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "sys"
+        for part in ast.walk(node)
     )
 
 

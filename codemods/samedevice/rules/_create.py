@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
-from samedevice.inference.events import Creation, Shared, is_bare
+from samedevice.inference.events import Creation, Move, Shared, is_bare
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
@@ -50,7 +50,8 @@ def _calls_of_some(solution: Solution, group: SiteGroup) -> list[Location]:
 def _at_calls(
     solution: Solution, rule: str, group: SiteGroup, calls: list[Location], message: str
 ) -> Finding:
-    """A helper serves both places: its callers move what they get."""
+    """A helper serves both places: its callers move what they get, where they do not do so yet."""
+    calls = [call for call in calls if not _is_moved(solution, call)] or calls
     names = [device_names(solution).name_at(call) for call in calls]
     repair: Fix | None = None
     if all(name is not None for name in names):
@@ -71,6 +72,14 @@ def _at_calls(
     return shown(solution, found, (site.node for site in group.sites))
 
 
+def _is_moved(solution: Solution, call: Location) -> bool:
+    """Tell whether what a call gives is moved at once: `f(x).to(device)`."""
+    parents = solution.programs.parents(call.path)
+    method = parents.get(call.node)
+    moving = parents.get(method) if isinstance(method, ast.Attribute) else None
+    return isinstance(moving, ast.Call) and any(solution.groups_at(Move, moving))
+
+
 def _perhaps_number(solution: Solution, site: Creation) -> bool:
     """Tell whether a tensor is made of data that may be one number, and stays one."""
     data = site.args[0][0] if site.args else None
@@ -82,7 +91,7 @@ def _perhaps_number(solution: Solution, site: Creation) -> bool:
         if method.attr in _WITH_DIMENSIONS:
             return False
         node = parents.get(method)  # its call
-    return True
+    return not solution.enters_module(site.node)
 
 
 def _drawn_by_unknown(site: Creation) -> bool:
@@ -111,12 +120,32 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue  # rules of their own
         if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
+        if _stands_in(solution, group.spot):
+            continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
         )
         if solution.place_of(group) is Place.FOLLOWS and not _can_follow(solution, group):
             continue  # who calls this is not known, so neither is whether it is wrong
         yield group, inside
+
+
+def _stands_in(solution: Solution, spot: Location) -> bool:
+    """Tell whether a tensor stands in for an entry that goes to the CPU at once.
+
+    `found.get("boxes", torch.zeros(0, 4)).detach().cpu()`
+    """
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if not (isinstance(outer, ast.Call) and spot.node in outer.args[1:]):
+        return False
+    if not (isinstance(outer.func, ast.Attribute) and outer.func.attr in ("get", "pop")):
+        return False
+    while isinstance(outer, ast.Call) and isinstance(method := parents.get(outer), ast.Attribute):
+        if method.attr == "cpu":
+            return True
+        outer = parents.get(method)
+    return False
 
 
 def _is_brought(solution: Solution, spot: Location) -> bool:

@@ -98,7 +98,8 @@ class _Form:
             known = "torch.amp.GradScaler" in _names(solution)
             tied = not call.args and (known or enabled is None)
         else:
-            tied = for_cuda or kind is None and not call.args
+            off = isinstance(enabled, ast.Constant) and enabled.value is False
+            tied = for_cuda or kind is None and not call.args and not off
         return cls(old, scaler, kind, enabled, tied)
 
 

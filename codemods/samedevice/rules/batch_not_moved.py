@@ -69,24 +69,29 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _whole_or_not(solution: Solution, rest: Iterable[Group[Drawn]]) -> Iterator[Finding]:
     """Report tensors one by one, but nothing of a batch is moved where a part has to stay.
 
-    That is what a module takes of a batch of unknown form, which it was handed whole.
+    That is what a module takes of a batch of unknown form, or of an object, which it was handed
+    whole.
     """
-    batches: dict[Drawn | None, list[Group[Drawn]]] = {}
+    batches: dict[Drawn | ast.AST | None, list[Group[Drawn]]] = {}
     for single in rest:
         site = single.first
-        whole = _whole_batch.root(site) if site.whole is not None else None
+        nameless = site.bound is None and site.held is None and site.owner is None
+        part = single.spot.node if nameless else None
+        whole = _whole_batch.root(site) if site.whole is not None else part
         batches.setdefault(whole, []).append(single)
     needed: dict[Drawn, set[Site]] = {}
-    for group in solution.groups(Drawn) if batches.keys() - {None} else ():
+    for group in solution.groups(Drawn) if any(isinstance(b, Drawn) for b in batches) else ():
         for site in group.sites:
             if solution.on_device(site.node) and solution.given(site.node) is None:
                 needed.setdefault(_whole_batch.root(site), set()).add(site)
     for whole, parts in batches.items():
         found = list(_one_by_one(solution, parts))
-        half = (whole is not None and not solution.on_device(whole.node)) and (
-            any(each.fix is None for each in found)
-            or not needed.get(whole, set()) <= {part.first for part in parts}
-        )
+        stays = [each.fix is None for each in found]
+        if isinstance(whole, Drawn):
+            left = not needed.get(whole, set()) <= {part.first for part in parts}
+            half = not solution.on_device(whole.node) and (any(stays) or left)
+        else:
+            half = whole is not None and any(stays) and not all(stays)
         yield from (replace(each, fix=None, unfixed=TAKEN) for each in found) if half else found
 
 

@@ -100,7 +100,7 @@ class _Branches:
         if not any(site.choice for site in group.sites):
             return False
         path = group.spot.path
-        if path in self.solution.policy.storing:
+        if path in self.solution.policy.saying_how:
             return True
         return not all(self._takes_in(Location(path, node), name) for node, name in names.items())
 
@@ -153,7 +153,7 @@ class _Branches:
                 for each in self._decisions()
                 if each.spot.path in program
                 and any(site.choice for site in each.sites)
-                and _decides(each.spot.node)
+                and self.solution.gives_device(each.spot)
             ]
         return self._choosing[program]
 
@@ -367,28 +367,6 @@ class _Branches:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
         return finding(self.solution, RULE, spot, message, whole)
-
-
-def _decides(node: ast.AST) -> bool:
-    """Tell whether a branch gives the name of a device, or makes one."""
-    parts: list[ast.AST] = [node] if isinstance(node, ast.IfExp) else list(syntax.walk(node))
-    given = [
-        value
-        for part in parts
-        for value in (
-            (part.body, part.orelse) if isinstance(part, ast.IfExp)
-            else (part.value,) if isinstance(part, (ast.Assign, ast.Return)) else ()
-        )
-    ]  # fmt: skip
-    for value in given:
-        match value:
-            case ast.Constant(value=str(text)) if text.startswith("cuda"):
-                return True
-            case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]) if "cuda" in text:
-                return True
-            case ast.Call(func=ast.Attribute(attr="device") | ast.Name(id="device")):
-                return True
-    return False
 
 
 def _types(node: ast.AST) -> int:

@@ -49,6 +49,7 @@ _ASKS = {
     "backend": "needs NCCL, which is for CUDA",
     "load": "loads to where the file was saved",
     "given": "names CUDA",
+    "test": "fails without CUDA",
 }
 _WHY = {
     "move": "what is moved could not be followed",
@@ -58,6 +59,7 @@ _WHY = {
     "backend": "no code here says how the processes would talk without CUDA",
     "load": "what the file holds, and where that goes, could not be followed",
     "given": "what is given this device could not be followed",
+    "test": "what the test is to ask for where there is no GPU is not known",
 }
 _BY_DEFAULT = "the setting that turns it on does so by default, whether there is a GPU or not"
 

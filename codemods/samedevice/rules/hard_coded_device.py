@@ -144,7 +144,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             if syntax.dotted(parent.func).startswith("torch.cuda."):
                 return True
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
-            if tests_devices(parent.test):
+            how = solution.says_how(Location(spot.path, parent))
+            if tests_devices(parent.test) and not how:
                 return True
         if isinstance(parent, ast.Dict) and node in parent.values:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
@@ -344,6 +345,10 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program counts with this number, too"
         elif name is not None and _is_of_receiver(solution, spot, name):
             unfixed = "it would move to where it is"
+        elif _is_beside_cpu(parent, group.spot.node):
+            unfixed = "the program compares devices here"
+        elif name is not None and _stands_in_for(solution, spot, name):
+            unfixed = f"it stands in for `{name.code}`, where that is left out"
         elif name is not None and _is_another(solution, group, name):
             repair = _choice(solution, group.spot)
         elif name is not None:
@@ -434,6 +439,31 @@ def _is_of_receiver(solution: Solution, spot: Location, name: DeviceExpression) 
         case ast.Call(func=ast.Attribute(value=receiver, attr="to"), args=[first, *_]):
             return first is spot.node and name.code == f"{ast.unparse(receiver)}.device"
     return False
+
+
+def _is_beside_cpu(around: ast.AST | None, device: ast.AST) -> bool:
+    """Tell whether a device is a member of a list that has the CPU, too: each has its turn."""
+    return isinstance(around, (ast.List, ast.Tuple, ast.Set)) and any(
+        isinstance(each, ast.Constant) and each.value == "cpu"
+        for each in around.elts
+        if each is not device
+    )
+
+
+def _stands_in_for(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
+    """Tell whether a device is what is meant where a name has none: `device or "cuda"`."""
+    asked: list[ast.expr] = []
+    match solution.programs.parents(spot.path).get(spot.node):
+        case ast.BoolOp(values=values):
+            asked = [each for each in values if each is not spot.node]
+        case ast.IfExp(test=test):
+            asked = [test]
+    root = name.code.partition(".")[0]
+    return any(
+        isinstance(node, ast.Name) and node.id == root
+        for each in asked
+        for node in syntax.walk(each)
+    )
 
 
 def _indexed(solution: Solution, group: SiteGroup) -> Finding:

@@ -21,6 +21,7 @@ Fix safety: safe. On a CPU-only machine a file that could be loaded before loads
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
@@ -30,10 +31,13 @@ from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import Device, Value
+from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 _ON_HOST = DeviceExpression('"cpu"')
+_RESTORES = re.compile(r"set_rng_state(?:_all)?")
+_GENERATORS = "the state of a generator is restored from the CPU's memory, and the rest is used"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -62,6 +66,14 @@ def find(solution: Solution) -> Iterator[Finding]:
         brings = name is not None and _brings_something(solution, name, group.spot.path)
         if brings and _is_copied(solution, group):
             name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
+        unfixed = NO_NAME
+        if name is not None and name is not _ON_HOST and _holds_generators(solution, group):
+            used = any(s.moved or solution.on_device(s.node) for s in group.sites)
+            name, unfixed = None if used else _ON_HOST, _GENERATORS
+        if site.name == "torch.jit.load" and not any(
+            s.moved or solution.evidence.is_there(s.node) for s in group.sites
+        ):
+            name, unfixed = None, "nothing shows that what this module is given is on the device"
         if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
@@ -73,8 +85,51 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "load-without-map-location", group.spot,
             f"`{short(solution.code(group.spot))}` puts tensors where they were saved, which may "
             "be a device that this machine does not have",
-            repair, unfixed=NO_NAME,
+            repair, unfixed=unfixed,
         )  # fmt: skip
+
+
+def _holds_generators(solution: Solution, group: SiteGroup) -> bool:
+    """Tell whether what is loaded also holds the state of a random generator.
+
+    That is restored from the CPU's memory alone.
+    """
+    path = group.spot.path
+    readers = solution.project.importers.get(path, ()) if _is_returned(solution, group.spot) else ()
+    return any(
+        _restores_generator(solution.programs.tree(other))
+        for other in (path, *readers)
+        if _RESTORES.search(solution.project.sources[other].text)
+    )
+
+
+def _is_returned(solution: Solution, spot: Location) -> bool:
+    """Tell whether a function gives back what it loads, as it is or by its name."""
+    home, statement = solution.programs.function_of(spot), solution.statement_of(spot)
+    if isinstance(statement, ast.Return):
+        return True
+    names = statement.targets if isinstance(statement, ast.Assign) else []
+    bound = {each.id for each in names if isinstance(each, ast.Name)}
+    return home is not None and any(
+        isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id in bound
+        for node in syntax.walk(home)
+    )
+
+
+@syntax.per_node
+def _restores_generator(tree: ast.Module) -> bool:
+    """Tell whether a file sets the state of a generator to an entry of something."""
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=attr) | ast.Name(id=attr), args=[state, *_]):
+                if _RESTORES.fullmatch(attr) and any(
+                    isinstance(part, ast.Subscript)
+                    or isinstance(part, ast.Attribute)
+                    and part.attr in ("get", "pop")
+                    for part in ast.walk(state)
+                ):
+                    return True
+    return False
 
 
 def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:

@@ -72,7 +72,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
     forgetful = _forgetful(solution)
     for group in (part for whole in solution.groups(Built) for part in _by_call(whole)):
         objects = [site.module for site in group.sites]
-        if any(o.moves or o.parent is not None for o in objects):
+        if any(o.moves or o.parent is not None and not o.worked_alone for o in objects):
             continue
         if any(site.in_constructor for site in group.sites):
             continue
@@ -117,15 +117,14 @@ def _own_state(module: Instance) -> bool:
     """Tell whether a module has parameters or buffers beside those that a caller handed in."""
     if module.fact is not None and module.fact.state and not module.fact.tensors:
         return True  # it makes them itself
-    return any(
-        isinstance(value, Tensor)
-        and module.holds(value)
-        or isinstance(value, Instance)
-        and value.family == "module"
-        and value.stateful
-        and value not in module.borrows
-        for value in module.attrs.values()
+    parts = (part for part in module.held() if part.family == "module")
+    return _has_tensors(module) or any(
+        part.stateful and part not in module.borrows for part in parts
     )
+
+
+def _has_tensors(module: Instance) -> bool:
+    return any(isinstance(held, Tensor) and module.holds(held) for held in module.attrs.values())
 
 
 def _wraps_moved(module: Instance) -> bool:
@@ -133,13 +132,9 @@ def _wraps_moved(module: Instance) -> bool:
     fact = module.fact
     if fact is not None and fact.state and fact.out != "follows0":
         return False  # that is what `DataParallel` and its kin make
-    if any(isinstance(value, Tensor) and module.holds(value) for value in module.attrs.values()):
+    if _has_tensors(module):
         return False
-    parts = [
-        value
-        for value in module.attrs.values()
-        if isinstance(value, Instance) and value.family == "module"
-    ]
+    parts = [part for part in module.held() if part.family == "module"]
     return any(part.moves for part in parts) and all(
         part.moves or not part.stateful or _wraps_moved(part) for part in parts
     )

@@ -40,6 +40,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if all(s.in_constructor for s in group.sites):
             continue
+        if all(s.aside is not None and s.aside.shows_error for s in group.sites):
+            continue
         spot, mixed = group.spot, False
         evaluations = solution.evaluations(site.scope, spot.node)
         if isinstance(site.node, PlaceVar) and len(group.sites) < evaluations:

@@ -22,6 +22,7 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
@@ -35,6 +36,8 @@ from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short, written_in_place
 from samedevice.rules._shown import NOT_ON_HOST, asks, doubted, shown
+
+_HOST = re.compile(r"(?i)cpu|host")
 
 
 def _written(solution: Solution, node: PlaceVar) -> Location | None:
@@ -119,9 +122,28 @@ def _chosen(solution: Solution, spot: Location) -> tuple[Fix | None, str]:
         return None, "the caller chose the CPU for this call"
     if _computes_there(solution, spot):
         return None, "the function takes a module to the CPU, too, and computes there"
+    if _named_for_it(solution, spot):
+        return None, "the program has a name for the CPU here"
     if name is None:
         return None, NO_NAME
     return fix(name, edit(solution, spot, "replace", code=name.code)), NO_NAME
+
+
+def _named_for_it(solution: Solution, spot: Location) -> bool:
+    """Tell whether a name is bound to the CPU that says so, or that is an arm of a choice.
+
+    `cpu = torch.device("cpu")` beside `cuda`: what is for the CPU says so by that name.
+    """
+    match solution.statement_of(spot):
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is spot.node:
+            pass
+        case _:
+            return False
+    return _HOST.search(name) is not None or any(
+        isinstance(node, ast.IfExp)
+        and any(isinstance(arm, ast.Name) and arm.id == name for arm in (node.body, node.orelse))
+        for node in syntax.walk(solution.programs.tree(spot.path))
+    )
 
 
 def _moved(solution: Solution, spot: Location, node: PlaceVar) -> tuple[Fix | None, str]:

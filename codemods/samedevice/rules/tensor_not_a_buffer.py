@@ -68,7 +68,7 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Assign]) -> Fix | None:
     """Return what registers the attribute where it is first assigned; later values stay one."""
-    statement = chain[0] if chain else group.spot.node
+    statement = chain[0] if chain else _none_before(solution, group) or group.spot.node
     pairs = syntax.attributes_set(statement)
     names = {site.name for site in group.sites}
     if not pairs or not chain and not all(_set_once(solution, group, name) for name in names):
@@ -94,8 +94,9 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
 
     What they store there is a buffer then, too, and is created where the module is.
     """
-    stores = _stores(group.first.owner, name)
     func = group.first.scope.func
+    nones = {each.targets[0] for each in _nones(solution, group)}
+    stores = [each for each in _stores(group.first.owner, name) if each not in nones]
     if len(stores) == 1 or func is None or getattr(func.node, "name", "") != "__init__":
         return len(stores) == 1
     here = set(syntax.walk(func.node))
@@ -112,6 +113,58 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
         or _is_computed(solution, group.spot.path, value)
         for value in made
     )
+
+
+def _none_before(solution: Solution, group: Group[PlainTensor]) -> ast.Assign | None:
+    """Return the statement that stores None before the tensor: a buffer begins as None there."""
+    first = next(iter(_nones(solution, group)), None)
+    line = getattr(group.spot.node, "lineno", 0)
+    return (
+        first
+        if first is not None and first.lineno < line and not _beside(solution, group, first)
+        else None
+    )
+
+
+def _nones(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]:
+    """Return the statements `self.x = None` of `__init__`, one before the tensor is stored at
+    most, and those in place of that: in the other arms of an `if`.
+
+    Empty if there is another one: behind it, the attribute would be no buffer any more.
+    """
+    site = group.first
+    func = site.scope.func
+    if func is None or getattr(func.node, "name", "") != "__init__":
+        return []
+    stores = _stores(site.owner, site.name)
+    found = [
+        each
+        for each in syntax.statements(func.node)
+        if isinstance(each, ast.Assign)
+        and len(each.targets) == 1
+        and each.targets[0] in stores
+        and isinstance(each.value, ast.Constant)
+        and each.value.value is None
+    ]
+    before = [each for each in found if not _beside(solution, group, each)]
+    body = func.node.body if not isinstance(func.node, ast.Lambda) else []
+    if len(before) > 1 or any(each not in body for each in before):
+        return []
+    return found
+
+
+def _beside(solution: Solution, group: Group[PlainTensor], other: ast.stmt) -> bool:
+    """Tell whether a statement is in another arm of an `if` that the place is in."""
+    parents = solution.programs.parents(group.spot.path)
+    inner: ast.AST = group.spot.node
+    outer = parents.get(inner)
+    while outer is not None:
+        if isinstance(outer, ast.If):
+            arm = outer.orelse if inner in outer.body else outer.body
+            if any(other in syntax.walk(each) for each in arm):
+                return True
+        inner, outer = outer, parents.get(outer)
+    return False
 
 
 def _is_computed(solution: Solution, path: str, value: ast.expr) -> bool:

@@ -5,7 +5,9 @@ asked, and does not say that nothing is wrong. The same is told of a module that
 CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
 called with may be on the CPU, so the program is not converted. And so is a call that takes tensors
 of the device and of the CPU to a library of which nothing is known, and a value that is on the
-device on some paths only where it meets one that is on the CPU, or on the device.
+device on some paths only where it meets one that is on the CPU, or on the device. In a large
+program not each call is followed: one that another stands for is told where it is given a value on
+the CPU, and may do something with it that the other one did not show.
 
 What a function is given that nobody is seen to call is told where it meets a value that the
 program put on the device: it is left to callers. No conversion waits for it.
@@ -37,6 +39,7 @@ from samedevice.inference.open_events import (
     MetApart,
     MetByCallers,
     MetTaken,
+    NotFollowed,
 )
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
@@ -68,6 +71,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             message = f"`{code}` trains a module, and {reason}"
         elif isinstance(group.first, HandedTogether):
             message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
+        elif isinstance(group.first, NotFollowed):
+            message = f"`{code}` is given a value on the CPU, and not each of its calls is followed"
         elif isinstance(group.first, MetApart):
             side = "the CPU" if group.first.on_host else "the device"
             message = f"`{code}` is on the device on some paths only, and meets a value on {side}"

@@ -17,7 +17,7 @@ from ..migration import baseline, check
 from ..migration.baseline import Baseline
 from ..migration.cache import Cache
 from ..migration.check import Memory, Step
-from ..migration.glance import Glances, glance
+from ..migration.glance import Glances, close_up, glance
 from ..reading import config, files, source
 from ..reading.config import Config
 from ..reading.lines import Lines, kept, moved, place
@@ -275,6 +275,7 @@ class Folder:
         self._memory = Memory()
         self._glances = Glances()
         self._traced: Analysis | None = None
+        self._near: tuple[object, Analysis] | None = None
 
     def soon(self, buffers: Mapping[str, str]) -> Analysis | None:
         """Return what was last known, in the texts of now, without waiting for what is being done.
@@ -298,6 +299,31 @@ class Folder:
                 changed = path in now.later and line not in now.lines[path].values()
                 return None if changed else (now, lives)
         return None
+
+    def close_up(
+        self, buffers: Mapping[str, str], settings: Settings, path: str, line: int,
+        step: Step = lambda files: None,
+    ) -> tuple[Analysis, list[Life]] | None:  # fmt: skip
+        """Return where the values live in the definition around a line, and in what has changed.
+
+        It takes as long as a glance. None where that needs the whole; see `glance.close_up`.
+        """
+        texts = self._now(buffers, settings)
+        project = self._of(texts)
+        analysis = self._analysis(project, texts, [])
+        if path in analysis.lines:  # it does not parse: a line of the last text that did
+            back = {now: before for before, now in analysis.lines[path].items()}
+            line = back.get(line, line)
+        asked = texts.state, path, line
+        if self._near is None or self._near[0] != asked:
+            found = close_up(
+                project, texts.config, self._memory, self._glances, path, line, step
+            )  # fmt: skip
+            if found is None:
+                return None
+            self._near = asked, replace(analysis, _traces={project.programs[path]: found})
+        known = self._near[1]
+        return known, known.lives(path)
 
     def keep_trace(self, analysis: Analysis) -> None:
         """Remember what has traced the values of a file, until another one has."""

@@ -10,8 +10,9 @@ import logging
 import os
 import traceback
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from threading import Event
@@ -62,15 +63,20 @@ class Interrupted(JsonRpcException):
 class Job:
     """Something that the thread of analysis does; it ends at its next step once it is stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, between: Callable[[], None] = lambda: None) -> None:
         self.stopped = False
         self.files = 0
+        self._between = between
 
     def step(self, files: int) -> None:
-        """Count files that are done; raises `Interrupted` when the job was stopped."""
+        """Count files that are done; raises `Interrupted` when the job was stopped.
+
+        What cannot wait for the end of it is done in `between`.
+        """
         self.files += files
         if self.stopped:
             raise Interrupted
+        self._between()
 
 
 class _Protocol(LanguageServerProtocol):
@@ -153,6 +159,7 @@ class Server(LanguageServer):
         self._complaint = ""
         self._published: set[str] = set()
         self._jobs: set[Job] = set()
+        self._urgent: deque[Callable[[], None]] = deque()
         self._refreshing: asyncio.Task[None] | None = None
         self._numbers: dict[str, tuple[str, list[lsp.Diagnostic]]] = {}
 
@@ -259,7 +266,7 @@ class Server(LanguageServer):
         Raises `Interrupted` when the texts change. Progress is shown if it takes long: under the
         editor's `token`, or one of the server's.
         """
-        job = Job()
+        job = Job(self._do_urgent)
         self._jobs.add(job)
         loop = asyncio.get_running_loop()
         shown = loop.create_task(self._progress(job, title) if token is None
@@ -270,6 +277,33 @@ class Server(LanguageServer):
             job.stopped = True  # nobody waits for it any more
             self._jobs.discard(job)
             shown.cancel()
+
+    async def _at_once(self, function: Callable[[Step], T]) -> T:
+        """Run something short on the thread of analysis, between two steps of what it is doing.
+
+        Raises `Interrupted` when the texts change.
+        """
+        job, answer = Job(), Future[T]()
+        self._jobs.add(job)
+
+        def do() -> None:
+            if answer.set_running_or_notify_cancel():
+                try:
+                    answer.set_result(function(job.step))
+                except BaseException as error:  # whoever waits is told
+                    answer.set_exception(error)
+
+        self._urgent.append(do)
+        self._worker.submit(self._do_urgent)  # if nothing is being done
+        try:
+            return await asyncio.wrap_future(answer)
+        finally:
+            job.stopped = True
+            self._jobs.discard(job)
+
+    def _do_urgent(self) -> None:
+        while self._urgent:
+            self._urgent.popleft()()
 
     async def _progress(self, job: Job, title: str) -> None:
         window = self.client_capabilities.window
@@ -326,6 +360,17 @@ class Server(LanguageServer):
     def traced(self, folder: Folder, path: str, line: int) -> tuple[Analysis, list[Life]] | None:
         """Return what was last known of where the values of a file live; see `Folder.traced`."""
         return folder.traced(self._texts_of(folder), path, line)
+
+    async def close_up(
+        self, folder: Folder, path: str, line: int
+    ) -> tuple[Analysis, list[Life]] | None:
+        """Return where values around a line live, without waiting; see `Folder.close_up`."""
+        await self._settings_known()
+        texts, settings = self._texts_of(folder), self.settings_of(folder)
+        look = partial(folder.close_up, texts, settings, path, line)
+        with contextlib.suppress(ConfigError, Interrupted):
+            return await self._at_once(look)
+        return None
 
     async def lives(self, folder: Folder, path: str) -> tuple[Analysis, list[Life]] | None:
         """Return where the values of a file live, once all is judged; None for wrong settings."""

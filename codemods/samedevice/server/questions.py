@@ -111,12 +111,14 @@ def _places(server: Server) -> None:
         uri, at = params.text_document.uri, params.position
         path = server.find_path(uri)
         folder = server.folder_of(path)
-        known = server.traced(folder, path, at.line + 1) or await server.lives(folder, path)
+        known = server.traced(folder, path, at.line + 1)
+        if (known is None or known[0].later) and not _is_cell(server, uri):
+            server.retrace(folder, path)
+            known = known or await server.close_up(folder, path, at.line + 1)
+        known = known or await server.lives(folder, path)
         if known is None:
             return None
         analysis, lives = known
-        if analysis.later:
-            server.retrace(folder, path)
         for life in lives:
             where = server.location(analysis, path, life.span)
             if where.uri == uri and _holds(where.range, at):

@@ -39,7 +39,6 @@ _RESULTS = {
     "float": NUMBER,
     "len": NUMBER,
     "bool": FLAG,
-    "item": NUMBER,
 }
 _CREATIONS = frozenset(
     {"zeros", "ones", "rand", "randn", "empty", "full", "tensor", "as_tensor", "arange", "eye"}
@@ -99,8 +98,10 @@ class Kinds:
         owner = ast.unparse(func.value) if isinstance(func, ast.Attribute) else ""
         if name == "device" and owner in ("torch", "th", "t", ""):
             return {DEVICE}
-        if name in _RESULTS:
-            return {_RESULTS[name]}
+        if name == "item":
+            return {NUMBER}
+        if name in _RESULTS and isinstance(func, ast.Name):
+            return {_RESULTS[name]}  # `x.float()` is what `x` is
         if owner in ("torch", "th", "t") and name in _CREATIONS:
             return {TENSOR}
         if owner in ("torch.nn", "nn") and name[:1].isupper() and name != "Parameter":

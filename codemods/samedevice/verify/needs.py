@@ -17,6 +17,7 @@ from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
 from samedevice.verify.course import Class, Code, Course, defaults
+from samedevice.verify.idle import is_idle
 
 #: Rules about what raises on a machine without CUDA, and those whose fixes serve only those.
 _NEEDING = frozenset(("cuda-only-api", "hard-coded-device", "processes-tied-to-cuda"))
@@ -66,7 +67,7 @@ class Halves:
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
-        text = self._before if after is None else _Text(after)
+        text = self._before if after is None else _Text(after, edited=True)
         stays: dict[str, dict[int, str]] = {}
         for finding in left:
             if (after is not None or finding.rule == _LEFT) and text.needs(finding):
@@ -95,8 +96,9 @@ class Halves:
 class _Text:
     """What the text of a project's programs says of CUDA."""
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    def __init__(self, project: Project, *, edited: bool = False) -> None:
+        """Of the text before edits is not known yet what they leave of the uses of a name."""
+        self._project, self._edited = project, edited
         self.programs = Programs(project, None)
         self.course = Course(self.programs, self._is_missing)
         self._lines: dict[str, dict[int, str]] = {}
@@ -127,7 +129,7 @@ class _Text:
     def raising(self, path: str) -> set[int]:
         """Return the lines of a file that raise without CUDA, whatever tests are around them."""
         if path not in self._raises:
-            self._raises[path] = set(_raising(self.programs, path, forced))
+            self._raises[path] = set(_raising(self.programs, path, forced, self._edited))
         return self._raises[path]
 
     def flagged(self, path: str) -> frozenset[int]:
@@ -135,7 +137,7 @@ class _Text:
         if path not in self._flagged:
             known = self._project.sources.get(path)
             asked = known is not None and WORDS.search(known.text) is not None
-            found = _raising(self.programs, path, behind_flags) if asked else ()
+            found = _raising(self.programs, path, behind_flags, self._edited) if asked else ()
             self._flagged[path] = frozenset(found)
         return self._flagged[path]
 
@@ -180,7 +182,10 @@ class _Text:
 
 
 def _raising(
-    programs: Programs, path: str, asks: Callable[[ast.Module, Parents], Iterator[Forced]]
+    programs: Programs,
+    path: str,
+    asks: Callable[[ast.Module, Parents], Iterator[Forced]],
+    edited: bool,
 ) -> Iterator[int]:
     """Yield the lines of a file that raise without CUDA, by their text alone.
 
@@ -192,6 +197,7 @@ def _raising(
         if asked.node.lineno not in tests:
             if (
                 asked.kind in _RAISING
+                and not (asked.kind == "type" and is_idle(programs, path, asked.node, edited))
                 or asked.kind == "name"
                 and _is_used(asked.node, parents)
                 or asked.kind == "given"

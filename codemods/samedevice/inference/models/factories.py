@@ -20,7 +20,16 @@ from samedevice.inference.events import (
 from samedevice.inference.models import Call, kind
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Device, Tensor, Value
+from samedevice.inference.values import (
+    NONE,
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Tensor,
+    Value,
+    surely_tensor,
+)
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -170,8 +179,10 @@ def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if name.startswith("torch.sparse.") and any(isinstance(v, Tensor) for v, _ in call.args):
         return like(run, name, fact, call)  # it is where its indices and values are
     for value, where in call.args:
-        if isinstance(value, Tensor) and value.node.find().is_tensor and not value.scalar:
-            if not run.default_device:
+        # A tensor without dimensions is no size; `torch.Tensor` gives it back where it is.
+        number = isinstance(value, Tensor) and value.scalar
+        if isinstance(value, Tensor) and value.node.find().is_tensor and not run.default_device:
+            if not number or surely_tensor(value) and name != "torch.Tensor":
                 libraries.demand_host(run, value, where, call.scope, name)
     return created(run, LegacyCreated, name, fact, call.args, call.kwargs, call.spot, call.scope)
 

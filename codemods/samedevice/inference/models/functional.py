@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import arithmetic, attributes, calls, narrowing, subscripts
 from samedevice.inference.models import Call, methods, model
-from samedevice.inference.objects import Class, Func, Instance, Method, Partial
+from samedevice.inference.objects import Class, External, Func, Instance, Method, Partial
 from samedevice.inference.values import SCALAR, UNKNOWN, Const, Seq, Value
 
 if TYPE_CHECKING:
@@ -47,6 +47,18 @@ def reduce(run: Interpreter, call: Call) -> Value:
             pair = [(result, call.spot), (member, where)]
             result = calls.apply(run, function, pair, {}, call.spot, call.scope)
     return result if result is not None else UNKNOWN
+
+
+@model("functools.update_wrapper")
+def wrapped(run: Interpreter, call: Call) -> Value:
+    """A function that is called in the place of another one, and has its name."""
+    return call.args[0][0] if call.args else UNKNOWN
+
+
+@model("functools.wraps")
+def wraps(run: Interpreter, call: Call) -> Value:
+    """`wraps(f)` gives what is done with the function that is called in the place of `f`."""
+    return External("functools.update_wrapper")
 
 
 @model("functools.singledispatch")

@@ -235,7 +235,7 @@ def _keys(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 @under(_METHODS, "values", "items")
 def _parts(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     parts: list[Value] = []
-    parts += dict.fromkeys(v for v in owner.attrs.values() if isinstance(v, Instance))
+    parts += dict.fromkeys(owner.held())
     if name == "items":
         parts = [Seq("tuple", [SCALAR, part]) for part in parts]
     if parts and owner.cls is None:
@@ -337,8 +337,8 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
         moving.rebase(run, whole, device.node)  # on the other path it is as it was
         return
     run.graph.same(owner.node, device.node)
-    for child in owner.attrs.values():
-        if isinstance(child, Instance) and child.node is not None and child.parent is owner:
+    for child in owner.held():
+        if child.node is not None and child.parent is owner:
             root = child.node.find()
             if root.pin is Place.HOST and root.cause is Cause.TO_CPU:
                 child.node = owner.node  # it moves along, wherever it was built

@@ -17,7 +17,7 @@ from samedevice.inference import (
 from samedevice.inference.events import Built
 from samedevice.inference.models import Call, kind, model, operations
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import Instance, Scope
+from samedevice.inference.objects import Instance, Scope, Union
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
@@ -185,7 +185,7 @@ def call_module(
         result: Value = args[0][0] if args else UNKNOWN
         # A copy that is averaged has itself as `module`.
         for child in [
-            v for v in callee.attrs.values() if isinstance(v, Instance) and v is not callee
+            v for v in callee.attrs.values() if isinstance(v, (Instance, Union)) and v is not callee
         ]:
             result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
                                 scope)  # fmt: skip

@@ -1,0 +1,59 @@
+"""Code that TorchScript compiles: it knows few of torch's functions, and no names of the file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from samedevice.finding import Finding
+from samedevice.inference import Solution
+from samedevice.reading import syntax
+
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_UNFIXED = "TorchScript compiles this, and does not know what would be written"
+
+
+def compiles(solution: Solution, found: Finding) -> Finding:
+    """Return a finding without a fix that TorchScript could not compile."""
+    fix = found.fix
+    if fix is None:
+        return found
+    for edit in fix.edits:
+        if "jit.script" not in solution.project.sources[edit.path].text:
+            continue
+        named = edit.path in {one.path for one in fix.resolvers} | {one.path for one in fix.imports}
+        tree = solution.programs.tree(edit.path)
+        words = {word for _, value in edit.args for word in re.findall(r"\w+", value)}
+        asks = not words.isdisjoint({"is_available", *_globals(tree)})
+        if (named or asks) and any(
+            first <= edit.span.line <= last for first, last in _scripted(tree)
+        ):
+            return replace(found, fix=None, unfixed=_UNFIXED)
+    return found
+
+
+@syntax.per_node
+def _globals(tree: ast.Module) -> frozenset[str]:
+    """Return the names of a file's own variables."""
+    return frozenset(
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+@syntax.per_node
+def _scripted(tree: ast.Module) -> tuple[tuple[int, int], ...]:
+    """Return the lines of the definitions that are compiled."""
+    return tuple(
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in syntax.walk(tree)
+        if isinstance(node, _DEFINITION)
+        and any(
+            syntax.dotted(each).rpartition("jit.")[2] in ("script", "script_method")
+            for each in node.decorator_list
+        )
+    )
