@@ -68,9 +68,9 @@ class Dueling(nn.Module):
         return self.v(h) + a - a.mean(1, keepdim=True)
 
 
-policy_net, target_net = Dueling(10, 3), Dueling(10, 3)
 random.seed(0)
 torch.manual_seed(0)
+policy_net, target_net = Dueling(10, 3), Dueling(10, 3)
 for m in policy_net.modules():
     if isinstance(m, nn.Linear):
         nn.init.orthogonal_(m.weight)
