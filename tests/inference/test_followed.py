@@ -12,7 +12,7 @@ from samedevice.inference.nodes import Location
 from samedevice.reading.project import Project
 from samedevice.reading.source import from_text
 from samedevice.repair import device_names
-from samedevice.rules import _create, module_not_moved
+from samedevice.rules import _create, module_not_moved, numpy_boundary
 
 HANDED = """import torch
 
@@ -90,3 +90,15 @@ def test_an_attribute_of_a_library_model_is_a_part_of_it() -> None:
     project = Project([from_text(text, "a.py")])
     solution = infer(project, project.programs["a.py"])
     assert [found.rule for found in module_not_moved.find(solution)] == ["module-not-moved"]
+
+
+def test_a_chain_of_transforms_that_makes_a_tensor_makes_one_of_whatever_it_is_given() -> None:
+    text = (
+        "import torch\nfrom torchvision import transforms\n\n"
+        "model = torch.nn.Linear(3, 3).cuda()\n"
+        "prepare = transforms.Compose([transforms.Resize(3), transforms.ToTensor()])\n\n\n"
+        "def predict(image):\n    return model(prepare(image).unsqueeze(0))\n"
+    )
+    project = Project([from_text(text, "a.py")])
+    solution = infer(project, project.programs["a.py"])
+    assert [found.span.line for found in numpy_boundary.find(solution)] == [9]

@@ -158,7 +158,13 @@ def _held(
 
 
 def _has_place(value: Value | None) -> bool:
-    return isinstance(value, Instance) and value.family == "module" and has_parameters(value)
+    """Tell whether a value is a module that can be asked where it is, on every path."""
+    return (
+        isinstance(value, Instance)
+        and value.family == "module"
+        and not value.absent
+        and has_parameters(value)
+    )
 
 
 def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:

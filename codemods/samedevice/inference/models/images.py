@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Shared
@@ -52,7 +53,12 @@ def read(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 
 @kind("transform")
 def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
-    """Construct an image transform."""
+    """Construct an image transform; a chain with a step that makes a tensor makes one."""
+    steps = call.args[0][0] if call.args else UNKNOWN
+    if name.endswith(".Compose") and isinstance(steps, Seq):
+        facts = [step.fact for step in steps.items or () if isinstance(step, Instance)]
+        if any(each and (each.kind, each.out) == (fact.kind, "host") for each in facts):
+            fact = replace(fact, out="host")
     return Instance("transform", name, fact=fact)
 
 
