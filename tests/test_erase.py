@@ -249,6 +249,7 @@ FORMS = {
     "tensor_types_module": "legacy-constructor",
     "amp-tied-to-cuda": "amp",
     "cuda-only-api": "cuda-only-api",
+    "installed_helper": "cuda-only-api",
     "processes-tied-to-cuda": "cuda-only-api",
     "device_as_text": "amp",
     "generator-device": "generator",

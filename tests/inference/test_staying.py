@@ -144,3 +144,19 @@ def test_what_a_finding_says_is_not_said_again() -> None:
         print(Net()(torch.ones(3)))
     """
     )
+
+
+def test_what_is_shared_builds_something_and_nothing_else_keeps_a_script_back() -> None:
+    names = "def path(name):\n    return name + '.pt'\n"
+    makes = "from torch import nn\n\ndef make():\n    return nn.Linear(3, 2)\n"
+    uses = "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+    moved = "model = make().to(device)\nmodel(torch.ones(3).to(device))\n"
+    moved = f"from makes import make\n{uses}{moved}"
+    by_hand = "x = torch.ones(3, 3)\nfor _ in range(3):\n    x = x - 0.1 * x.mm(x)\n"
+    found = staying(
+        names=names,
+        makes=makes,
+        moved=f"from names import path\n{moved}",
+        other=f"from names import path\n{by_hand}",
+    )
+    assert found == {"other.py": "it calls no module and takes no gradient with autograd"}

@@ -249,7 +249,7 @@ class Policy:
         waiting = [reached for reached in self._without_device(active) if reached & self.worthwhile]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
-        building = self._building() if alone else set()
+        building = self.building() if alone else set()
         while kept := [reached for reached in waiting if reached & alone & building]:
             alone = alone.union(*kept)
             waiting = [reached for reached in waiting if not reached & alone & building]
@@ -260,7 +260,7 @@ class Policy:
         """The files that compute what is worth a device."""
         return worth.worthwhile(self.solution)
 
-    def _building(self) -> set[str]:
+    def building(self) -> set[str]:
         """The files whose own code builds modules, or computes what goes to the device."""
         found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
         for group in self.solution.all_groups(Built):

@@ -68,8 +68,10 @@ class _Reasons:
         self._given = {group.spot for group in solution.all_groups(GivenAway)}
         self._undecided = {group.spot for group in solution.undecided()}
         self._scripts = list(self._programs.scripts())
-        kept = self._policy.using_devices() | self._policy.left_alone()
+        self._using, left = self._policy.using_devices(), self._policy.left_alone()
+        kept = self._using | left
         self._kept = {script for script, reached in self._scripts if reached & kept}
+        self._building = self._policy.building()
 
     def of(self, script: str, reached: Collection[str]) -> str:
         """Return why a script stays there that runs these files."""
@@ -112,14 +114,13 @@ class _Reasons:
         return f"{why} ({self._where(first)})"
 
     def _with_others(self, script: str, reached: Collection[str]) -> str | None:
-        """It shares code with a script that is left as it is."""
+        """It shares code that builds modules with a script that nothing is written into, or one
+        that uses a device already."""
         for other, files in self._scripts:
-            shared = sorted((set(files) & set(reached)) - {script})
+            shared = sorted((set(files) & set(reached) & self._building) - {script})
             if other != script and other in self._kept and shared:
-                return (
-                    f"it shares {self._base(shared[0])} with {self._base(other)}, "
-                    "which is left as it is"
-                )
+                how = "uses a device" if files & self._using else "is left as it is"
+                return f"it shares {self._base(shared[0])} with {self._base(other)}, which {how}"
         return None
 
     def _asked(self, script: str, reached: Collection[str]) -> str | None:

@@ -20,7 +20,6 @@ from ..inference.nodes import Location
 from ..prove import trail, workspace
 from ..prove.lead import Lead
 from ..prove.run import Program, RunResult, Settings, run_program
-from ..reading import syntax
 from ..reading.project import Project
 from ..reading.seen import Seen, place, renamed
 from . import migrate
@@ -150,7 +149,7 @@ def asked(project: Project, finding: Finding) -> ast.expr | None:
     return next(
         (
             node
-            for node in syntax.walk(tree)
+            for node in ast.walk(tree)
             if isinstance(node, ast.expr)
             and not isinstance(node, (ast.Starred, ast.Slice))
             and isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))

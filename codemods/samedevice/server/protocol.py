@@ -160,7 +160,6 @@ class Server(LanguageServer):
         self._published: set[str] = set()
         self._jobs: set[Job] = set()
         self._urgent: deque[Callable[[], None]] = deque()
-        self._refreshing: asyncio.Task[None] | None = None
         self._numbers: dict[str, tuple[str, list[lsp.Diagnostic]]] = {}
 
     # -- texts and folders --------------------------------------------------------------------
@@ -380,17 +379,6 @@ class Server(LanguageServer):
         found = await self.work(lambda step: analysis.lives(path))
         folder.keep_trace(analysis)
         return analysis, found
-
-    def retrace(self, folder: Folder, path: str) -> None:
-        """Have the values of a file traced anew, for whoever asks next."""
-        if self._refreshing is None or self._refreshing.done():
-            self._refreshing = asyncio.get_running_loop().create_task(self._retrace(folder, path))
-            self._refreshing.add_done_callback(self._looked)
-
-    async def _retrace(self, folder: Folder, path: str) -> None:
-        await asyncio.sleep(REST)  # whoever types will type more
-        with contextlib.suppress(Interrupted):
-            await self.lives(folder, path)
 
     def _texts_of(self, folder: Folder) -> dict[str, str]:
         return {

@@ -113,8 +113,7 @@ def _places(server: Server) -> None:
         folder = server.folder_of(path)
         known = server.traced(folder, path, at.line + 1)
         if (known is None or known[0].later) and not _is_cell(server, uri):
-            server.retrace(folder, path)
-            known = known or await server.close_up(folder, path, at.line + 1)
+            known = await server.close_up(folder, path, at.line + 1) or known
         known = known or await server.lives(folder, path)
         if known is None:
             return None
