@@ -48,7 +48,9 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
         return None
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
     moves_module = isinstance(group.first, ModuleMade | ModuleMoved | Kept)
-    known = None if moves_module else _of_module(names, func)
+    # What is built beside a module that was handed in follows that; no module follows itself.
+    follows = not moves_module or isinstance(group.first, Built)
+    known = _of_module(names, func, held=not moves_module) if follows else None
     if known is not None and _would_choose(names, edited(group.first)):
         return known
     called = _called(names, func) if local or func.cls is None else ""
@@ -96,10 +98,10 @@ def _moves_modules(names: DeviceNames, path: str) -> bool:
     ) or any(site.spot.path == path and site.name == "cuda" for site in moved)
 
 
-def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
+def _of_module(names: DeviceNames, func: Func, *, held: bool) -> DeviceExpression | None:
     """Return the device of a module that a function has on the device, whoever calls it.
 
-    It is one that every call hands in, or that the method's object holds.
+    It is one that every call hands in, or one that the method's object has `held`.
     """
     assert not isinstance(func.node, ast.Lambda)
     scopes = names.interpreter.all_scopes.get(func.node, ())
@@ -107,7 +109,8 @@ def _of_module(names: DeviceNames, func: Func) -> DeviceExpression | None:
     if not scopes or any(isinstance(node, ast.Name) and node.id == "device" for node in nodes):
         return None
     path = func.scope.path
-    given = (*_handed_in(names, func.node, scopes), *_held(names, nodes, path, scopes))
+    given = [*_handed_in(names, func.node, scopes)]
+    given += _held(names, nodes, path, scopes) if held else ()
     return _named_after(names, func, given[0]) if given else None
 
 
