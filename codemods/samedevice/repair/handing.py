@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -269,11 +268,10 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     path, project = func.scope.path, names.programs.project
     if not called.startswith("_") and names.resolvers.imports.is_installed(path):
         return False
-    word = re.compile(rf"\b{re.escape(called)}\b")
     speaking = [
         other
         for other, source in project.sources.items()
-        if word.search(source.text) and (other == path or _reaches(names, other, path))
+        if called in source.text and (other == path or _reaches(names, other, path))
     ]
     if any(project.tree(other) is None for other in speaking):
         return False
@@ -304,26 +302,46 @@ def _mentions(
     Its name means it where it is defined (`is_home`), and where it is imported. A plain function
     is an attribute only of what is imported from the project.
     """
-    nodes = syntax.walk(project.tree(path) or ast.Module([], []))
+    tree = project.tree(path)
+    if tree is None:
+        return
+    imports = _imports(tree)
     meaning = {called} if is_home else set[str]()
-    for node in nodes:
+    for node in imports:
         if isinstance(node, ast.ImportFrom):
             meaning |= {alias.asname or alias.name for alias in node.names if alias.name == called}
             meaning |= {called for alias in node.names if alias.name == "*"}
+    for name in meaning:
+        yield from (node for node in _read_as(tree).get(name, ()) if isinstance(node, ast.Name))
+    attributes = [
+        node for node in _read_as(tree).get(called, ()) if isinstance(node, ast.Attribute)
+    ]
     imported = {
         alias.asname or alias.name.partition(".")[0]
-        for node in nodes
-        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for node in (imports if attributes else ())
         for alias in node.names
         if _is_own(project, path, node, alias.name)
     }
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()) if name in meaning:
-                yield node
-            case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == called:
-                if of_class or syntax.dotted(node).partition(".")[0] in imported:
-                    yield node
+    for attribute in attributes:
+        if of_class or syntax.dotted(attribute).partition(".")[0] in imported:
+            yield attribute
+
+
+@syntax.per_node
+def _imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    nodes = syntax.statements(tree)
+    return [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+@syntax.per_node
+def _read_as(tree: ast.Module) -> dict[str, list[ast.Name | ast.Attribute]]:
+    """Return where each name of a file is read, as a variable or as an attribute."""
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for node in syntax.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            found.setdefault(name, []).append(node)
+    return found
 
 
 def _is_own(project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str) -> bool:
