@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import gc
 from collections import Counter
@@ -455,8 +456,13 @@ def judged(
     `step` is called before each rule.
     """
     suppressions = suppressions or Suppressions(solution.project.sources, config.per_file_ignores)
+    sources = suppressions.sources
     found: list[Finding] = []
     spoken: list[Finding] = []
+
+    def tree_of(path: str) -> ast.Module:
+        return sources[path].tree
+
     for rule in selected.values():
         step(0)
         spoken += rule.find(solution)
@@ -465,7 +471,7 @@ def judged(
         if rule.rest is not None and rule.after <= selected.keys():
             spoken += rule.rest(solution, spoken)
     for each in spoken:
-        kept = suppressions.apply(_with_safety(compiles(solution, each), config))
+        kept = suppressions.apply(_with_safety(compiles(tree_of, each), config))
         if kept is not None:
             found.append(kept)
     for each, lacking in zip(found, solution.incomplete(found), strict=True):

@@ -62,7 +62,7 @@ class Suppressions:
     """What the comments of a project, and its settings for single files, switch off."""
 
     def __init__(self, sources: Mapping[str, Source], per_file: Collection[PerFile] = ()) -> None:
-        self._sources = sources
+        self.sources = sources
         self._per_file = per_file
         self._files: dict[str, _File] = {}
         self._used: set[tuple[str, Comment, str]] = set()
@@ -80,7 +80,7 @@ class Suppressions:
             return None
         for edit in finding.fix.edits if finding.fix else ():
             if self.covers(edit.path, edit.span, finding.rule):
-                source = self._sources.get(edit.path)
+                source = self.sources.get(edit.path)
                 line = edit.span.line
                 place = source.where(line) if source is not None else f"{edit.path}:{line}"
                 return replace(
@@ -115,7 +115,7 @@ class Suppressions:
 
     def _file(self, path: str) -> _File:
         if path not in self._files:
-            source = self._sources.get(path)
+            source = self.sources.get(path)
             comments = tuple(comments_of(source.text)) if source else ()
             self._files[path] = _File(comments, frozenset(self._ignored(path)))
         return self._files[path]

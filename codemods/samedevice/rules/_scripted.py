@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from samedevice.finding import Finding
-from samedevice.inference import Solution
 from samedevice.reading import syntax
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _UNFIXED = "TorchScript compiles this, and does not know what would be written"
 
 
-def compiles(solution: Solution, found: Finding) -> Finding:
-    """Return a finding without a fix that TorchScript could not compile."""
+def compiles(tree_of: Callable[[str], ast.Module], found: Finding) -> Finding:
+    """Return a finding without a fix that TorchScript could not compile.
+
+    `tree_of` gives the tree of a file.
+    """
     fix = found.fix
     if fix is None:
         return found
     for edit in fix.edits:
-        if "jit.script" not in solution.project.sources[edit.path].text:
+        tree = tree_of(edit.path)
+        if not _scripted(tree):
             continue
         named = edit.path in {one.path for one in fix.resolvers} | {one.path for one in fix.imports}
-        tree = solution.programs.tree(edit.path)
         words = {word for _, value in edit.args for word in re.findall(r"\w+", value)}
         asks = not words.isdisjoint({"is_available", *_globals(tree)})
         if (named or asks) and any(
