@@ -217,8 +217,8 @@ def test_every_fixture_has_a_map(name: str) -> None:
     root = next(
         folder for kind in ("before", "keep") if (folder := FIXTURES / name / kind).exists()
     )
-    files = map(source.read, sorted(root.rglob("*.py")))
-    text = map_.page(Project(files), Config(), root=str(root)).text
+    paths = sorted([*root.rglob("*.py"), *root.rglob("*.ipynb")])
+    text = map_.page(Project(map(source.read, paths)), Config(), root=str(root)).text
     assert Marks(text).lines
 
 
