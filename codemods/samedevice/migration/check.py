@@ -22,7 +22,7 @@ from ..reading.project import PART, Imported, Project
 from ..reading.source import Source, SourceError
 from ..reading.suppress import Suppressions
 from ..rules import Rule
-from ..rules._scripted import compiles
+from ..rules._scripted import WORD, compiles
 from ..verify.beside import Told, told
 from . import parallel
 from .cache import Cache
@@ -460,8 +460,8 @@ def judged(
     found: list[Finding] = []
     spoken: list[Finding] = []
 
-    def tree_of(path: str) -> ast.Module:
-        return sources[path].tree
+    def tree_of(path: str) -> ast.Module | None:
+        return sources[path].tree if WORD in sources[path].text else None
 
     for rule in selected.values():
         step(0)

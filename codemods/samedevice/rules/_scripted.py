@@ -11,20 +11,22 @@ from samedevice.finding import Finding
 from samedevice.reading import syntax
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: What a file with such code has in its text.
+WORD = "jit.script"
 _UNFIXED = "TorchScript compiles this, and does not know what would be written"
 
 
-def compiles(tree_of: Callable[[str], ast.Module], found: Finding) -> Finding:
+def compiles(tree_of: Callable[[str], ast.Module | None], found: Finding) -> Finding:
     """Return a finding without a fix that TorchScript could not compile.
 
-    `tree_of` gives the tree of a file.
+    `tree_of` gives the tree of a file whose text speaks of `WORD`: others are not parsed for this.
     """
     fix = found.fix
     if fix is None:
         return found
     for edit in fix.edits:
         tree = tree_of(edit.path)
-        if not _scripted(tree):
+        if tree is None or not _scripted(tree):
             continue
         named = edit.path in {one.path for one in fix.resolvers} | {one.path for one in fix.imports}
         words = {word for _, value in edit.args for word in re.findall(r"\w+", value)}
