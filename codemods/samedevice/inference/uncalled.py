@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
 
 #: What only a module is asked for.
-_OF_MODULES = frozenset(("eval", "train", "parameters", "named_parameters", "state_dict"))
+OF_MODULES = frozenset(("eval", "train", "parameters", "named_parameters", "state_dict"))
 
 
 def reads_placed(func: Func, owner: Value | None = None) -> bool:
@@ -124,7 +124,7 @@ def _is_module(meet: Agree) -> bool:
         return False
     return any(
         isinstance(node, ast.Attribute)
-        and node.attr in _OF_MODULES
+        and node.attr in OF_MODULES
         and isinstance(node.value, ast.Name)
         and node.value.id == called.id
         for node in syntax.walk(function)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .. import rewrite, verify
-from ..finding import Edit, Finding, Fix, Import, Resolver
+from ..finding import UNDECIDED, Edit, Finding, Fix, Import, Resolver
 from ..inference.staying import Staying
 from ..reading import source
 from ..reading.config import Config
@@ -31,7 +31,6 @@ from .trials import Trials
 ROUNDS = 10
 _AGAIN = 3  # rounds in a row that fix the same: so would all that follow
 _BECAUSE = "not applied, with the edits that belong to it"
-_UNDECIDED = "undecided"
 _IDLE = "its fix would change nothing"
 _RESTLESS = "its changes bring each other back, round after round"
 
@@ -238,12 +237,10 @@ def _withdraw(
         found.append(([left], f"{left.message}, which {how}"))
     known = {_line(finding) for finding in outcome.found}
     new = [before for before in map(outcome.before, unfixed) if _line(before) not in known]
-    for left in groups.brought(new, applied):
-        where = os.path.basename(_where(left, outcome))
-        found.append(([left], f"{where} would fail then ({left.message})"))
-    for left in groups.brought(_newly_undecided(outcome), applied):
-        where = os.path.basename(_where(left, outcome))
-        found.append(([left], f"{where} may fail then ({left.message})"))
+    for how, brought in ("would", new), ("may", _newly_undecided(outcome)):
+        for left in groups.brought(brought, applied):
+            where = os.path.basename(_where(left, outcome))
+            found.append(([left], f"{where} {how} fail then ({left.message})"))
     for left in outcome.remaining:
         refused = outcome.refused.get(key(left))
         if refused is not None and refused != _IDLE:
@@ -261,8 +258,8 @@ def _withdraw(
 
 def _newly_undecided(outcome: Outcome) -> list[Finding]:
     """Return what the device meets after the changes only, and of which nothing is known."""
-    known = {_line(finding) for finding in outcome.found if finding.rule == _UNDECIDED}
-    told = (f for f in outcome.remaining if f.rule == _UNDECIDED and not f.left_to_callers)
+    known = {_line(finding) for finding in outcome.found if finding.rule == UNDECIDED}
+    told = (f for f in outcome.remaining if f.rule == UNDECIDED and not f.left_to_callers)
     return [before for before in map(outcome.before, told) if _line(before) not in known]
 
 

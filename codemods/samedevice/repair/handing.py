@@ -14,13 +14,11 @@ from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.sites import SiteGroup
+from samedevice.inference.uncalled import OF_MODULES
 from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.repair.resolvers import edited
-
-#: Methods of modules, and of nothing else that is called with a tensor.
-_OF_MODULES = frozenset(("eval", "named_parameters", "parameters", "state_dict", "train"))
 
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
@@ -60,9 +58,9 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if not _are_all_seen(names, func, called):
         return known
     edits = _edits(names, func.node, path, called, local)
-    if known is not None or not edits:
-        return known if edits else None
-    return DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
+    if not edits:
+        return None
+    return known or DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
 
 
 def _would_choose(names: DeviceNames, path: str) -> bool:
@@ -78,23 +76,8 @@ def _would_choose(names: DeviceNames, path: str) -> bool:
         bool(name.resolvers)
         and names.programs.is_imported(path)
         and not any(map(is_main, names.programs.tree(path).body))
-        and not _moves_modules(names, path)
+        and path not in names.resolvers.moving
     )
-
-
-def _moves_modules(names: DeviceNames, path: str) -> bool:
-    """Tell whether a file puts modules on the device, or is to do so."""
-    solution = names.solution
-    built = (site for group in solution.groups(Built) for site in group.sites)
-    moved = (site for group in solution.groups(ModuleMoved) for site in group.sites)
-    return any(
-        edited(site) == path
-        and site.module.parent is None
-        and site.module.stateful
-        and site.node is not None
-        and solution.place(site.node) is Place.CENTRAL
-        for site in built
-    ) or any(site.spot.path == path and site.name == "cuda" for site in moved)
 
 
 def _of_module(names: DeviceNames, func: Func, *, held: bool) -> DeviceExpression | None:
@@ -118,7 +101,7 @@ def _handed_in(
 ) -> Iterator[str]:
     """Yield the parameters that each call gives a module on the device."""
     nodes = syntax.walk(function)
-    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    bound = _bound(nodes)
     for name in (arg.arg for arg in (*function.args.posonlyargs, *function.args.args)):
         if name in bound or name in may_be_none(scopes[0]):
             continue
@@ -177,12 +160,12 @@ def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
     nodes = syntax.walk(func.node)
     moved = _moved_to_cuda(nodes)
     used, called = set[str](), set[str]()
-    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    bound = _bound(nodes)
     for node in nodes:
         match node:
             case ast.Name(id="device"):
                 return None
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _OF_MODULES:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in OF_MODULES:
                 used.add(name)
             case ast.Call(func=ast.Name(id=name), args=args) if any(
                 _is_move_to_cuda(arg) or isinstance(arg, ast.Name) and arg.id in moved
@@ -194,6 +177,11 @@ def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
         if name in used & called and name not in bound and name not in spare:
             return _named_after(names, func, name)
     return None
+
+
+def _bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that some code gives a value, or deletes."""
+    return {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
 
 
 def _moved_to_cuda(nodes: Iterable[ast.AST]) -> set[str]:

@@ -7,6 +7,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Iterable
+from functools import cached_property
 
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.inference import Solution
@@ -18,10 +19,12 @@ from samedevice.inference.events import (
     Literal,
     Loaded,
     ModuleMade,
+    ModuleMoved,
     Move,
     PlainContainer,
     Produced,
 )
+from samedevice.inference.nodes import Place
 from samedevice.inference.sites import Site, SiteGroup
 from samedevice.inference.values import Device
 from samedevice.reading import syntax
@@ -259,6 +262,21 @@ class Resolvers:
         if self.project.style != "accelerator" or self.programs.is_distributed(path):
             return False
         return self.existing(path, program) is None
+
+    @cached_property
+    def moving(self) -> set[str]:
+        """The files that put modules on the device, or are to do so."""
+        built = (site for group in self.solution.groups(Built) for site in group.sites)
+        found = {
+            edited(site)
+            for site in built
+            if site.module.parent is None
+            and site.module.stateful
+            and site.node is not None
+            and self.solution.place(site.node) is Place.CENTRAL
+        }
+        moved = (site for group in self.solution.groups(ModuleMoved) for site in group.sites)
+        return found | {site.spot.path for site in moved if site.name == "cuda"}
 
     def wanting(self, path: str) -> set[str]:
         """Return the files of a file's program that have to name the device, and have none."""
