@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import libraries
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import External, Scope
+from samedevice.inference.objects import External, Func, Scope
 from samedevice.inference.values import ARRAY, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
 
@@ -47,6 +47,9 @@ def _is_array(run: Interpreter, node: ast.expr, scope: Scope, depth: int = 4) ->
         case ast.Call(func=func, args=args):
             callee = run.eval(func, scope)
             name = callee.name if isinstance(callee, External) else ""
+            if isinstance(callee, Func):
+                made = _returned(callee)
+                return made is not None and _is_array(run, made, callee.scope, depth - 1)
             last = name.rpartition(".")[2]
             if not name.startswith("numpy."):
                 return False
@@ -58,6 +61,15 @@ def _is_array(run: Interpreter, node: ast.expr, scope: Scope, depth: int = 4) ->
             value = _only_value(name, scope)
             return value is not None and _is_array(run, value, scope, depth - 1)
     return False
+
+
+def _returned(function: Func) -> ast.Call | None:
+    """Return the call whose result a function of the program returns, if it does nothing else."""
+    body = [] if isinstance(function.node, ast.Lambda) else function.node.body
+    match body:
+        case [ast.Return(value=ast.Call() as made)]:
+            return made
+    return None
 
 
 def _only_value(name: str, scope: Scope) -> ast.expr | None:

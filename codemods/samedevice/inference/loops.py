@@ -161,7 +161,7 @@ def _unsettled(
         if isinstance(cell.target, (Seq, Dict)):
             held = cell.target
             if any(
-                held is (begun.names.get(name) or scope.lookup(name)) for name in reads
+                held is (begun.names.get(name) or _around(scope, name)) for name in reads
             ) or any(attr in reads for attr in _holding(held, scope)):
                 return True
         known = begun.cells.get(key)
@@ -196,10 +196,17 @@ def _joined_late(name: object, value: object) -> bool:
 
 def _is_held(entries: object, begun: State, scope: Scope) -> bool:
     """Tell whether a mapping is there when a round begins: an element of the loop is another."""
-    held = [*begun.names.values(), *scope.globals.names.values()]
+    held = [*begun.names.values()]
+    if scope.globals is not scope:
+        held += scope.globals.names.values()
     if isinstance(scope.self_value, Instance):
         held += scope.self_value.attrs.values()
     return any(isinstance(one, Dict) and one.items is entries for one in held)
+
+
+def _around(scope: Scope, name: str) -> Value | None:
+    """Return what a name holds in the scopes around one: a round may change what is in that."""
+    return scope.outer.lookup(name) if scope.outer is not None else None
 
 
 def _holding(held: object, scope: Scope) -> Iterator[str]:

@@ -54,7 +54,8 @@ def shows_error(node: ast.Try) -> bool:
 
     So a lesson shows what tensors of two devices do not allow.
     """
-    match [each for each in syntax.certain(node.body) if not syntax.goes_on(each)]:
+    body = [each for each in syntax.certain(node.body) if not isinstance(each, ast.Pass)]
+    match [each for each in body if not syntax.goes_on(each)]:
         case [ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[made]))]:
             pass
         case [ast.Expr(value=made)]:
