@@ -60,7 +60,8 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"not compatible with the current PyTorch installation",
             r"lib\w+\.so[.\d]*: cannot open shared object",
             rf"Could not run '{NOT_BUILT}",
-            r"NVRTC requires CUDA|Triton Error|HIP error: invalid device function|only supports? Ampere GPUs",
+            r"NVRTC requires CUDA",
+            r"Triton Error|HIP error: invalid device function|only supports? Ampere GPUs",
         ),
     ),
     (
