@@ -104,7 +104,9 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
     """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
-    yield from solution.groups(event)
+    for group in solution.groups(event):
+        if not solution.programs.pretends(group.spot):
+            yield group
     for group in solution.hosted_groups(event):
         if not any(map(_of_dataset, group.sites)):
             yield group
