@@ -62,15 +62,11 @@ if TYPE_CHECKING:
 
 def bind(run: Interpreter, name: str, value: Value, scope: Scope) -> None:
     """Bind a name in its scope."""
-    if scope.writes and name in scope.writes:
-        outer = scope.outer
-        while outer is not None and outer.outer is not None and name not in outer.names:
-            outer = outer.outer
-        outer = outer or scope.globals
-        run.trail.note(outer, name)
-        outer.names[name] = value
-    else:
-        scope.names[name] = value
+    home = scope.home(name)
+    if home is not scope:
+        run.trail.note(home, name)
+    home.names[name] = value
+    if home is scope:
         scope.tests.pop(name, None)
 
 

@@ -171,8 +171,8 @@ def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
         case _:
             return False
     parents = solution.programs.parents(spot.path)
-    method = parents.get(statement)
-    klass = parents.get(method) if isinstance(method, _FUNCTION) else None
+    method = solution.programs.function_of(spot)
+    klass = parents.get(method) if method is not None else None
     others = klass.body if isinstance(klass, ast.ClassDef) else []
     return any(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
@@ -208,7 +208,7 @@ def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
         and statement.targets == bound
         and isinstance(statement.value, ast.Constant)
         and statement.value.value is True
-        for statement in tree.body
+        for statement in syntax.certain(tree.body)
     ):
         return
     torch, imports = device_names(solution).imports.torch(spot.path)
@@ -289,15 +289,19 @@ def _choice(solution: Solution, spot: Location) -> Fix | None:
 
 
 def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tuple[Fix | None, str]:
-    """Return the fix of an assignment, or why there is none, where the block says below it which
-    GPUs there are: who asks for them first sees all, and what is set afterwards counts no more.
+    """Return the fix of an assignment, or why there is none, where it is said below which GPUs
+    there are: who asks for them first sees all, and what is set afterwards counts no more.
 
     The assignment goes below, where nothing between the two uses it.
     """
     statement = solution.statement_of(spot)
     if repair is None or statement is None:
         return repair, NO_NAME
-    behind = _behind(solution.programs.parents(spot.path), statement)
+    parents = solution.programs.parents(spot.path)
+    behind, outer = _behind(parents, statement), parents.get(statement)
+    while outer is not None and statement in syntax.certain([outer]):
+        behind += _behind(parents, outer)
+        outer = parents.get(outer)
     hides = functools.partial(solution.programs.hides_some, spot.path)
     at = next((n for n, each in enumerate(behind) if hides(each)), None)
     if at is None:
