@@ -359,3 +359,30 @@ def test_a_project_that_is_judged_in_parts_is_judged_at_a_glance_as_well(
         assert looked.is_whole and told(found) == told(looked.check())
         looked.edit("library.py", new, "x + torch.zeros(x.size(0))")
         looked.check()
+
+
+SHELF = """\
+import torch
+
+
+class Shelf:
+    def __init__(self):
+        self.layer = torch.nn.Linear(3, 3)
+
+
+shelf = Shelf()
+"""
+
+
+def test_what_others_do_to_it_holds_as_before(looked: Looked) -> None:
+    """What a look did not see in the text before, and the whole did, it does not see now, too."""
+    looked.sources["shelf.py"] = source.from_text(SHELF, "shelf.py")
+    program = PROGRAM.replace("mask\n", "mask\nfrom shelf import shelf\n")
+    program += "print(shelf.layer(x))\n" + LIBRARY
+    looked.sources["program.py"] = source.from_text(program, "program.py")
+    looked.check()
+    for old, new in (("    self.layer", "    # one\n        self.layer"), ("\n\nsh", "\nn = 1\nsh")):
+        found = looked.edit("shelf.py", old, new)
+        assert all(path == "shelf.py" for path, _ in looked.units[-1])
+        assert told(found) == told(looked.check())
+        assert any(one.path == "shelf.py" for one in found or ())

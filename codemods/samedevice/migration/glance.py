@@ -109,7 +109,7 @@ def glance(
             differs = True
             now, elsewhere = look.now(), look.elsewhere()
             is_whole = is_whole and look.is_whole(now, elsewhere, glances)
-            findings += now.touched + elsewhere
+            findings += look.corrected(now.touched, glances) + elsewhere
     if not differs:
         return None
     return Glance(in_reading_order(findings), is_whole)
@@ -288,11 +288,29 @@ class _Look:
         if not self.is_promising():
             return False
         were = [one for one in self._seen.findings if not self.was_in(one)]
-        if _origins(were) != _origins(elsewhere):
-            return False
+        return _origins(were) == _origins(elsewhere) and self.is_same(now, self._before(glances))
+
+    def corrected(self, touched: list[Finding], glances: Glances) -> list[Finding]:
+        """Return what is found in what the edit touches, without what is owed to the look itself.
+
+        Where these units told another thing of the text before than the whole did, they do so of
+        the text of now.
+        """
+        tables = {path: change.lines for path, change in self._changes.items()}
+        were = list(lines.moved(filter(self.was_in, self._seen.findings), tables))
+        if _keys(were) == _keys(touched):
+            return touched
+        then = _keys(lines.moved(self._before(glances).touched, tables))
+        wrong, now = then - _keys(were), _keys(touched) | then
+        return [
+            *(one for one in touched if _key(one) not in wrong),
+            *(one for one in were if _key(one) not in now),
+        ]
+
+    def _before(self, glances: Glances) -> _Judged:
+        """Return what the units say of the texts of before, which is judged once."""
         ranges = {path: change.ranges_before for path, change in self._changes.items()}
-        then = glances.before(self._seen, (self._units, ranges), self.then)
-        return self.is_same(now, then)
+        return glances.before(self._seen, (self._units, ranges), self.then)
 
     def then(self) -> _Judged:
         """Judge the units in the texts of before."""
@@ -394,6 +412,14 @@ def _repaired(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
         for one in findings
         if (fix := one.fix) is not None
     )  # fmt: skip
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.path, finding.span, finding.rule, finding.message
+
+
+def _keys(findings: Iterable[Finding]) -> set[tuple[object, ...]]:
+    return set(map(_key, findings))
 
 
 def _told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
