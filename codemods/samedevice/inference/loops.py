@@ -160,9 +160,9 @@ def _unsettled(
     for key, cell in after.cells.items():
         if isinstance(cell.target, (Seq, Dict)):
             held = cell.target
-            if any(
-                held is (begun.names.get(name) or scope.lookup(name)) for name in reads
-            ) or any(attr in reads for attr in _holding(held, scope)):
+            if any(held is (begun.names.get(name) or scope.lookup(name)) for name in reads) or any(
+                attr in reads for attr in _holding(held, scope)
+            ):
                 return True
         known = begun.cells.get(key)
         for name, value in cell.entries():
