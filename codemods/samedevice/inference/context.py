@@ -66,6 +66,8 @@ class Context:
     answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
     #: Tensors that ask for gradients, and values of which gradients are asked.
     leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    #: Where such are created.
+    made_leaves: set[ast.AST] = field(default_factory=set, init=False)
     differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
