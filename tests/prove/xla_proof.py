@@ -546,15 +546,17 @@ def main() -> int:
     parser.add_argument("--device", choices=DEVICES, default="xla")
     parser.add_argument("--python", required=True, help="an interpreter with the device")
     parser.add_argument("--corpus", type=Path, help="checkouts of real programs as OWNER+NAME")
-    parser.add_argument("--list", choices=_LISTS, default="programs", help="which real programs")
+    parser.add_argument(
+        "--list", choices=_LISTS, action="append", help="which real programs (default: programs)"
+    )
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin none after these")
     parser.add_argument("--only", default="", help="part of a program's name")
     parser.add_argument("--new", action="store_true", help="only what is fixed anew")
     parser.add_argument("--most", type=int, default=1000, help="real programs, the quickest first")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--record", type=Path, help="default: docs/proof/DEVICE.json")
-    parser.add_argument("--page", type=Path, help="default: docs/proof/DEVICE.md")
+    parser.add_argument("--record", type=Path, help="default: DEVICE.json in docs/proof")
+    parser.add_argument("--page", type=Path, help="default: DEVICE.md in docs/proof")
     options = parser.parse_args()
     device = DEVICES[options.device]
     try:
@@ -562,7 +564,8 @@ def main() -> int:
     except (RuntimeError, OSError) as error:
         print(f"{options.python}: no {device.name} device: {error}", file=sys.stderr)
         return 2
-    record = Record(options.record or ROOT / f"docs/proof/{options.device}.json")
+    stem = _PAGES.get(options.device, options.device)
+    record = Record(options.record or ROOT / f"docs/proof/{stem}.json")
     how = options.python, options.limit, options.device
 
     def known(name: str) -> Outcome | None:
@@ -573,7 +576,8 @@ def main() -> int:
         for one, case in of_fixtures()
         if options.only in case.name
     ]
-    real = _quickest(options.list, options.corpus, options.most) if options.corpus else []
+    lists = options.list or ["programs"]
+    real = _quickest(lists, options.corpus, options.most) if options.corpus else []
     wanted += [
         lambda one=one: run_real(one, options.corpus, known(one.name), *how)
         for one in real
@@ -595,32 +599,36 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(take, wanted))
     text = page(record.outcomes(), refusals(options.python, device), facts, device)
-    (options.page or ROOT / f"docs/proof/{options.device}.md").write_text(text, "utf-8")
+    (options.page or ROOT / f"docs/proof/{stem}.md").write_text(text, "utf-8")
     return 0
 
 
+#: Pages that are not called as their device is: docs/proof/cuda.md is about the interface.
+_PAGES = {"cuda": "gpu_programs"}
 #: The catalogues of real programs, and what is known of them.
 _LISTS = {"programs": "real_programs", "conversions": "conversions"}
 
 
-def _quickest(catalogue: str, corpus: Path, most: int) -> list[Program]:
+def _quickest(catalogues: Sequence[str], corpus: Path, most: int) -> list[Program]:
     """Return scripts that the fix changes and that run everywhere, the quickest first."""
-    known = json.loads((ROOT / f"docs/proof/{_LISTS[catalogue]}.json").read_text("utf-8"))
-    seconds = {
-        (one["list"], one["name"], tuple(one["args"])): one["seconds"]
-        for one in known.values()
-        if one["changed_lines"]
-        and one["virtual"] == ""
-        and one["backwards"]
-        and not one["name"].endswith(".ipynb")
-    }
-    listed = [
-        one
-        for one in load(Path(stage.__file__).with_name(f"{catalogue}.toml"))
-        if (one.list, one.name, one.args) in seconds and one.checkout(corpus).exists()
-    ]
-    listed.sort(key=lambda one: seconds[one.list, one.name, one.args])
-    return listed[:most]
+    found: list[tuple[float, Program]] = []
+    for catalogue in catalogues:
+        known = json.loads((ROOT / f"docs/proof/{_LISTS[catalogue]}.json").read_text("utf-8"))
+        seconds = {
+            (one["list"], one["name"], tuple(one["args"])): one["seconds"]
+            for one in known.values()
+            if one["changed_lines"]
+            and one["virtual"] == ""
+            and one["backwards"]
+            and not one["name"].endswith(".ipynb")
+        }
+        found += [
+            (seconds[key], one)
+            for one in load(Path(stage.__file__).with_name(f"{catalogue}.toml"))
+            if (key := (one.list, one.name, one.args)) in seconds and one.checkout(corpus).exists()
+        ]
+    found.sort(key=lambda timed: timed[0])
+    return [one for _, one in found[:most]]
 
 
 if __name__ == "__main__":
