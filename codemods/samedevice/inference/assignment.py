@@ -62,15 +62,11 @@ if TYPE_CHECKING:
 
 def bind(run: Interpreter, name: str, value: Value, scope: Scope) -> None:
     """Bind a name in its scope."""
-    if scope.writes and name in scope.writes:
-        outer = scope.outer
-        while outer is not None and outer.outer is not None and name not in outer.names:
-            outer = outer.outer
-        outer = outer or scope.globals
-        run.trail.note(outer, name)
-        outer.names[name] = value
-    else:
-        scope.names[name] = value
+    home = scope.home(name)
+    if home is not scope:
+        run.trail.note(home, name)
+    home.names[name] = value
+    if home is scope:
         scope.tests.pop(name, None)
 
 
@@ -300,6 +296,7 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Make `child` a part of the module `owner`: they move together."""
     if child is owner or owner.node is None or child.node is None:
         return
+    moved = child.has_moved()
     if lent(run, owner, child):
         owner.borrows.append(child)
         child.shared = True
@@ -307,8 +304,8 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
         child.parent = owner
     if child.node.find().pin is Place.HOST:
         return  # it was put on the CPU on purpose; moving the whole moves it again
-    if child.moves and not owner.moves:
-        return  # it moved before the rest, which may move later
+    if moved and not owner.moves:
+        return  # it moved before the rest, by itself or with another whole; the rest may move later
     for whole in owner.wholes():
         whole.stateful = whole.stateful or child.stateful
     if child.used and not (run.path or owner.used or child.moves):

@@ -15,6 +15,7 @@ from samedevice.inference import (
     demonstrations,
     instances,
     narrowing,
+    settled,
     subscripts,
     ways,
 )
@@ -52,6 +53,8 @@ def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> N
 @executes(ast.If)
 def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     test = conditions.asking(run.eval(node.test, scope))
+    if not isinstance(test, DeviceTest):
+        settled.note(run, node, scope)
     known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
     if (
         known is None
