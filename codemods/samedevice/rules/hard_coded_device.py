@@ -336,7 +336,7 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
         return repair, NO_NAME
     parents = solution.programs.parents(spot.path)
     behind, outer = _behind(parents, statement), parents.get(statement)
-    while outer is not None and statement in syntax.certain([outer]):
+    while isinstance(outer, ast.stmt) and statement in syntax.certain([outer]):
         behind += _behind(parents, outer)
         outer = parents.get(outer)
     hides = functools.partial(solution.programs.hides_some, spot.path)
