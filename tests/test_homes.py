@@ -10,7 +10,7 @@ _PACKAGE = ("layers/__init__.py", "layers/blocks.py", "examples/small.py", "scri
 
 def _finding(path: str, home: str) -> Finding:
     resolver = Resolver(path, "device", home.removesuffix(".py").replace("/", "."), home)
-    return Finding(path, Span(1, 0, 1, 1), "rule", "message", Fix((), resolvers=(resolver,)))
+    return Finding(path, Span(1, 0, 1, 1), "rule", "message", fix=Fix((), resolvers=(resolver,)))
 
 
 def test_one_file_needs_no_module() -> None:

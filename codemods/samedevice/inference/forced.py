@@ -141,8 +141,7 @@ class Defaults:
 
     def hold(self, test: ast.expr, positive: bool = True) -> bool:
         """Tell whether a test is what is asked for, unless somebody says otherwise."""
-        name = _called(test).lower()
-        if name:
+        if name := _called(test).lower():
             chosen, other = (self.on, self.off) if positive else (self.off, self.on)
             return name in chosen and name not in other | self.asks
         match test:
@@ -151,7 +150,8 @@ class Defaults:
             case ast.BoolOp(op=ast.And(), values=values) if positive:
                 return all(self.hold(each) for each in values)
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=text)]):
-                return positive and text == "cuda" and _called(left).lower() in self.cuda
+                named = self.cuda - self.asks
+                return positive and text == "cuda" and _called(left).lower() in named
             case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
                 # That a device was chosen does not say which.
                 return positive and not _CUDA.search(ast.unparse(test.left))
