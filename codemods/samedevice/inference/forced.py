@@ -39,6 +39,8 @@ _NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 #: A loop over the GPUs that are there runs for none without CUDA.
 _EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: Only expressions of these kinds ask for anything.
+_ASKING = frozenset((ast.Attribute, ast.Call, ast.Compare, ast.Constant, ast.IfExp))
 #: What is called with texts that are texts.
 _TEXTS = frozenset(
     (
@@ -177,9 +179,12 @@ def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
 @syntax.per_node
 def _asked(tree: ast.Module, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
-    taken, own = _taken(tree), _own(tree)
+    nodes = syntax.walk(tree)
+    taken, own = _taken(nodes), _own(nodes)
     found: list[tuple[Forced, _Deciding | None]] = []
-    for node in syntax.walk(tree):
+    for node in nodes:
+        if node.__class__ not in _ASKING:
+            continue
         kind = _kind(node, parents, taken, own)
         if kind is not None:
             assert isinstance(node, ast.expr)
@@ -223,8 +228,11 @@ def by_default(
 @syntax.per_node
 def _numbered_in(tree: ast.Module) -> list[ast.expr]:
     """Return where a file names a device by a number that it computes."""
-    nodes = syntax.walk(tree)
-    return [n for n in nodes if isinstance(n, ast.expr) and _numbered(n) is not None]
+    return [
+        node
+        for node in syntax.walk(tree)
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and _numbered(node) is not None
+    ]
 
 
 def _numbered(node: ast.AST) -> ast.expr | None:
@@ -323,10 +331,10 @@ def _is_tested(node: ast.AST, parents: Parents) -> bool:
     return home is not None and home.name.startswith("test")
 
 
-def _taken(tree: ast.Module) -> dict[str, str]:
+def _taken(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return what names of a file stand for, of torch."""
     found: dict[str, str] = {}
-    for node in syntax.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found.update((a.asname, a.name) for a in node.names if a.asname)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -341,10 +349,9 @@ def _begins(node: ast.expr) -> bool:
     return text.partition(":")[0] in ("cuda", "mps", "xpu")
 
 
-def _own(tree: ast.Module) -> set[str]:
+def _own(nodes: Iterable[ast.AST]) -> set[str]:
     """Return what a file defines: a text that one of these is given is more than a text."""
-    kinds = (*_FUNCTION, ast.ClassDef)
-    return {node.name for node in syntax.walk(tree) if isinstance(node, kinds)}
+    return {node.name for node in nodes if isinstance(node, (*_FUNCTION, ast.ClassDef))}
 
 
 def _is_device(node: ast.expr, parents: Parents) -> bool:

@@ -112,7 +112,9 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
     """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
-    yield from solution.groups(event)
+    for group in solution.groups(event):
+        if not solution.programs.pretends(group.spot):
+            yield group
     for group in solution.hosted_groups(event):
         if not any(map(_of_dataset, group.sites)):
             yield group
@@ -179,8 +181,8 @@ def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
         case _:
             return False
     parents = solution.programs.parents(spot.path)
-    method = parents.get(statement)
-    klass = parents.get(method) if isinstance(method, _FUNCTION) else None
+    method = solution.programs.function_of(spot)
+    klass = parents.get(method) if method is not None else None
     others = klass.body if isinstance(klass, ast.ClassDef) else []
     return any(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
@@ -216,7 +218,7 @@ def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
         and statement.targets == bound
         and isinstance(statement.value, ast.Constant)
         and statement.value.value is True
-        for statement in tree.body
+        for statement in syntax.certain(tree.body)
     ):
         return
     torch, imports = device_names(solution).imports.torch(spot.path)
@@ -324,15 +326,19 @@ def _choice(solution: Solution, spot: Location) -> Fix | None:
 
 
 def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tuple[Fix | None, str]:
-    """Return the fix of an assignment, or why there is none, where the block says below it which
-    GPUs there are: who asks for them first sees all, and what is set afterwards counts no more.
+    """Return the fix of an assignment, or why there is none, where it is said below which GPUs
+    there are: who asks for them first sees all, and what is set afterwards counts no more.
 
     The assignment goes below, where nothing between the two uses it.
     """
     statement = solution.statement_of(spot)
     if repair is None or statement is None:
         return repair, NO_NAME
-    behind = _behind(solution.programs.parents(spot.path), statement)
+    parents = solution.programs.parents(spot.path)
+    behind, outer = _behind(parents, statement), parents.get(statement)
+    while isinstance(outer, ast.stmt) and statement in syntax.certain([outer]):
+        behind += _behind(parents, outer)
+        outer = parents.get(outer)
     hides = functools.partial(solution.programs.hides_some, spot.path)
     at = next((n for n, each in enumerate(behind) if hides(each)), None)
     if at is None:

@@ -150,7 +150,7 @@ def _nones(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]:
     ]
     before = [each for each in found if not _beside(solution, group, each)]
     body = func.node.body if not isinstance(func.node, ast.Lambda) else []
-    if len(before) > 1 or any(each not in body for each in before):
+    if len(before) > 1 or not set(before).issubset(syntax.certain(body)):
         return []
     return found
 
@@ -197,7 +197,7 @@ def _in_a_row(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]
     stores = _stores(site.owner, site.name)
     found = [
         statement
-        for statement in func.node.body
+        for statement in syntax.certain(func.node.body)
         if isinstance(statement, ast.Assign)
         and any(target in stores for target in statement.targets)
         and len(syntax.attributes_set(statement)) == 1
