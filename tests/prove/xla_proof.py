@@ -223,6 +223,8 @@ class Outcome:
         if self.left:
             return ""
         if not self.is_there:
+            if not self.changed:
+                return "`fix` leaves it on the CPU, and says what is missing"
             where = f"losses on {self.losses_on}, parameters stepped on {self.stepped}"
             why = _OLD if "cpu" in self.stepped and "xla" in self.losses_on else ""
             return f"{where}{why}"

@@ -47,7 +47,7 @@ SAME = {
     "linear(out=) in one dimension": "r = torch.empty(2, device=D); torch.ops.aten.linear.out(d[0], d, out=r)",
     "matmul(out=) of another form": "r = torch.empty(2, device=D); torch.ops.aten.linear.out(d[:1], d, d[0, :2], out=r)",
     "batch_norm with empty results": "o = [torch.empty(0, device=D) for _ in range(3)]; m, v = torch.zeros(3, device=D), torch.ones(3, device=D); torch.ops.aten._native_batch_norm_legit.out(d, None, None, m, v, True, .1, 1e-5, out=o[0], save_mean=o[1], save_invstd=o[2]); r = [*o, m, v]",
-    "addcmul with a 0-dim host operand": "r = [torch.addcmul(d, d, H0), torch.addcmul(d, H0, d)]",
+    "addcmul with a 0-dim host operand": "r = torch.addcmul(d, d, H0)",
     "host put at device indices": "h[torch.tensor([0], device=D)] = 0.; r = h",
     "a scalar of the device put into the host": "h[torch.tensor([0])] = D0; r = h",
 }
@@ -73,6 +73,10 @@ ENDS = {
 }
 
 REFUSED = {
+    "addcmul whose first factor is a 0-dim host operand": (
+        "torch.addcmul(d, H0, d)",
+        "RuntimeError: CPU Scalar support for tensor1 argument is not supported when calling addcmul on CUDA tensors",
+    ),
     "a mean of cuDNN's ctc_loss, lengths on the host": (f"{_CTC}loss(t.to(D), a, b)", _TWO),
     "addcdiv with a 0-dim host operand": ("torch.addcdiv(d, d, H0)", _TWO),
     "too many host scalars": (

@@ -150,6 +150,8 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
             _try(op, args, kwargs, given)
         else:
             _check_elementwise(given)
+        if name in ("addcmul", "addcmul_"):
+            _check_factor(given)
     elif STATE.device_type == "mps":
         raise RuntimeError("Placeholder storage has not been allocated on MPS device!")
     else:
@@ -269,6 +271,19 @@ def _check_elementwise(given: Sequence[Operand]) -> None:
             scalars -= 1
             continue
         _two_devices(common, tensor.device)
+
+
+def _check_factor(given: Sequence[Operand]) -> None:
+    """Refuse a first factor that is a scalar on the host (torch's `PointwiseOpsKernel.cu`)."""
+    if STATE.device_type == "cuda" and any(
+        name == "tensor1" and tensor.device.type == "cpu" and tensor.dim() == 0
+        for name, tensor, _ in given
+    ):
+        raise RuntimeError(
+            "CPU Scalar support for tensor1 argument is not supported when calling addcmul on CUDA "
+            "tensors. However, CPU Scalar support for tensor2 is supported, please swap your "
+            "tensor1 and tensor2 terms."
+        )
 
 
 def _two_devices(common: torch.device, other: torch.device) -> NoReturn:
