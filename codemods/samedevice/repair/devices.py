@@ -43,6 +43,7 @@ _TENSORS_ONLY = frozenset(
 #: What tells of a tensor how it is, and is no part of it.
 _DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "size"))
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
+_SHORT = 2  # `self.encoder[0].weight`
 _SPEAKS = re.compile(r"device|cuda|gpu")
 
 
@@ -317,7 +318,10 @@ class DeviceNames:
             each = {self.reach.module_of(site.scope) for site in group.sites}
             known = [one for one in each if one is not None]
             named = named_tensor(known, set_here) if known else ""
-            return DeviceExpression(f"self.{named}.device") if named else None
+            if named.count(".") + named.count("[") <= _SHORT:
+                return DeviceExpression(f"self.{named}.device") if named else None
+            if any(one.spread for one in known):
+                return None  # a name that nobody would write
         if (
             not isinstance(group.first, Creation)
             or func is None
