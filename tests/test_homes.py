@@ -10,7 +10,7 @@ _PACKAGE = ("layers/__init__.py", "layers/blocks.py", "examples/small.py", "scri
 
 def _finding(path: str, home: str) -> Finding:
     resolver = Resolver(path, "device", home.removesuffix(".py").replace("/", "."), home)
-    return Finding(path, Span(1, 0, 1, 1), "rule", "message", Fix((), resolvers=(resolver,)))
+    return Finding(path, Span(1, 0, 1, 1), "rule", "message", fix=Fix((), resolvers=(resolver,)))
 
 
 def test_one_file_needs_no_module() -> None:
@@ -28,3 +28,8 @@ def test_scripts_outside_a_package_put_nothing_into_it() -> None:
     assert homes.needless(found, _PACKAGE) == {home}
     found.append(_finding("layers/blocks.py", home))
     assert not homes.needless(found, _PACKAGE)
+
+
+def test_all_files_are_in_a_root_that_is_a_package() -> None:
+    found = [_finding("train.py", "device.py"), _finding("parts/noise.py", "device.py")]
+    assert not homes.needless(found, ["__init__.py", "train.py", "parts/noise.py"])
