@@ -96,13 +96,16 @@ def _dimensions(run: Interpreter, node: ast.expr, scope: Scope) -> int | None:
                 for value in values
             } - {0}
             return found.pop() if len(found) == 1 else None
-        case ast.Call(func=func, args=[size, *_]):
+        case ast.Call(func=func, args=args):
             callee = run.eval(func, scope)
-            if not isinstance(callee, External) or callee.name not in _OF_A_SHAPE:
+            if isinstance(callee, Func):
+                made = _returned(callee)
+                return _dimensions(run, made, callee.scope) if made is not None else None
+            if not args or not isinstance(callee, External) or callee.name not in _OF_A_SHAPE:
                 return None
-            if isinstance(size, (ast.Tuple, ast.List)):
-                return len(size.elts)
-            return 1 if subscripts.is_number(run.eval(size, scope), size) else None
+            if isinstance(args[0], (ast.Tuple, ast.List)):
+                return len(args[0].elts)
+            return 1 if subscripts.is_number(run.eval(args[0], scope), args[0]) else None
     return None
 
 

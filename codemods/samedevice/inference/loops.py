@@ -167,7 +167,9 @@ def _unsettled(
         known = begun.cells.get(key)
         for name, value in cell.entries():
             before = known.value.get(name) if known is not None else None
-            read = name in reads or repr(name) in reads and _is_held(cell.target, begun, scope)
+            read = name in reads
+            if not read and repr(name) in reads:
+                read = _is_held(cell.target, begun, after, scope)
             if (read or _joined_late(name, value)) and (
                 before is None or _other_kind(before, value)
             ):
@@ -194,13 +196,15 @@ def _joined_late(name: object, value: object) -> bool:
     return late and isinstance(name, str) and name.isdigit()
 
 
-def _is_held(entries: object, begun: State, scope: Scope) -> bool:
+def _is_held(entries: object, begun: State, after: State, scope: Scope) -> bool:
     """Tell whether a mapping is there when a round begins: an element of the loop is another."""
-    held = [*begun.names.values()]
-    if scope.globals is not scope:
-        held += scope.globals.names.values()
+    held: list[Value | None] = [*begun.names.values()]
     if isinstance(scope.self_value, Instance):
         held += scope.self_value.attrs.values()
+    if scope.globals is not scope:
+        for name, value in scope.globals.names.items():
+            old, new = _changed(begun, after, name, scope) if scope.writes else (None, None)
+            held.append(value if new is None else old)
     return any(isinstance(one, Dict) and one.items is entries for one in held)
 
 

@@ -40,8 +40,8 @@ class _NotKnown(Exception):
 def note(run: Interpreter, node: ast.If | ast.IfExp, scope: Scope) -> None:
     """Note a test about CUDA that constants decide, and nothing that asks the machine."""
     arm = _cuda_arm(node)
-    if arm is None:
-        return
+    if arm is None or isinstance(node.test, ast.Constant):
+        return  # `if True:` is nothing that a reader takes for a choice
     try:
         holds = bool(_constant(run, node.test, scope))
     except (_NotKnown, TypeError):
