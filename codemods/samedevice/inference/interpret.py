@@ -325,12 +325,16 @@ class Interpreter(Context):
         guarded = self.guarded
         ended = False
         for statement in body:
-            execute = EXECUTORS.get(type(statement))
-            if execute is not None and execute(self, statement, scope):
+            if self.execute(statement, scope):
                 ended = True
                 break
         self.guarded = guarded
         return ended
+
+    def execute(self, statement: ast.stmt, scope: Scope) -> bool:
+        """Evaluate one statement of a block; tell whether it ends the flow."""
+        known = EXECUTORS.get(type(statement))
+        return known is not None and known(self, statement, scope)
 
     def function(self) -> ast.AST | None:
         """Return the function that is being evaluated."""
