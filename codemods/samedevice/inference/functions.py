@@ -275,7 +275,8 @@ def by_template(
 
 def not_followed(run: Interpreter, given: Given, spot: Location) -> None:
     """Note a call that another evaluation stands for, and that does more than is repeated."""
-    nodes = tuple(dict.fromkeys(node for value in given.values() for node in places(value)))
+    seen: dict[int, int] = {}
+    nodes = tuple(dict.fromkeys(node for each in given.values() for node in places(each, seen)))
     caller = run.function()
     scope = run.files.get(spot.path) if caller is None else run.scopes.get(caller)  # type: ignore[call-overload]
     if nodes and scope is not None:

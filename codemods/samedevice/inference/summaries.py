@@ -259,8 +259,14 @@ def carries_more(value: Value) -> bool:
     return isinstance(value, Partial) or isinstance(value, Func) and _is_closure(value)
 
 
-def places(value: Value, depth: int = DEEP) -> Iterator[PlaceVar]:
-    """Yield the places of the tensors and modules that an argument brings along."""
+def places(value: Value, seen: dict[int, int], depth: int = DEEP) -> Iterator[PlaceVar]:
+    """Yield the places of the tensors and modules that an argument brings along.
+
+    Objects hold each other: `seen` has how deep each of them was looked into.
+    """
+    if seen.get(id(value), -1) >= depth:
+        return
+    seen[id(value)] = depth
     if isinstance(value, Tensor) or isinstance(value, Instance) and value.family == "module":
         if value.node is not None:
             yield value.node
@@ -278,7 +284,7 @@ def places(value: Value, depth: int = DEEP) -> Iterator[PlaceVar]:
         own = value.scope.names.values() if value.scope.func is not None else ()
         held = (*own, *((value.bound,) if value.bound is not None else ()))
     for member in held if depth else ():
-        yield from places(member, depth - 1)
+        yield from places(member, seen, depth - 1)
 
 
 def stores(

@@ -12,6 +12,7 @@ where values of one definition live is asked of its callers only (`close_up`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,8 @@ from .touched import Change
 
 #: A comment with this word may leave findings alone; one that does not is told of by a whole check.
 _SUPPRESSION = "samedevice"
+#: What names a line in words.
+_LINE = re.compile(r"\blines? \d")
 #: The share of a program's work of which a glance is worth it while somebody types, and later.
 _MOST, _SMALL = 0.5, 0.2
 #: The share of callers that are asked where the values of one definition live.
@@ -343,10 +346,22 @@ class _Look:
 
     def is_whole(self, now: _Judged, elsewhere: list[Finding], glances: Glances) -> bool:
         """Tell whether nothing is seen that makes what is `elsewhere` another, or that is lost."""
-        if not self.is_promising():
+        if not self.is_promising() or self._tells_lines():
             return False
         were = [one for one in self._seen.findings if not self.was_in(one)]
         return _origins(were) == _origins(elsewhere) and self.is_same(now, self._before(glances))
+
+    def _tells_lines(self) -> bool:
+        """Tell whether something found elsewhere tells in words of a line that is another now."""
+        shifted = {
+            path
+            for path, change in self._changes.items()
+            if any(line != now for line, now in change.lines.items())
+        }
+        return any(
+            one.path in shifted and not self.was_in(one) and any(map(_LINE.search, _words(one)))
+            for one in self._seen.findings
+        )
 
     def corrected(self, touched: list[Finding], glances: Glances) -> list[Finding]:
         """Return what is found in what the edit touches, without what is owed to the look itself.
@@ -402,6 +417,8 @@ class _Look:
             for path, table in tables.items()
             if any(line != now for line, now in table.items())
         }
+        if self._tells_lines():
+            return None
         found = []
         for one in self._seen.findings:
             if not self.was_in(one):
