@@ -5,7 +5,9 @@ other, and each text that parses is judged at a glance and as a whole, as the se
 are: how many edits there were, for how many a glance was worth it, how often what it said of the
 edited file (rules, places, messages) is what the whole said, how many glances stood for the whole
 (the editor waits for no other answer), how many of these said of all files what the whole said,
-and the processor's time. With `--bodies` edits are in functions only, where most typing is.
+and the processor's time. With `--bodies` edits are in functions only, where most typing is. With
+`--without-rest` the whole is judged beside, and a glance compares with the one before, as while
+somebody types on; `chained` are those that do so and stand for the whole.
 """
 
 from __future__ import annotations
@@ -61,10 +63,11 @@ def in_a_body(text: str, random_: random.Random) -> str:
 
 
 def compare(
-    folder: str, edits: int, counts: Counter[str], edit: Edit, seconds: float
+    folder: str, edits: int, counts: Counter[str], edit: Edit, seconds: float, rests: bool
 ) -> tuple[list[float], list[float], list[float]]:
     """Return the seconds until the first answer, until one of the whole, and for a whole check."""
     known = Folder(Path(folder).resolve().as_posix())
+    beside = known if rests else Folder(known.root)
     project = known.analyse({}, SETTINGS).project
     paths = [path for path in project.about_torch if len(project.programs[path]) > 1]
     random_ = random.Random(7)
@@ -74,7 +77,8 @@ def compare(
     end = time.monotonic() + seconds
     while paths and len(whole) < edits and time.monotonic() < end:
         path = random_.choice(paths)
-        text = project.sources[path].text
+        text, since = project.sources[path].text, 0
+        known.analyse({path: text}, SETTINGS)
         for _ in range(EACH):
             new = edit(text, random_)
             try:
@@ -87,7 +91,7 @@ def compare(
             began = time.process_time()
             glance = known.glance({path: text}, SETTINGS)
             middle = time.process_time()
-            full = known.analyse({path: text}, SETTINGS)
+            full = beside.analyse({path: text}, SETTINGS)
             ended = time.process_time()
             counts["edits"] += 1
             whole.append(ended - middle)
@@ -98,6 +102,10 @@ def compare(
                 counts["right"] += told(glance, path) == told(full, path)
                 counts["wholes"] += glance.is_whole
                 counts["equal"] += glance.is_whole and everywhere(glance) == everywhere(full)
+            since = since + 1 if glance is not None and glance.is_whole else 0
+            counts["chained"] += since > 1 and not rests
+            if not since:
+                known.analyse({path: text}, SETTINGS)
     return first, answered, whole
 
 
@@ -113,16 +121,19 @@ def main() -> None:
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--edits", type=int, default=40)
     parser.add_argument("--bodies", action="store_true", help="edit functions only")
+    parser.add_argument("--without-rest", action="store_true", help="from glance to glance")
     parser.add_argument("--seconds", type=float, default=1e9, help="at most, for a folder")
     options = parser.parse_args()
     edit = in_a_body if options.bodies else mutated
     sums: Counter[str] = Counter()
     ratios: list[float] = []
-    names = ("edits", "glances", "right", "wholes", "equal")
+    names = ("edits", "glances", "right", "wholes", "equal", "chained")
     print(*names, "and ms, median/p95: first answer, one of the whole, a whole check", sep=", ")
     for folder in options.folders:
         counts: Counter[str] = Counter()
-        first, answered, whole = compare(folder, options.edits, counts, edit, options.seconds)
+        first, answered, whole = compare(
+            folder, options.edits, counts, edit, options.seconds, not options.without_rest
+        )
         if first:
             times = " ".join(map(spread, (first, answered, whole)))
             print(Path(folder).name, *(counts[name] for name in names), times, flush=True)

@@ -286,8 +286,9 @@ def split(files: Files) -> Files | None:
         last = max((kept.index(one) for one in imports), default=-1)
         names = [ast.alias(name) for name in moved]
         kept.insert(last + 1, ast.ImportFrom(second.removesuffix(".py"), names, 0))
-        made[second] = _text(ast.Module([*imports, *moved.values()], []))
-        made[path] = _text(ast.Module(kept, []))
+        read = _read(tree)
+        for name, body in ((second, [*imports, *moved.values()]), (path, kept)):
+            made[name] = _text(ast.Module(_without_unread(body, read), []))
     return made if len(made) > len(files) else None
 
 
@@ -462,6 +463,24 @@ def _free(node: ast.AST) -> set[str]:
     names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
     read = {one.id for one in names if isinstance(one.ctx, ast.Load)}
     return read - set(_bound(node))
+
+
+def _read(tree: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+
+
+def _without_unread(body: list[ast.stmt], read: set[str]) -> list[ast.stmt]:
+    """Return a file without the names of others that it read before and does not any more."""
+    gone = read - _read(ast.Module(body, []))
+    made: list[ast.stmt] = []
+    for one in body:
+        if isinstance(one, ast.ImportFrom) and one.module != "__future__":
+            kept = [alias for alias in one.names if (alias.asname or alias.name) not in gone]
+            if kept:
+                made.append(ast.ImportFrom(one.module, kept, one.level))
+        else:
+            made.append(one)
+    return made
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -1,15 +1,19 @@
 """Compare the virtual accelerator with a real GPU: `python tests/prove/gpu_proof.py`.
 
-It needs Python, torch (built for CUDA) and, on Python 3.10, tomli; not samedevice's dependencies.
-All small cases of `tests/prove/virtual/cases.py` and every program under `fixtures/`, before and
-after, run on the GPU and, in processes of their own, on the virtual accelerator of the same torch.
-Both have to end, or stop with the same type of exception whose message begins with the same words.
+It needs Python, torch (built for CUDA) and, on Python 3.10, tomli; samedevice's dependencies only
+for the suite, which is left out without them. All small cases of `tests/prove/virtual/cases.py`,
+every program under `fixtures/`, before and after, and every program of `tests/suite`, as it is and
+as `fix --yes` leaves it, run on the GPU and, in processes of their own, on the virtual accelerator
+of the same torch. Both have to end, or stop with the same type of exception whose message begins
+with the same words.
 
     python tests/prove/gpu_proof.py --page docs/proof/gpu.md --record gpu.json
 
 Exit codes: 0 they agree in everything, 1 they differ, 2 wrong use or nothing could be run,
 3 there is no GPU here. `--rehearse` puts a second virtual accelerator in the place of the GPU: it
-shows that the comparison works, and nothing about a GPU, which the page says.
+shows that the comparison works, and nothing about a GPU, which the page says. `--seconds` bounds
+the time for programs; they come in an order drawn once, and what was not reached is left out.
+`--after gpu.json` takes over what an earlier record has of programs with the same text.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import contextlib
 import json
 import os
 import platform
+import random
 import re
 import subprocess
 import sys
@@ -28,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +49,10 @@ del sys.path[:2]
 
 NO_GPU = 3
 _LIMIT = 3600  # seconds for all programs on one side
-_JOBS = max(1, (os.cpu_count() or 2) // 2)  # at once, on each side
+_NO_TIME = "time"
+_NUMBERS = "AssertionError"  # what a worker says of a result that is not the CPU's
+_JOBS = max(1, (os.cpu_count() or 2) * 3 // 4)  # at once; most of a GPU's time goes to its start
+_OWN = {"NVIDIA_TF32_OVERRIDE": "0"}  # else products and convolutions round to ten bits
 
 _ASK = """
 import json, platform, torch
@@ -77,6 +86,7 @@ class Row:
     name: str
     virtual: Outcome
     real: Outcome
+    text: str = ""  # a digest of the program
 
     @property
     def left_out(self) -> str:
@@ -85,11 +95,17 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """ "same", "same words" (the messages begin alike), "left out", or "DIFFERENT"."""
+        """One of "same", "same words", "own numbers", "left out" and "DIFFERENT".
+
+        Words are the same if messages begin alike. A GPU has random numbers and roundings of its
+        own: both sides end, and only what the GPU computed is not what the CPU did.
+        """
         if self.left_out:
             return "left out"
         if not self.virtual.kinds and not self.real.kinds:
             return "same"
+        if not self.virtual.kinds and self.real.kinds[0] == _NUMBERS:
+            return "own numbers"
         if self.virtual.kinds[:1] != self.real.kinds[:1]:
             return "DIFFERENT"
         if self.virtual.message == self.real.message:
@@ -163,48 +179,108 @@ def small_rows(real: str, chosen: str = "") -> list[Row]:
     ]
 
 
-# Fixtures
+# Programs
 
 
-def fixture_rows(real: str, chosen: str = "") -> list[Row]:
-    """Run every program of `fixtures/` whose name contains `chosen` on both sides."""
-    jobs = [
-        (case, version)
-        for case in fixtures.cases()
-        if chosen in case.name
-        for version in case.versions
-    ]
+@dataclass(frozen=True)
+class Job:
+    """One version of a program, and what the table says of it."""
+
+    group: str
+    name: str
+    entry: str
+    files: dict[str, str]
+    args: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Tell this text from others."""
+        text = json.dumps([self.entry, self.args, self.files], sort_keys=True)
+        return sha256(text.encode()).hexdigest()[:16]
+
+
+def fixture_jobs(chosen: str = "") -> Iterator[Job]:
+    """Yield every program of `fixtures/` whose name contains `chosen`, before and after."""
+    for case in fixtures.cases():
+        for version in case.versions if chosen in case.name else ():
+            yield Job(f"fixtures, {version}", case.name, case.entry, case.files(version), case.args)
+
+
+def suite_jobs(chosen: str = "") -> Iterator[Job]:
+    """Yield every program of the suite whose name contains `chosen`, and what `fix` makes of it.
+
+    Raises ImportError without samedevice's dependencies.
+    """
+    sys.path[:0] = [str(ROOT / "codemods"), str(ROOT)]
+    from tests.suite import catalogue
+
+    for program in catalogue.programs():
+        if chosen not in program.name:
+            continue
+        before, after = program.files, catalogue.repaired(program).files
+        kind = "suite, right" if program.kind == "right" else "suite, before"
+        yield Job(kind, program.name, "main.py", catalogue.runnable(before))
+        if after != before:
+            yield Job("suite, after", program.name, "main.py", catalogue.runnable(after))
+
+
+def program_rows(
+    real: str, jobs: Sequence[Job], seconds: float, known: Sequence[Row] = ()
+) -> list[Row]:
+    """Run programs on both sides, each side for so many seconds at most.
+
+    What is `known` of a program with the same text is not run again.
+    """
+    old = {(row.group, row.name, row.text): row for row in known if not row.left_out}
+    kept = [old[key] for job in jobs if (key := (job.group, job.name, job.digest)) in old]
+    drawn = [job for job in jobs if (job.group, job.name, job.digest) not in old]
+    random.Random(0).shuffle(drawn)  # noqa: S311  # an order, no secret
     with ThreadPoolExecutor(2) as pool:
-        sides = pool.map(partial(_serve, jobs), ["virtual", real])
-    return [
-        Row(f"fixtures, {version}", case.name, virtual, device)
-        for (case, version), virtual, device in zip(jobs, *sides, strict=True)
+        sides = pool.map(partial(_serve, drawn, seconds), ["virtual", real])
+    rows = [
+        Row(job.group, job.name, virtual, device, job.digest)
+        for job, virtual, device in zip(drawn, *sides, strict=True)
     ]
+    return sorted([*kept, *rows], key=lambda row: (row.group, row.name))
 
 
-def _serve(jobs: Sequence[tuple[fixtures.Case, str]], on: str) -> list[Outcome]:
+def _serve(jobs: Sequence[Job], seconds: float, on: str) -> list[Outcome]:
     """Run programs as `samedevice run --on` does, from one process that has imported torch."""
     with tempfile.TemporaryDirectory() as scratch:
         lines = []
-        for number, (case, version) in enumerate(jobs):
+        for number, job in enumerate(jobs):
             folder = Path(scratch, str(number))
-            folder.mkdir()
-            case.lay_out(version, folder)
-            job = {"id": number, "folder": str(folder), "entry": case.entry, "args": case.args}
-            lines.append(json.dumps(job | {"on": on, "report": f"{folder}.json"}))
-        paths = [str(ROOT / "codemods"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        served = subprocess.run(
-            [sys.executable, str(ROOT / "tests/fixtures/forkserver.py"), str(_JOBS)],
-            input="".join(f"{line}\n" for line in lines),
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)},
-        )
-    if served.returncode:
-        raise RuntimeError(f"the programs could not be run:\n{served.stderr}")
-    answers = {answer["id"]: answer for answer in map(json.loads, served.stdout.splitlines())}
-    return [_program(answers[number]) for number in range(len(jobs))]
+            for name, text in job.files.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, "utf-8")
+            request = {"id": number, "folder": str(folder), "entry": job.entry, "args": job.args}
+            lines.append(json.dumps(request | {"on": on, "report": f"{folder}.json"}))
+        paths = [str(ROOT / "codemods"), str(ROOT / "tests/cases/stubs")]
+        paths += filter(None, [os.environ.get("PYTHONPATH")])
+        asked, told = Path(scratch, "asked"), Path(scratch, "told")
+        asked.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        with asked.open() as source, told.open("w") as target:
+            server = subprocess.Popen(
+                [sys.executable, str(ROOT / "tests/fixtures/forkserver.py"), str(_JOBS)],
+                stdin=source,
+                stdout=target,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)},
+            )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                _, errors = server.communicate(timeout=seconds)
+                if server.returncode:
+                    raise RuntimeError(f"the programs could not be run:\n{errors}")
+            server.kill()
+            server.wait()
+        answers = {}
+        for line in told.read_text("utf-8").splitlines(keepends=True):
+            if line.endswith("\n"):
+                answer = json.loads(line)
+                answers[answer["id"]] = _program(answer)
+    return [answers.get(number, Outcome(missing=_NO_TIME)) for number in range(len(jobs))]
 
 
 def _program(answer: dict[str, Any]) -> Outcome:
@@ -220,13 +296,16 @@ def _program(answer: dict[str, Any]) -> Outcome:
 # The page
 
 
+_VERDICTS = "same", "same words", "own numbers", "DIFFERENT", "left out"
+
+
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| what | cases | same | same words | different | left out |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| what | cases | same | same words | own numbers | different | left out |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     groups = list(dict.fromkeys(row.group for row in rows))
     for group in [*groups, "all"]:
         verdicts = [row.verdict for row in rows if group in (row.group, "all")]
-        counts = (verdicts.count(one) for one in ("same", "same words", "DIFFERENT", "left out"))
+        counts = map(verdicts.count, _VERDICTS)
         yield f"| {group} | {len(verdicts)} | {' | '.join(map(str, counts))} |"
 
 
@@ -256,7 +335,9 @@ def page(rows: Sequence[Row], facts: dict[str, Any]) -> str:
     lines += [
         "Written by `make gpu-proof`; do not edit. *Same*: both end, or both raise the same",
         "exception with the same message. *Same words*: the same type of exception, and messages",
-        "that begin alike.",
+        "that begin alike. *Own numbers*: both end, and the GPU's result is not the CPU's up to a",
+        "hundredth: its random numbers are its own, and so are its sums. *Left out*: one side",
+        "lacks a package, or the time was over; the order was drawn.",
         "",
         f"- date: {facts['date']}",
         f"- device: {facts['device']}",
@@ -265,7 +346,7 @@ def page(rows: Sequence[Row], facts: dict[str, Any]) -> str:
         "",
         *_summary(rows),
     ]
-    different = [row for row in rows if row.verdict == "DIFFERENT"]
+    different = [row for row in rows if row.verdict in ("DIFFERENT", "own numbers")]
     lines += ["", "## Differences", ""]
     lines += _table(different) if different else ["None."]
     if missing := sorted({row.left_out for row in rows if row.left_out}):
@@ -300,6 +381,19 @@ def _facts(rehearsal: bool) -> dict[str, Any]:
     return facts
 
 
+def _known(record: Path) -> list[Row]:
+    """Read the rows of an earlier record."""
+
+    def outcome(of: dict[str, Any]) -> Outcome:
+        return Outcome(tuple(of["kinds"]), of["message"], of["missing"])
+
+    return [
+        Row(row["group"], row["name"], outcome(row["virtual"]), outcome(row["real"]), row["text"])
+        for row in json.loads(record.read_text("utf-8"))["rows"]
+        if row["text"]
+    ]
+
+
 def main() -> int:
     """Run everything, write what was asked for, print the summary; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -311,6 +405,9 @@ def main() -> int:
     parser.add_argument("--record", type=Path, help="where the outcomes go as JSON")
     parser.add_argument("--small", default="", help="only small cases whose name contains this")
     parser.add_argument("--fixtures", default="", help="only fixtures whose name contains this")
+    parser.add_argument("--suite", default="", help="only the suite's whose name contains this")
+    parser.add_argument("--seconds", type=float, default=_LIMIT, help="for programs, each side")
+    parser.add_argument("--after", type=Path, help="a record whose programs are not run again")
     parser.add_argument("--rehearse", action="store_true", help="without a GPU: see above")
     options = parser.parse_args()
     try:
@@ -325,9 +422,17 @@ def main() -> int:
             file=sys.stderr,
         )
         return NO_GPU
+    os.environ.update(_OWN)  # for the workers, too
+    known = _known(options.after) if options.after else []
     worker, on = ("virtual", "virtual") if options.rehearse else ("real", "cuda")
+    jobs = list(fixture_jobs(options.fixtures))
     try:
-        rows = [*small_rows(worker, options.small), *fixture_rows(on, options.fixtures)]
+        jobs += suite_jobs(options.suite)
+    except ImportError as error:
+        print(f"note: the suite is left out: {error}", file=sys.stderr)
+    try:
+        rows = small_rows(worker, options.small)
+        rows += program_rows(on, jobs, options.seconds, known)
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         print(error, file=sys.stderr)
         return 2

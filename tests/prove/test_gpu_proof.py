@@ -45,6 +45,8 @@ def proof() -> ModuleType:
         ("RuntimeError/Exception: boom", "TypeError/Exception: boom", "DIFFERENT"),
         ("RuntimeError/Exception: boom", None, "DIFFERENT"),
         (None, "RuntimeError/Exception: boom", "DIFFERENT"),
+        (None, "AssertionError/Exception: r: 1.0 against 2.0", "own numbers"),
+        ("AssertionError/Exception: r: 1.0 against 2.0", None, "DIFFERENT"),
         ("ModuleNotFoundError/Exception: No module named 'numpy'", None, "left out"),
     ],
 )
@@ -61,7 +63,7 @@ def test_the_page_says_what_differs_and_what_was_rehearsed(proof: ModuleType) ->
     ]
     text = proof.page(rows, {**facts, "rehearsal": True})
     assert "A rehearsal: there was no GPU." in text
-    assert "| small | 2 | 1 | 0 | 1 | 0 |" in text
+    assert "| small | 2 | 1 | 0 | 0 | 1 | 0 |" in text
     assert text.count("| two | ends | ValueError: a \\| b | DIFFERENT |") == 2
     text = proof.page(rows[:1], {**facts, "rehearsal": False})
     assert "rehearsal" not in text and "None." in text

@@ -1,11 +1,13 @@
-"""Run rewritten programs on accelerators that nobody here wrote, and that a CPU carries.
+"""Run rewritten programs on accelerators that nobody here wrote: such as a CPU carries, or a GPU.
 
     python -m tests.prove.xla_proof --python XLA/bin/python --corpus DIR
     python -m tests.prove.xla_proof --device openreg --python OPENREG/bin/python
+    python -m tests.prove.xla_proof --device cuda --python python3 --corpus DIR --list conversions
 
 `--python` is an interpreter with the device: torch_xla, whose PJRT runtime needs no accelerator
-(`PJRT_DEVICE=CPU`), or torch_openreg, torch's own example of one. Every project of `fixtures/`
-and, with `--corpus` (checkouts as OWNER+NAME), real programs of `tests/real_programs` are copied,
+(`PJRT_DEVICE=CPU`), or torch_openreg, torch's own example of one, or torch for CUDA and a GPU.
+Every project of `fixtures/` and, with `--corpus` (checkouts as OWNER+NAME), real programs of
+`tests/real_programs` (`--list` says of which catalogue) are copied,
 fixed for the device, and run twice by that interpreter: without the device, which is the CPU, and
 with it. Outcomes are kept in a record, so that a part can be run again (`--only`), or what `fix`
 writes otherwise than it did for the record (`--new`). The page is written from the record.
@@ -24,6 +26,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -77,6 +80,21 @@ DEVICES = {
         (
             "Written by `make xla-proof` from runs; do not edit. torch_xla brings a device that",
             "runs on a CPU (`PJRT_DEVICE=CPU`), with memory, a compiler and messages of its own.",
+        ),
+    ),
+    "cuda": Device(
+        "the GPU",
+        "cuda",
+        {"NVIDIA_TF32_OVERRIDE": "0"},  # else convolutions round to ten bits
+        {"CUDA_VISIBLE_DEVICES": ""},
+        "there = torch.device('cuda')",
+        "print('torch', torch.__version__, '· CUDA', torch.version.cuda, '· Python', "
+        "platform.python_version(), '·', torch.cuda.get_device_name(), '·', "
+        "datetime.date.today())",
+        "On a GPU",
+        (
+            "Written by `python -m tests.prove.xla_proof --device cuda` from runs; do not edit.",
+            "Convolutions are asked for full precision (`NVIDIA_TF32_OVERRIDE=0`).",
         ),
     ),
     "openreg": Device(
@@ -513,7 +531,7 @@ class Record:
 
 def _versions(python: str, device: Device) -> str:
     """Say what the interpreter has; raises RuntimeError if there is no such device."""
-    code = f"import importlib.metadata, platform, torch; {device.versions}"
+    code = f"import datetime, importlib.metadata, platform, torch; {device.versions}"
     asked = subprocess.run(
         [python, "-c", code], env={**os.environ, **device.here}, capture_output=True, text=True
     )
@@ -528,13 +546,17 @@ def main() -> int:
     parser.add_argument("--device", choices=DEVICES, default="xla")
     parser.add_argument("--python", required=True, help="an interpreter with the device")
     parser.add_argument("--corpus", type=Path, help="checkouts of real programs as OWNER+NAME")
+    parser.add_argument(
+        "--list", choices=_LISTS, action="append", help="which real programs (default: programs)"
+    )
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin none after these")
     parser.add_argument("--only", default="", help="part of a program's name")
     parser.add_argument("--new", action="store_true", help="only what is fixed anew")
     parser.add_argument("--most", type=int, default=1000, help="real programs, the quickest first")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--record", type=Path, help="default: docs/proof/DEVICE.json")
-    parser.add_argument("--page", type=Path, help="default: docs/proof/DEVICE.md")
+    parser.add_argument("--record", type=Path, help="default: DEVICE.json in docs/proof")
+    parser.add_argument("--page", type=Path, help="default: DEVICE.md in docs/proof")
     options = parser.parse_args()
     device = DEVICES[options.device]
     try:
@@ -542,7 +564,8 @@ def main() -> int:
     except (RuntimeError, OSError) as error:
         print(f"{options.python}: no {device.name} device: {error}", file=sys.stderr)
         return 2
-    record = Record(options.record or ROOT / f"docs/proof/{options.device}.json")
+    stem = _PAGES.get(options.device, options.device)
+    record = Record(options.record or ROOT / f"docs/proof/{stem}.json")
     how = options.python, options.limit, options.device
 
     def known(name: str) -> Outcome | None:
@@ -553,14 +576,19 @@ def main() -> int:
         for one, case in of_fixtures()
         if options.only in case.name
     ]
-    real = _quickest(options.most) if options.corpus else []
+    lists = options.list or ["programs"]
+    real = _quickest(lists, options.corpus, options.most) if options.corpus else []
     wanted += [
         lambda one=one: run_real(one, options.corpus, known(one.name), *how)
         for one in real
         if options.only in one.name
     ]
 
+    begun = time.monotonic()
+
     def take(job: object) -> None:
+        if time.monotonic() - begun > options.seconds:
+            return
         outcome = job()  # type: ignore[operator]
         record.put(outcome)
         print(
@@ -571,24 +599,36 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(take, wanted))
     text = page(record.outcomes(), refusals(options.python, device), facts, device)
-    (options.page or ROOT / f"docs/proof/{options.device}.md").write_text(text, "utf-8")
+    (options.page or ROOT / f"docs/proof/{stem}.md").write_text(text, "utf-8")
     return 0
 
 
-def _quickest(most: int) -> list[Program]:
+#: Pages that are not called as their device is: docs/proof/cuda.md is about the interface.
+_PAGES = {"cuda": "gpu_programs"}
+#: The catalogues of real programs, and what is known of them.
+_LISTS = {"programs": "real_programs", "conversions": "conversions"}
+
+
+def _quickest(catalogues: Sequence[str], corpus: Path, most: int) -> list[Program]:
     """Return scripts that the fix changes and that run everywhere, the quickest first."""
-    known = json.loads((ROOT / "docs/proof/real_programs.json").read_text("utf-8"))
-    seconds = {
-        (one["list"], one["name"], tuple(one["args"])): one["seconds"]
-        for one in known.values()
-        if one["changed_lines"]
-        and one["virtual"] == ""
-        and one["backwards"]
-        and not one["name"].endswith(".ipynb")
-    }
-    listed = [one for one in load() if (one.list, one.name, one.args) in seconds]
-    listed.sort(key=lambda one: seconds[one.list, one.name, one.args])
-    return listed[:most]
+    found: list[tuple[float, Program]] = []
+    for catalogue in catalogues:
+        known = json.loads((ROOT / f"docs/proof/{_LISTS[catalogue]}.json").read_text("utf-8"))
+        seconds = {
+            (one["list"], one["name"], tuple(one["args"])): one["seconds"]
+            for one in known.values()
+            if one["changed_lines"]
+            and one["virtual"] == ""
+            and one["backwards"]
+            and not one["name"].endswith(".ipynb")
+        }
+        found += [
+            (seconds[key], one)
+            for one in load(Path(stage.__file__).with_name(f"{catalogue}.toml"))
+            if (key := (one.list, one.name, one.args)) in seconds and one.checkout(corpus).exists()
+        ]
+    found.sort(key=lambda timed: timed[0])
+    return [one for _, one in found[:most]]
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class Run:
     losses: list[str] = field(default_factory=list)  # one per backward pass, bit for bit
     losses_on: dict[str, int] = field(default_factory=dict)  # type of device -> backward passes
     stepped: dict[str, int] = field(default_factory=dict)  # type of device -> parameters stepped
-    drew: bool = False  # whether random numbers were drawn on an XLA device
+    drew: bool = False  # whether random numbers were drawn on an XLA device or a GPU
     files: list[str] = field(default_factory=list)  # of the program that were executed
 
     @property

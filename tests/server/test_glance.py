@@ -331,6 +331,50 @@ def test_most_edits_at_random_are_judged_at_a_glance_as_by_a_whole_check() -> No
     assert right >= 0.96 * glances  # what other files read of a settings file waits for the whole
 
 
+def test_typing_without_rest_is_judged_from_glance_to_glance(looked: Looked) -> None:
+    """A glance evaluates what is typed into, and not all that has changed since the last whole."""
+    looked.sources["other.py"] = source.from_text("import torch, library\n" + PROGRAM, "other.py")
+    looked.check()
+    alone, last = frozenset({("library.py", "alone")}), frozenset({("library.py", "last")})
+    edits = (("x + ", "x + 1 + ", alone), ("x - ", "x - 1 - ", last))
+    for number, (old, new, units) in enumerate(edits * 3):
+        looked.units.clear()
+        found = looked.edit("library.py", old, new)
+        assert looked.is_whole and set(looked.units) == {units}, number
+        fresh = check.check(looked.project(), looked.config)
+        assert told(found) == told(fresh)
+
+
+def test_most_edits_at_random_without_rest_are_judged_as_by_a_whole_check() -> None:
+    """Glances that stand for the whole do so one upon the other, too."""
+    random_ = random.Random(5)
+    wholes = chained = 0
+    for before in sorted(FIXTURES.glob("projects/*/before")):
+        sources = {
+            path.as_posix(): source.read(path.as_posix()) for path in sorted(before.rglob("*.py"))
+        }
+        memory, config, known = Memory(), Config(), glance.Glances()
+        check.check(Project(sources.values()), config, memory=memory)
+        since = 0
+        for _ in range(40):
+            path = random_.choice([*sources])
+            old = sources[path]
+            sources[path] = source.from_text(mutated(old.text, random_), path)
+            project = Project(sources.values())
+            if project.tree(path) is None:
+                sources[path] = old
+                continue
+            found = glance.glance(project, config, memory, known)
+            if found is None or not found.is_whole:
+                check.check(project, config, memory=memory)
+                since = 0
+                continue
+            wholes, since = wholes + 1, since + 1
+            chained += since > 1
+            assert told(found.findings) == told(check.check(Project(sources.values()), config))
+    assert wholes > 40 and chained > 15
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_lines_that_stay_are_known_where_they_are(seed: int) -> None:
     random_ = random.Random(seed)
@@ -359,3 +403,31 @@ def test_a_project_that_is_judged_in_parts_is_judged_at_a_glance_as_well(
         assert looked.is_whole and told(found) == told(looked.check())
         looked.edit("library.py", new, "x + torch.zeros(x.size(0))")
         looked.check()
+
+
+SHELF = """\
+import torch
+
+
+class Shelf:
+    def __init__(self):
+        self.layer = torch.nn.Linear(3, 3)
+
+
+shelf = Shelf()
+"""
+
+
+def test_what_others_do_to_it_holds_as_before(looked: Looked) -> None:
+    """What a look did not see in the text before, and the whole did, it does not see now, too."""
+    looked.sources["shelf.py"] = source.from_text(SHELF, "shelf.py")
+    program = PROGRAM.replace("mask\n", "mask\nfrom shelf import shelf\n")
+    program += "print(shelf.layer(x))\n" + LIBRARY
+    looked.sources["program.py"] = source.from_text(program, "program.py")
+    looked.check()
+    layer = "        self.layer"
+    for old, new in ((layer, f"        # one\n{layer}"), ("\n\nshelf", "\nn = 1\nshelf")):
+        found = looked.edit("shelf.py", old, new)
+        assert all(path == "shelf.py" for path, _ in looked.units[-1])
+        assert told(found) == told(looked.check())
+        assert any(one.path == "shelf.py" for one in found or ())

@@ -370,6 +370,33 @@ def test_hover_and_hints_tell_places(tmp_path: Path) -> None:
     run(ask())
 
 
+def test_hints_of_changed_texts_wait_for_no_whole(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    text = path.read_text("utf-8")
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(9, 0))
+    able = capabilities()
+    able.workspace = lsp.WorkspaceClientCapabilities(
+        inlay_hint=lsp.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+    )
+
+    async def ask() -> None:
+        async with session(tmp_path, settings={"inlayHints": "all"}, able=able) as editor:
+            uri = editor.open(path)
+            await editor.diagnostics(uri)
+            params = lsp.InlayHintParams(lsp.TextDocumentIdentifier(uri), whole)
+
+            async def hints() -> list[tuple[int, str]]:
+                found = await editor.text_document_inlay_hint_async(params)
+                return [(one.position.line, one.label[0].value) for one in found or ()]  # type: ignore[union-attr]
+
+            first = await hints()
+            assert first
+            editor.change(uri, "\n" + text.replace("torch.ones", "1 + torch.ones"), 2)
+            assert sorted(await hints()) == [(line + 1, label) for line, label in first]
+
+    run(ask())
+
+
 def test_what_a_module_is_made_of_is_told_to_be_where_that_is(tmp_path: Path) -> None:
     path = written(
         tmp_path,

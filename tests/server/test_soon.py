@@ -60,15 +60,15 @@ def test_findings_are_told_in_lines_that_have_moved_without_any_inference(
 def test_places_are_told_from_the_last_trace_but_not_for_changed_lines(path: str) -> None:
     folder = Folder(str(Path(path).parent))
     first = folder.analyse({path: CODE}, SETTINGS)
-    assert folder.traced({path: CODE}, path, 5) is None  # never asked
+    assert folder.traced({path: CODE}, path) is None  # never asked
     lives = first.lives(path)
-    assert folder.traced({path: CODE}, path, 5) == (first, lives)
+    assert folder.traced({path: CODE}, path) == (first, lives)
+    assert first.changed(path, range(1, 9)) == []
     folder.keep_trace(first)
     text = "# new\n" + CODE.replace("ones(4", "ones(5")
     folder.analyse({path: text}, SETTINGS)  # which has no trace of its own
-    assert folder.traced({path: text}, path, 6) is None
-    known = folder.traced({path: text}, path, 5)
-    assert known is not None
+    known = folder.traced({path: text}, path)
+    assert known is not None and known[0].changed(path, range(1, 8)) == [1, 6]
     assert [one.span.line for one in known[1]] == [
         one.span.line + 1 for one in lives if one.span.line != 5
     ]
@@ -116,6 +116,30 @@ def test_places_are_told_of_a_changed_line_without_the_whole(
     assert {place.line for place in inside} == {6, 7, 8}
     whole = folder.analyse({path: text}, SETTINGS).lives(path)
     assert inside == {one.span: one for one in whole if 6 <= one.span.line <= 8}
+
+
+def test_hints_of_changed_texts_wait_for_no_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model.py").write_text(NET)
+    (tmp_path / "helper.py").write_text(HELPER)
+    path = (tmp_path / "helper.py").as_posix()
+    folder = Folder(tmp_path.as_posix())
+    whole = folder.analyse({path: HELPER}, SETTINGS)
+    lines = range(1, 20)
+    assert folder.lives_soon({path: HELPER}, SETTINGS, path, lines) is None  # all is known
+    whole.lives(path)
+    folder.keep_trace(whole)
+    text = "# new\n" + HELPER.replace("torch.ones(3)", "torch.ones(3).to(x.device)")
+    with monkeypatch.context() as patch:
+        patch.setattr("samedevice.migration.check.check", None)
+        known = folder.lives_soon({path: text}, SETTINGS, path, lines)
+        broken = folder.lives_soon({path: text + "print("}, SETTINGS, path, lines)
+    assert known is not None and broken is not None and len(known) == 3  # the file, and `pick`
+    soon = {one.span: one for _, lives in known for one in lives}
+    after = folder.analyse({path: text}, SETTINGS)
+    assert soon == {one.span: one for one in after.lives(path)}
+    assert soon.keys() >= {one.span for _, lives in broken for one in lives}
 
 
 NEWLINE = re.compile(r"\r\n?|\n")

@@ -71,7 +71,7 @@ def _tell_explanation(found: Explanation, project: Project) -> None:
     def tell(text: str) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=soft)
 
-    said = f"{found.exception}: {found.message}" if found.exception else found.message
+    said = ": ".join(filter(None, (found.exception, found.message)))
     console.print(said, style="bold red", markup=False, soft_wrap=soft)
     if found.topic != "device":
         tell(MEANING[found.topic])

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.inference import libraries
+from samedevice.inference import libraries, subscripts
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import External, Scope
+from samedevice.inference.objects import External, Func, Scope
 from samedevice.inference.values import ARRAY, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: Functions that make an array of what they are given; of these, a list at least.
 _OF_LISTS = frozenset(("array", "asarray", "stack", "concatenate", "vstack", "hstack"))
-#: Functions that make an array of a size.
+#: Functions that make an array of its shape, or of a size.
+_OF_A_SHAPE = frozenset(f"numpy.{name}" for name in ("zeros", "ones", "empty", "full"))
 _OF_SIZES = frozenset(("zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity"))
 
 
@@ -47,6 +48,9 @@ def _is_array(run: Interpreter, node: ast.expr, scope: Scope, depth: int = 4) ->
         case ast.Call(func=func, args=args):
             callee = run.eval(func, scope)
             name = callee.name if isinstance(callee, External) else ""
+            if isinstance(callee, Func):
+                made = _returned(callee)
+                return made is not None and _is_array(run, made, callee.scope, depth - 1)
             last = name.rpartition(".")[2]
             if not name.startswith("numpy."):
                 return False
@@ -60,20 +64,77 @@ def _is_array(run: Interpreter, node: ast.expr, scope: Scope, depth: int = 4) ->
     return False
 
 
+def _returned(function: Func) -> ast.Call | None:
+    """Return the call whose result a function of the program returns, if it does nothing else."""
+    body = [] if isinstance(function.node, ast.Lambda) else function.node.body
+    match body:
+        case [ast.Return(value=ast.Call() as made)]:
+            return made
+    return None
+
+
+def is_element(
+    run: Interpreter, owner: ast.expr, key: Value, index: ast.expr, scope: Scope
+) -> bool:
+    """Tell whether a subscript of an array is one element: it has a number for each dimension.
+
+    What has no dimensions is stored there as a number, from any device.
+    """
+    parts = subscripts.indexes(key, index)
+    if not all(subscripts.is_number(part, node) for part, node in parts):
+        return False
+    return _dimensions(run, owner, scope) == len(parts)
+
+
+def _dimensions(run: Interpreter, node: ast.expr, scope: Scope) -> int | None:
+    """Return how many dimensions an array has that is made by its size, None if that is open."""
+    match node:
+        case ast.Name(id=name):
+            values = _values(name, scope)
+            found = {
+                _dimensions(run, value, scope) if not _is_copy(value, name) else 0
+                for value in values
+            } - {0}
+            return found.pop() if len(found) == 1 else None
+        case ast.Call(func=func, args=[size, *_]):
+            callee = run.eval(func, scope)
+            if not isinstance(callee, External) or callee.name not in _OF_A_SHAPE:
+                return None
+            if isinstance(size, (ast.Tuple, ast.List)):
+                return len(size.elts)
+            return 1 if subscripts.is_number(run.eval(size, scope), size) else None
+    return None
+
+
+def _is_copy(value: ast.expr, name: str) -> bool:
+    """Tell whether an array is made of itself: `losses = np.array(losses)`."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr="array" | "asarray"), args=[ast.Name(id=known), *_]):
+            return known == name
+    return False
+
+
 def _only_value(name: str, scope: Scope) -> ast.expr | None:
     """Return what a name is assigned, if there is one assignment and nothing else binds it."""
+    values = _values(name, scope)
+    return values[0] if len(values) == 1 else None
+
+
+def _values(name: str, scope: Scope) -> list[ast.expr]:
+    """Return what a name is assigned, nothing if it is bound in another way, too."""
     level: Scope | None = scope
     while level is not None:
+        nodes = syntax.walk(level.node)
         stores = [
-            n for n in syntax.walk(level.node)
+            n for n in nodes
             if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
             or isinstance(n, ast.arg) and n.arg == name
         ]  # fmt: skip
         if stores:
             given = [
-                n.value for n in syntax.walk(level.node)
-                if isinstance(n, ast.Assign) and any(t is stores[0] for t in n.targets)
+                n.value for n in nodes
+                if isinstance(n, ast.Assign) and any(t in stores for t in n.targets)
             ]  # fmt: skip
-            return given[0] if len(stores) == 1 and given else None
+            return given if len(stores) == len(given) else []
         level = level.outer
-    return None
+    return []

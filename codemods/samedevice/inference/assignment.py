@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice.inference import (
+    arrays,
     batches,
     calls,
     choices,
@@ -61,15 +62,11 @@ if TYPE_CHECKING:
 
 def bind(run: Interpreter, name: str, value: Value, scope: Scope) -> None:
     """Bind a name in its scope."""
-    if scope.writes and name in scope.writes:
-        outer = scope.outer
-        while outer is not None and outer.outer is not None and name not in outer.names:
-            outer = outer.outer
-        outer = outer or scope.globals
-        run.trail.note(outer, name)
-        outer.names[name] = value
-    else:
-        scope.names[name] = value
+    home = scope.home(name)
+    if home is not scope:
+        run.trail.note(home, name)
+    home.names[name] = value
+    if home is scope:
         scope.tests.pop(name, None)
 
 
@@ -299,6 +296,7 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     """Make `child` a part of the module `owner`: they move together."""
     if child is owner or owner.node is None or child.node is None:
         return
+    moved = child.has_moved()
     if lent(run, owner, child):
         owner.borrows.append(child)
         child.shared = True
@@ -306,8 +304,8 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
         child.parent = owner
     if child.node.find().pin is Place.HOST:
         return  # it was put on the CPU on purpose; moving the whole moves it again
-    if child.moves and not owner.moves:
-        return  # it moved before the rest, which may move later
+    if moved and not owner.moves:
+        return  # it moved before the rest, by itself or with another whole; the rest may move later
     for whole in owner.wholes():
         whole.stateful = whole.stateful or child.stateful
     if child.used and not (run.path or owner.used or child.moves):
@@ -365,7 +363,9 @@ def set_item(
         _set_in_tensor(run, owner, owner_node, key, index, value, scope, stmt)
     elif owner is ARRAY and not _of_callers(owner_node, scope):
         spot = Location(scope.path, getattr(stmt, "value", stmt))
-        libraries.demand_host(run, value, spot, scope, "numpy")
+        number = isinstance(value, Tensor) and value.scalar
+        if not (number and arrays.is_element(run, owner_node, key, index, scope)):
+            libraries.demand_host(run, value, spot, scope, "numpy")
         subscripts.index_array(run, key, index, scope)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
@@ -395,7 +395,7 @@ def _set_in_tensor(
             run.graph.meet(
                 owner.node, spot, value.node, given, Location(scope.path, stmt), run.function()
             )
-        else:
+        elif not value.scalar:  # a number is copied from any device
             run.graph.store(value.node, owner.node)
         if owner.opaque and isinstance(owner.site, Structured) and not isinstance(key, Const):
             owner.site.others = value  # `for key in batch: batch[key] = ...`

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from samedevice.inference.events import Drawn
+from samedevice.inference.events import Built, Drawn
 from samedevice.inference.nodes import Cause, Location, PlaceVar
 from samedevice.inference.solution import Solution
 
@@ -57,6 +57,8 @@ def bonds(solution: Solution) -> Bonds:
             if isinstance(site, Drawn):  # it is moved where it gets its name
                 named = (site.bound, site.held)
                 spots += ((number, bound.spot) for bound in named if bound is not None)
+            elif isinstance(site, Built) and site.returned is not None:
+                spots.append((number, site.returned))  # it is moved where a function returned it
     found: dict[str, dict[int, set[int]]] = {}
     for number, spot in spots:
         group = groups.of(number)

@@ -15,6 +15,7 @@ from samedevice.inference import (
     demonstrations,
     instances,
     narrowing,
+    settled,
     subscripts,
     ways,
 )
@@ -23,7 +24,7 @@ from samedevice.inference.environment import Exits, Path, State
 from samedevice.inference.events import BranchTaken
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Scope
-from samedevice.inference.values import Const, Device, DeviceTest, Value
+from samedevice.inference.values import Const, Device, DeviceTest, FunctionNode, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> N
 @executes(ast.If)
 def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     test = conditions.asking(run.eval(node.test, scope))
+    if not isinstance(test, DeviceTest):
+        settled.note(run, node, scope)
     known = None if conditions.is_switch(node.test, test, scope) else conditions.truth(test)
     if (
         known is None
@@ -154,10 +157,24 @@ def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope
     ended = run.block(taken, scope)
     run.guarded -= 1
     bound_there_only(names, other, scope)
+    if test.asks and not test.of_value and scope.func is not None:
+        answer = demands.answer(other)
+        if answer is not None:
+            run.answers_without.setdefault(scope.func.node, answer)
     if demands.leaves(other) and not test.of_value:
         if not demands.is_demand(node) or demands.says_why(node, scope.node):
             run.guarded += 1  # to the end of this block, which is only reached with an accelerator
     return ended
+
+
+def as_test(run: Interpreter, node: FunctionNode, results: list[Value], joined: Value) -> Value:
+    """Return what a function gives; a test, if only an accelerator lets it answer the contrary."""
+    without = run.answers_without.get(node)
+    if without is None:
+        return joined
+    answers = [result.value for result in results if isinstance(result, Const)]
+    known = len(answers) == len(results) and all(type(answer) is bool for answer in answers)
+    return DeviceTest(not without) if known and (not without) in answers else joined
 
 
 def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:

@@ -190,8 +190,7 @@ def apply(
             return call_method(run, callee, args, kwargs, spot, scope)
         case Union(options=options):
             joined: Value | None = None
-            meant = [one for one in options if namespaces.takes(one, args, kwargs)]
-            for option in meant or options:
+            for option in namespaces.meant(options, args, kwargs):
                 joined = run.join(joined, apply(run, option, args, kwargs, spot, scope))
             return joined if joined is not None else UNKNOWN
         case Partial():

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from samedevice.inference import arithmetic, devices
 from samedevice.inference.events import BranchTaken
@@ -430,20 +430,12 @@ def _in_order(scope: Scope) -> Iterator[ast.stmt]:
 
 def _one_by_one(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for part in body:
-        if isinstance(part, ast.If) and "__name__" in ast.dump(part.test) or _always(part):
-            yield from _one_by_one(part.body)
+        started = isinstance(part, ast.If) and "__name__" in ast.dump(part.test)
+        inner = part.body if isinstance(part, ast.If) and started else syntax.goes_on(part)
+        if inner:
+            yield from _one_by_one(inner)
         else:
             yield part
-
-
-def _always(part: ast.stmt) -> TypeGuard[ast.With | ast.AsyncWith | ast.Try | ast.If]:
-    """Tell whether the body of a statement is run to its end whenever what follows it is."""
-    match part:
-        case ast.With() | ast.AsyncWith() | ast.Try(handlers=[]):
-            return True
-        case ast.If(test=ast.Constant(value=True)):
-            return True
-    return False
 
 
 def _line_of(statement: ast.stmt, scope: Scope) -> ast.stmt:

@@ -293,10 +293,17 @@ def _default(run: Interpreter, value: Value | None, spot: Location, scope: Scope
 def replaced(
     run: Interpreter, owner: Instance, kwargs: dict[str, Arg], spot: Location | None
 ) -> Instance:
-    """Return a copy of an instance with some attributes replaced."""
+    """Return a copy of an instance with some attributes replaced.
+
+    Those of names that are not known may be any: each tensor is what they hold then.
+    """
     made = Instance(owner.family, owner.name, owner.cls, owner.fact)
     made.attrs = Attributes(owner.attrs)
-    made.attrs.update({name: value for name, (value, _) in kwargs.items()})
+    if "**" in kwargs:
+        spread = kwargs["**"][0]
+        held = [name for name, value in owner.attrs.items() if isinstance(value, Tensor)]
+        made.attrs.update(dict.fromkeys(held, spread))
+    made.attrs.update({name: value for name, (value, _) in kwargs.items() if name != "**"})
     if spot is not None and made.cls is not None:
         after_init(run, made, [], spot)
     return made

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from samedevice.inference import narrowing, operators
+from samedevice.inference import narrowing, operators, settled
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ArmTaken, DeviceChosen, DeviceOf
 from samedevice.inference.nodes import Location, Place
@@ -161,6 +161,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
                 return followed
             value = Device(value.node, value.spot, text=value.text, resolved=True, rank=value.rank)
         return value
+    settled.note(run, node, scope)
     known = None if is_switch(node.test, test, scope) else truth(test)
     if known is True:
         return run.eval(node.body, scope)

@@ -66,6 +66,8 @@ class Context:
     answers: dict[ast.AST, list[PlaceVar]] = field(default_factory=dict, init=False)
     #: Tensors that ask for gradients, and values of which gradients are asked.
     leaves: list[PlaceVar] = field(default_factory=list, init=False)
+    #: Where such are created.
+    made_leaves: set[ast.AST] = field(default_factory=set, init=False)
     differentiated: list[PlaceVar] = field(default_factory=list, init=False)
     #: The nodes that each unit made, and the statements of functions that it evaluated.
     work: dict[Target, int] = field(default_factory=dict, init=False)
@@ -113,6 +115,8 @@ class Context:
     process: Location | None = field(default=None, init=False)
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
+    #: What functions answer that ask for an accelerator where there is none: True or False.
+    answers_without: dict[FunctionNode, bool] = field(default_factory=dict, init=False)
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
     tests: Tests = field(default_factory=Tests, init=False)

@@ -72,6 +72,14 @@ def leaves(body: list[ast.stmt]) -> bool:
     )
 
 
+def answer(body: list[ast.stmt]) -> bool | None:
+    """Return what a block that ends a function answers: True or False, None for anything else."""
+    match body[-1:]:
+        case [ast.Return(value=ast.Constant(value=bool() as given))]:
+            return given
+    return None
+
+
 def _asks(test: ast.expr) -> bool:
     return _AVAILABLE.fullmatch(ast.unparse(test)) is not None
 

@@ -32,6 +32,8 @@ _READS = frozenset(
         "grad",
     )
 )  # fmt: skip
+#: What reads settings: that is no data, and no weights.
+_SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = (*_FUNCTION, ast.ClassDef)
 #: How many calls deep the functions of a file are looked into.
@@ -104,7 +106,11 @@ def _words(body: Sequence[ast.stmt]) -> set[str]:
     """Return the names and attributes in some statements."""
     nodes = syntax.walk_all(body)
     found = {node.id for node in nodes if isinstance(node, ast.Name)}
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    found |= {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and syntax.dotted(node.value) not in _SETTINGS
+    }
     texts = (str(node.value) for node in nodes if isinstance(node, ast.Constant))
     found |= {"'cuda'" for text in texts if text.startswith("cuda")}
     return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}

@@ -283,6 +283,17 @@ class DeviceChosen(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Settled(Site):
+    """A test that decides about CUDA is decided by constants: what asks for it is `taken`.
+
+    `positive`: that is where the test is true.
+    """
+
+    positive: bool
+    taken: bool
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class FlagSet(Site):
     """Whether there is an accelerator gets a name."""
 

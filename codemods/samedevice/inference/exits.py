@@ -118,15 +118,16 @@ def interrupted(
     run.path = Path(outer)
     states: list[State] = [run.trail.capture(scope, fork.mark)]
     run.caught.append((fork.mark, states))
-    ended = False
+    ended, guarded = False, run.guarded
     for statement in body:
-        ended = run.block([statement], scope)
+        ended = run.execute(statement, scope)
         if ended:
             break
         states.append(run.trail.capture(scope, fork.mark))
     run.caught.pop()
     if not ended and behind:
         ended = run.block(behind, scope)
+    run.guarded = guarded
     whole = run.trail.leave(scope, fork)
     run.trail.resume(scope, states)
     handled_ends = handled()

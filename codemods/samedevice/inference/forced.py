@@ -16,7 +16,8 @@ from samedevice.inference import demands, probes
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
-Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test"]
+_Deciding = Literal["ifs", "arms", "otherwise"]
+Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test", "settings"]
 
 #: A file without one of these words asks for nothing.
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
@@ -27,6 +28,10 @@ _DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
 _TEST = re.compile(
     r"cuda|gpu|mps|xpu|npu|hpu|cpu|device|accelerator|nccl|distributed|backend", re.IGNORECASE
 )
+#: Settings in a text that is parsed: `{"device": "cuda"}`, `device: cuda:0`, `device = cuda`.
+_SETTINGS = re.compile(
+    r"(?im)(?:^|[{,\s])[\"']?(?:device|accelerator)[\"']?\s*[:=]\s*[\"']?cuda(?::\d)?[\"']?\s*(?:$|[,}#])"
+)
 _TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
 _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
 #: The number of a GPU, or of several, as the default of an option.
@@ -34,6 +39,8 @@ _NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 #: A loop over the GPUs that are there runs for none without CUDA.
 _EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: Only expressions of these kinds ask for anything.
+_ASKING = frozenset((ast.Attribute, ast.Call, ast.Compare, ast.Constant, ast.IfExp))
 #: What is called with texts that are texts.
 _TEXTS = frozenset(
     (
@@ -134,8 +141,7 @@ class Defaults:
 
     def hold(self, test: ast.expr, positive: bool = True) -> bool:
         """Tell whether a test is what is asked for, unless somebody says otherwise."""
-        name = _called(test).lower()
-        if name:
+        if name := _called(test).lower():
             chosen, other = (self.on, self.off) if positive else (self.off, self.on)
             return name in chosen and name not in other | self.asks
         match test:
@@ -144,7 +150,8 @@ class Defaults:
             case ast.BoolOp(op=ast.And(), values=values) if positive:
                 return all(self.hold(each) for each in values)
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=text)]):
-                return positive and text == "cuda" and _called(left).lower() in self.cuda
+                named = self.cuda - self.asks
+                return positive and text == "cuda" and _called(left).lower() in named
             case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
                 # That a device was chosen does not say which.
                 return positive and not _CUDA.search(ast.unparse(test.left))
@@ -170,13 +177,14 @@ def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
 
 
 @syntax.per_node
-def _asked(
-    tree: ast.Module, parents: Parents
-) -> list[tuple[Forced, Literal["ifs", "otherwise"] | None]]:
+def _asked(tree: ast.Module, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
-    taken, own = _taken(tree), _own(tree)
-    found: list[tuple[Forced, Literal["ifs", "otherwise"] | None]] = []
-    for node in syntax.walk(tree):
+    nodes = syntax.walk(tree)
+    taken, own = _taken(nodes), _own(nodes)
+    found: list[tuple[Forced, _Deciding | None]] = []
+    for node in nodes:
+        if node.__class__ not in _ASKING:
+            continue
         kind = _kind(node, parents, taken, own)
         if kind is not None:
             assert isinstance(node, ast.expr)
@@ -186,9 +194,15 @@ def _asked(
             if not _is_decided(at, parents):
                 found.append((asked, None))
             else:
-                by_others = _is_decided(at, parents, ifs=False)
-                found.append((asked, "otherwise" if by_others else "ifs"))
+                found.append((asked, _what_decides(at, parents)))
     return found
+
+
+def _what_decides(node: ast.AST, parents: Parents) -> _Deciding:
+    """Return which tests decide about a place, of which some do."""
+    if not _is_decided(node, parents, ifs=False):
+        return "ifs"
+    return "otherwise" if _is_decided(node, parents, ifs=False, arms=False) else "arms"
 
 
 def by_default(
@@ -198,7 +212,9 @@ def by_default(
 
     `defaults` are asked for where something depends on them: all files of a program are read then.
     """
-    for asked in behind_flags(tree, parents):
+    for asked, decided in _asked(tree, parents):
+        if decided in (None, "otherwise"):
+            continue
         tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
         if tests and all(defaults().hold(test, positive) for test, positive in tests):
             yield replace(asked, by_default=True)
@@ -212,8 +228,11 @@ def by_default(
 @syntax.per_node
 def _numbered_in(tree: ast.Module) -> list[ast.expr]:
     """Return where a file names a device by a number that it computes."""
-    nodes = syntax.walk(tree)
-    return [n for n in nodes if isinstance(n, ast.expr) and _numbered(n) is not None]
+    return [
+        node
+        for node in syntax.walk(tree)
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and _numbered(node) is not None
+    ]
 
 
 def _numbered(node: ast.AST) -> ast.expr | None:
@@ -262,11 +281,13 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
             if _is_device(node, parents):
                 return "name"
             return "given" if _is_given_to(own, node, parents) else None
+        if _SETTINGS.search(node.value) and not isinstance(parents.get(node), ast.Expr):
+            return "settings"
         if _TENSOR.fullmatch(node.value) and isinstance(parents.get(node), ast.Call):
             return "type"
         return "backend" if node.value.lower() == "nccl" and _is_given(node, parents) else None
     if isinstance(node, ast.IfExp):
-        both = _begins(node.body) and _begins(node.orelse)
+        both = _begins(node.body) and _begins(node.orelse)  # "mps" or "cuda", by the system's name
         return "name" if both and _is_device(node, parents) else None
     if _is_tested(node, parents):
         return "test"
@@ -310,10 +331,10 @@ def _is_tested(node: ast.AST, parents: Parents) -> bool:
     return home is not None and home.name.startswith("test")
 
 
-def _taken(tree: ast.Module) -> dict[str, str]:
+def _taken(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return what names of a file stand for, of torch."""
     found: dict[str, str] = {}
-    for node in syntax.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found.update((a.asname, a.name) for a in node.names if a.asname)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -322,20 +343,22 @@ def _taken(tree: ast.Module) -> dict[str, str]:
 
 
 def _begins(node: ast.expr) -> bool:
-    """Tell whether a text names a device of CUDA: `"cuda"`, `f"cuda:{index}"`."""
+    """Tell whether a text names an accelerator: `"cuda"`, `f"cuda:{index}"`, `"mps"`."""
     first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
-    return isinstance(first, ast.Constant) and str(first.value).partition(":")[0] == "cuda"
+    text = str(first.value) if isinstance(first, ast.Constant) else ""
+    return text.partition(":")[0] in ("cuda", "mps", "xpu")
 
 
-def _own(tree: ast.Module) -> set[str]:
+def _own(nodes: Iterable[ast.AST]) -> set[str]:
     """Return what a file defines: a text that one of these is given is more than a text."""
-    kinds = (*_FUNCTION, ast.ClassDef)
-    return {node.name for node in syntax.walk(tree) if isinstance(node, kinds)}
+    return {node.name for node in nodes if isinstance(node, (*_FUNCTION, ast.ClassDef))}
 
 
 def _is_device(node: ast.expr, parents: Parents) -> bool:
     """Tell whether a text is used as a device: by what takes it, or what it is called."""
     parent = parents.get(node)
+    if isinstance(parent, ast.IfExp) and node is not parent.test:
+        return _TEST.search(ast.unparse(parent.test)) is not None and _is_device(parent, parents)
     match parent:
         case ast.keyword(arg=str(name)):
             if name == "default":
@@ -392,16 +415,19 @@ def _is_given(node: ast.expr, parents: Parents) -> bool:
     return isinstance(parent, (ast.Call, ast.keyword, ast.Assign, ast.AnnAssign, ast.arguments))
 
 
-def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True) -> bool:
+def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True, arms: bool = True) -> bool:
     """Tell whether some test decides about a place: around it, before it, or of its function.
 
-    Without `ifs`, the blocks of `if` statements do not count.
+    Without `ifs`, the blocks of `if` statements do not count, nor without `arms` those of
+    conditional expressions.
     """
     inner: ast.AST = node
     outer = parents.get(node)
     while outer is not None:
         match outer:
-            case ast.If(test=test) if not ifs and inner is not test:
+            case ast.If(test=test) | ast.IfExp(test=test) if (
+                not (ifs if isinstance(outer, ast.If) else arms) and inner is not test
+            ):
                 pass
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 if inner is test or _TEST.search(ast.unparse(test)) and not _is_elsewhere(test):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import classes, instances, movers, moving, unit_tests
+from samedevice.inference import branches, classes, instances, movers, moving, unit_tests
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.nesting import nested
@@ -193,7 +193,7 @@ def evaluate(
             joined: Value | None = None
             for value in results:
                 joined = run.join(joined, value)
-            result = joined if joined is not None else NONE
+            result = branches.as_test(run, node, results, joined) if joined is not None else NONE
     run.in_constructor = in_constructor
     run.stack.pop()
     run.guarded -= only_there

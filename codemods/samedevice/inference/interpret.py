@@ -216,8 +216,11 @@ class Interpreter(Context):
     def is_beside(self, func: Func) -> bool:
         """Tell whether a function is none of those that the focus is on."""
         assert self.focus is not None
-        path = func.scope.path
-        return (path, self.definition(path, func.node)) not in self.focus.changed
+        return self.unit_of(func) not in self.focus.changed
+
+    def unit_of(self, func: Func) -> Target:
+        """Return the unit that a function is in."""
+        return func.scope.path, self.definition(func.scope.path, func.node)
 
     def definition(self, path: str, node: ast.AST) -> str:
         """Return the name of the definition at the top level of a file that a node is in, or ""."""
@@ -238,6 +241,8 @@ class Interpreter(Context):
 
     def waits(self, func: Func) -> bool:
         """Tell whether a function is to be evaluated though nothing calls it."""
+        if self.focus is not None and self.unit_of(func) not in self.focus.units:
+            return False
         return func.node not in self.evaluated and func.cls is None and self.worth_evaluating(func)
 
     def worth_evaluating(self, func: Func) -> bool:
@@ -320,12 +325,16 @@ class Interpreter(Context):
         guarded = self.guarded
         ended = False
         for statement in body:
-            execute = EXECUTORS.get(type(statement))
-            if execute is not None and execute(self, statement, scope):
+            if self.execute(statement, scope):
                 ended = True
                 break
         self.guarded = guarded
         return ended
+
+    def execute(self, statement: ast.stmt, scope: Scope) -> bool:
+        """Evaluate one statement of a block; tell whether it ends the flow."""
+        known = EXECUTORS.get(type(statement))
+        return known is not None and known(self, statement, scope)
 
     def function(self) -> ast.AST | None:
         """Return the function that is being evaluated."""

@@ -86,6 +86,8 @@ class Lattice:
                 other.absent = True
             if isinstance(one, (Seq, Dict)) and _rank(other) >= 0:
                 one.perhaps = True
+                if isinstance(other, Instance) and other.family == "hostobject":
+                    return one  # of these two, it is what is taken apart
         return left if _rank(left) >= _rank(right) else right
 
     def _with_tensor(self, left: Value, right: Value) -> Value:
@@ -137,12 +139,15 @@ class Lattice:
         for option in right.options if isinstance(right, Union) else [right]:
             if all(option is not known for known in options):
                 options.append(option)
+        families = [o.family if isinstance(o, Instance) else "module" for o in options]
         called = all(
-            not isinstance(o, Instance)
-            or o.family == "module"
-            or not o.family
+            family == "module"
+            or family == "hostobject"  # an estimator: it is not called, a module beside it is
+            and "module" in families
+            or not family
+            and isinstance(o, Instance)
             and o.cls is not None
-            for o in options
+            for o, family in zip(options, families, strict=True)
         )
         if called and 1 < len(options) <= _OPTIONS:
             return Union(options)

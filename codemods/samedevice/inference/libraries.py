@@ -117,7 +117,19 @@ def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[
             result = Tensor(result.node, scalar=whole)
     elif last.endswith("_loss") or last in _LOSSES:
         result = Tensor(result.node, scalar=not kwargs.keys() & REDUCES)
+    elif _has_one_dimension(last, args, kwargs):
+        result = result.copy()
+        result.row, result.scalar = True, False
     return result
+
+
+def _has_one_dimension(name: str, args: list[Arg], kwargs: dict[str, Arg]) -> bool:
+    """Tell whether an operation makes a row, whatever it is given."""
+    if name in ("view", "reshape"):
+        return len(args) == 1 and not kwargs and ast.unparse(args[0][1].node) in ("-1", "(-1,)")
+    if name in ("unique", "unique_consecutive", "flatten", "ravel"):
+        return not args and not kwargs.keys() - {"sorted"}
+    return name in ("bincount", "histc", "masked_select")
 
 
 def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, name: str) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference import narrowing
+from samedevice.inference import assignment, narrowing
 from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Loop, Path, State
 from samedevice.inference.nodes import Location
@@ -75,7 +75,8 @@ def loop(
             break
         run.trail.leave(scope, fork)
         run.trail.resume(scope, [begun, after])
-        heads = {name: scope.names[name] for name in names if name in scope.names}
+        held = {name: scope.home(name).names.get(name) for name in names}
+        heads = {name: value for name, value in held.items() if value is not None}
         if again is not None:
             elements = again()
     run.path = outer
@@ -91,15 +92,17 @@ def _heads(run: Interpreter, names: list[str], scope: Scope) -> dict[str, Value]
     """Bind what a loop carries to what was there before or what the last round left."""
     heads: dict[str, Value] = {}
     for name in names:
-        value = scope.names.get(name)
+        value = scope.home(name).names.get(name)
         if isinstance(value, (Tensor, Seq)):
             made = _head(run, value)
             if made is not value:
-                scope.names[name] = heads[name] = made
+                heads[name] = made
+                assignment.bind(run, name, made, scope)
         elif type(value) is Const and type(value.value) in (int, float):
-            scope.names[name] = STARTED
+            assignment.bind(run, name, STARTED, scope)
         elif type(value) is Const and type(value.value) is bool:
-            scope.names[name] = SCALAR  # it says whether this is the first round
+            # It says whether this is the first round.
+            assignment.bind(run, name, SCALAR, scope)
     return heads
 
 
@@ -118,7 +121,7 @@ def _head(run: Interpreter, value: Value) -> Value:
 def _close(run: Interpreter, heads: dict[str, Value], scope: Scope) -> None:
     """Let what a round left flow into what the next one begins with."""
     for name, head in heads.items():
-        value = scope.names.get(name)
+        value = scope.home(name).names.get(name)
         if value is not None and value is not head:
             _flow_back(run, value, head)
 
@@ -151,15 +154,15 @@ def _unsettled(
     """Tell whether a round left something of another kind than it began with, and reads it."""
     reads = _reads(run, node)
     for name in names:
-        old, new = begun.names.get(name), after.names.get(name)
+        old, new = _changed(begun, after, name, scope)
         if old is not None and new is not None and name in reads and _other_kind(old, new):
             return True
     for key, cell in after.cells.items():
         if isinstance(cell.target, (Seq, Dict)):
             held = cell.target
-            if any(begun.names.get(name) is held for name in reads) or any(
-                attr in reads for attr in _holding(held, scope)
-            ):
+            if any(
+                held is (begun.names.get(name) or _around(scope, name)) for name in reads
+            ) or any(attr in reads for attr in _holding(held, scope)):
                 return True
         known = begun.cells.get(key)
         for name, value in cell.entries():
@@ -172,6 +175,19 @@ def _unsettled(
     return False
 
 
+def _changed(
+    begun: State, after: State, name: str, scope: Scope
+) -> tuple[Value | None, Value | None]:
+    """Return what a name held before a round, and what it holds behind it."""
+    home = scope.home(name)
+    if home is scope:
+        return begun.names.get(name), after.names.get(name)
+    old, new = (state.cells.get((id(home), name)) for state in (begun, after))
+    if new is None:
+        return None, None
+    return (old.value if old is not None else new.before), new.value
+
+
 def _joined_late(name: object, value: object) -> bool:
     """Tell whether an entry is a module that joined a list of modules when that had moved."""
     late = isinstance(value, Instance) and value.family == "module" and value.parent is None
@@ -181,9 +197,16 @@ def _joined_late(name: object, value: object) -> bool:
 def _is_held(entries: object, begun: State, scope: Scope) -> bool:
     """Tell whether a mapping is there when a round begins: an element of the loop is another."""
     held = [*begun.names.values()]
+    if scope.globals is not scope:
+        held += scope.globals.names.values()
     if isinstance(scope.self_value, Instance):
         held += scope.self_value.attrs.values()
     return any(isinstance(one, Dict) and one.items is entries for one in held)
+
+
+def _around(scope: Scope, name: str) -> Value | None:
+    """Return what a name holds in the scopes around one: a round may change what is in that."""
+    return scope.outer.lookup(name) if scope.outer is not None else None
 
 
 def _holding(held: object, scope: Scope) -> Iterator[str]:

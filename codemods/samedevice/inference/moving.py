@@ -33,6 +33,14 @@ def tree(module: Instance) -> set[Instance]:
     return found
 
 
+def parts(module: Instance) -> list[Instance]:
+    """Return a module and its parts, and theirs, in the order in which they are kept."""
+    found = [module]
+    for whole in found:
+        found += [part for part in dict.fromkeys(_parts(whole)) if part not in found]
+    return found
+
+
 def _parts(owner: Instance) -> Iterator[Instance]:
     yield from owner.parts
     yield from (held for held in owner.held() if held.family == "module")

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import attributes, classes
 from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Class, External, Func, Namespace, Scope, Union
+from samedevice.inference.objects import (
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Namespace,
+    Scope,
+    Union,
+)
 from samedevice.inference.values import UNKNOWN, Arg, Const, Value
 from samedevice.reading import syntax
 
@@ -86,8 +95,23 @@ def _is_module(func: Func, given: ast.expr) -> bool:
     return fact is not None and fact.kind == "module"
 
 
+def meant(options: list[Value], args: list[Arg], kwargs: dict[str, Arg]) -> list[Value]:
+    """Return which of several values are called: those that can be, if any can.
+
+    Of a module and an object of another library that one name stands for, it is the module.
+    """
+    known = [one for one in options if takes(one, args, kwargs)] or options
+    others = [one for one in known if not _of_library(one)]
+    return others if any(one is not UNKNOWN for one in others) else known
+
+
+def _of_library(callee: Value) -> bool:
+    called = callee.receiver if isinstance(callee, Method) else callee
+    return isinstance(called, Instance) and called.family == "hostobject"
+
+
 def takes(callee: Value, args: list[Arg], kwargs: dict[str, Arg]) -> bool:
-    """Tell whether a class or function can be called with some arguments, as far as is known."""
+    """Tell whether something can be called with some arguments, as far as is known."""
     init = callee.lookup("__init__") if isinstance(callee, Class) else callee
     if not isinstance(init, Func) or "**" in kwargs:
         return True

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.inference import iteration
+from samedevice.inference import iteration, moving
 from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Class, External, Instance, Scope
+from samedevice.inference.objects import Class, External, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,
     NONE,
@@ -41,6 +41,8 @@ _NUMBERS = frozenset(
 _ARRAYS = frozenset(("numpy.ndarray", "PIL.Image.Image", "pandas.DataFrame", "pandas.Series"))
 _SEQUENCES = frozenset(("builtins.list", "builtins.tuple", "builtins.set"))
 _MAPPINGS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.abc.Mapping"))
+#: Of more parts of a class than this no one is known.
+_MOST_PARTS = 8
 #: What has one of these is a tensor, as far as tests for it go.
 _OF_TENSORS = frozenset(("cpu", "cuda", "detach", "is_cuda", "requires_grad", "to"))
 
@@ -66,7 +68,12 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
             if kinds:
                 _refine(run, subject, kinds, scope, positive)
             elif positive and isinstance(subject, ast.Name):
-                _one_of_them(subject, scope)
+                named = rest and _is_isinstance(func)
+                _one_of_them(subject, run.eval(rest[0], scope) if named else UNKNOWN, scope)
+
+
+def _is_isinstance(func: ast.expr) -> bool:
+    return isinstance(func, ast.Name) and func.id == "isinstance"
 
 
 def _narrow_by_comparison(
@@ -194,10 +201,19 @@ def _keep(run: Interpreter, subject: ast.expr, value: Value, scope: Scope) -> No
                 run.trail.put(owner.attrs, attr, value)
 
 
-def _one_of_them(subject: ast.Name, scope: Scope) -> None:
-    """Where a test holds that tells the parts of a module apart: they are none of the others."""
+def _one_of_them(subject: ast.Name, asked: Value, scope: Scope) -> None:
+    """Where a test holds that tells the parts of a module apart: they are none of the others.
+
+    Those of a class of the project that is `asked` for are known.
+    """
     old = scope.names.get(subject.id)
     if isinstance(old, Instance) and old.parent is not None and iteration.is_any_module(old):
+        classes = asked.members() if isinstance(asked, Seq) else [asked]
+        parts = moving.parts(old.parent)
+        known = [p for p in parts if p.cls and any(c in classes for c in p.cls.mro())]
+        if 0 < len(known) <= _MOST_PARTS:
+            scope.names[subject.id] = known[0] if len(known) == 1 else Union(list(known))
+            return
         made = iteration.any_module(old.parent, Location(scope.path, subject))
         made.node, made.moves = old.node, list(old.moves)
         scope.names[subject.id] = made

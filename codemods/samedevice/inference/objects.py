@@ -98,6 +98,18 @@ class Scope:
         # Names that hold a test, with what the names in it were bound to then.
         self.tests: dict[str, tuple[ast.expr, dict[str, Value]]] = {}
 
+    def home(self, name: str) -> Scope:
+        """Return the scope in which code of this one binds a name: `global` and `nonlocal` say it.
+
+        What that binds is a cell of the trail, where it is not this scope.
+        """
+        if not self.writes or name not in self.writes:
+            return self
+        outer = self.outer
+        while outer is not None and outer.outer is not None and name not in outer.names:
+            outer = outer.outer
+        return outer or self.globals
+
     def lookup(self, name: str) -> Value | None:
         """Return what a name is bound to where this code runs, None where nothing is known."""
         value = self.names.get(name)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 
 from samedevice.inference.events import Built, Creation, HostDemand, PlainTensor
+from samedevice.inference.focus import Target
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.nodes import PlaceVar
 from samedevice.inference.objects import Instance
@@ -53,6 +54,15 @@ def observed(solution: Solution, before: Before) -> Observed:
         if (where := _where(clash.spot.path, clash.spot.node, before)) is not None
     ]
     return happened, evaluated, clashing, _of_programs(solution, run), _held(run)
+
+
+def joined(solution: Solution) -> dict[Target, frozenset[Target]]:
+    """Return which units evaluate code of each definition: those known, and those of a part."""
+    run = solution.interpreter
+    known = dict(run.focus.rest.callers) if run.focus is not None else {}
+    for target, units in run.callers().items():
+        known[target] = known.get(target, frozenset()) | units
+    return known
 
 
 def _of_programs(solution: Solution, run: Interpreter) -> Observed:

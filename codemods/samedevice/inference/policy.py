@@ -323,15 +323,15 @@ class Policy:
         for node, spot, scope, path in self.interpreter.seeds:
             if not {spot.path, path} <= free or self.managed(spot.path):
                 continue
-            if self.programs.is_test(path):
+            # Workers do it, too: it prepares data.
+            if self.programs.is_test(path) or spot.node in self.interpreter.host_work:
                 continue
-            if spot.node in self.interpreter.host_work:
-                continue  # workers do it too: it prepares data
             if scope.func is not None and scope.func.cls is not None:
                 if scope.func.cls.family in ("module", "function", "dataset"):
                     continue
             root = node.find()
-            if root.pin is None and root not in in_worker:
+            idle = spot.node in self.interpreter.made_leaves and not (root.meets or root.flows_to)
+            if root.pin is None and root not in in_worker and not idle:
                 self.graph.pin(root, Place.CENTRAL, None, cause=Cause.SEED)
 
     def trained_unseen(self) -> Iterator[Group[Optimizes]]:

@@ -54,7 +54,8 @@ def shows_error(node: ast.Try) -> bool:
 
     So a lesson shows what tensors of two devices do not allow.
     """
-    match node.body:
+    body = [each for each in syntax.certain(node.body) if not isinstance(each, ast.Pass)]
+    match [each for each in body if not syntax.goes_on(each)]:
         case [ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[made]))]:
             pass
         case [ast.Expr(value=made)]:
@@ -131,9 +132,11 @@ def _asks(node: ast.AST) -> bool:
 
 
 def _calls(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield what some statements call, but what only says something."""
-    for part in syntax.walk_all(list(body)):
-        if isinstance(part, ast.Call) and _last(part) not in _SAYING:
+    """Yield what some statements call, but what only says something, or is there for a block."""
+    parts = syntax.walk_all(list(body))
+    contexts = {part.context_expr for part in parts if isinstance(part, ast.withitem)}
+    for part in parts:
+        if isinstance(part, ast.Call) and part not in contexts and _last(part) not in _SAYING:
             yield ast.unparse(part.func)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from samedevice.inference.demonstrations import is_main as is_main
 from samedevice.inference.markers import Markers, hides, markers
 from samedevice.inference.nodes import Location
-from samedevice.inference.unit_tests import is_test_file
+from samedevice.inference.unit_tests import is_test_file, replaces
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
@@ -51,6 +51,11 @@ class Programs:
         if path not in self._tests:
             self._tests[path] = is_test_file(self.project, path)
         return self._tests[path]
+
+    def pretends(self, spot: Location) -> bool:
+        """Tell whether code is in a test that puts something else in the place of what it calls."""
+        test = self.function_of(spot) if self.is_test(spot.path) else None
+        return test is not None and replaces(test)
 
     def spawns(self, path: str) -> bool:
         """Tell whether a file has processes spawned rather than forked."""

@@ -292,7 +292,7 @@ def index_tensor(
     spot: Location,
 ) -> Value:
     """Return `owner[key]`: a tensor on the device cannot index one on the host."""
-    for value, node in _indexes(key, index):
+    for value, node in indexes(key, index):
         if isinstance(value, Tensor) and not (value.scalar or value.picked):
             # What has no dimensions is read.
             base, inside = Location(spot.path, owner_node), Location(spot.path, node)
@@ -300,7 +300,7 @@ def index_tensor(
     if owner.opaque:
         return part(run, owner, key.value if isinstance(key, Const) else None)
     made = Tensor(owner.node).made_of(owner)
-    by_numbers = all(_is_number(part, node) for part, node in _indexes(key, index))
+    by_numbers = all(is_number(part, node) for part, node in indexes(key, index))
     if owner.row:
         made.row = isinstance(index, ast.Slice)
         made.scalar = by_numbers
@@ -309,7 +309,7 @@ def index_tensor(
     return made
 
 
-def _is_number(key: Value, node: ast.expr) -> bool:
+def is_number(key: Value, node: ast.expr) -> bool:
     """Tell whether a part of a subscript is a number, which takes a dimension away."""
     if isinstance(node, ast.Slice):
         return False
@@ -318,7 +318,7 @@ def _is_number(key: Value, node: ast.expr) -> bool:
 
 def index_array(run: Interpreter, key: Value, index: ast.expr, scope: Scope) -> None:
     """Note the tensors that index an array: NumPy reads them, but for numbers."""
-    for value, node in _indexes(key, index):
+    for value, node in indexes(key, index):
         if (
             isinstance(value, Tensor)
             and not (value.scalar or value.picked)
@@ -327,7 +327,7 @@ def index_array(run: Interpreter, key: Value, index: ast.expr, scope: Scope) -> 
             libraries.demand_host(run, value, Location(scope.path, node), scope, "numpy")
 
 
-def _indexes(key: Value, index: ast.expr) -> list[tuple[Value, ast.expr]]:
+def indexes(key: Value, index: ast.expr) -> list[tuple[Value, ast.expr]]:
     """Return the parts of a subscript, each with its code."""
     if isinstance(key, Seq) and key.items is not None and isinstance(index, ast.Tuple):
         if len(key.items) == len(index.elts):

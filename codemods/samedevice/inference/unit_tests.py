@@ -30,6 +30,11 @@ _TEST = re.compile(r"^\s*(?:async )?def (?:test\w*|pytest_\w+)\(|@pytest\.fixtur
 _NAMED = re.compile(r"test|setup|setUp", re.ASCII)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITION = (*_FUNCTION, ast.ClassDef)
+#: What unittest.mock puts in the place of what a test calls.
+_MOCKS = frozenset(("Mock", "MagicMock", "AsyncMock", "NonCallableMock", "create_autospec"))
+_PATCHES = frozenset(
+    ("patch", "patch.dict", "patch.object", "patch.multiple", "monkeypatch.setattr")
+)
 #: How code speaks of a device.
 _DEVICE = re.compile(r"device|cuda|accelerator", re.IGNORECASE)
 
@@ -62,6 +67,16 @@ def is_test_file(project: Project, path: str) -> bool:
     if _FILE.fullmatch(path.rpartition("/")[2]) is None:
         return False
     return _TEST.search(project.sources[path].text) is not None
+
+
+def replaces(test: ast.AST) -> bool:
+    """Tell whether a test puts something else in the place of what it calls: nothing is computed
+    there, and a device that it names is a text that is looked at."""
+    return any(
+        name.rpartition(".")[2] in _MOCKS
+        or name.removeprefix("mock.").removeprefix("mocker.") in _PATCHES
+        for name in (syntax.dotted(n.func) for n in syntax.walk(test) if isinstance(n, ast.Call))
+    )
 
 
 @contextmanager

@@ -13,12 +13,12 @@ where values of one definition live is asked of its callers only (`close_up`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import inference
 from ..finding import Finding
 from ..inference.focus import Definitions, PartialAnalysis, ProgramSummary, Target
-from ..inference.observed import Before, Observed, observed
+from ..inference.observed import Before, Observed, joined, observed
 from ..inference.tally import tally
 from ..inference.trace import Trace, trace
 from ..reading import lines, source
@@ -48,11 +48,41 @@ class Glance:
 
 
 class Glances:
-    """What glances at the same units look at once only: these as the whole has seen them."""
+    """What glances at the same units look at once only, and how far they have come.
+
+    A glance compares with texts of which the whole is known. These are what a whole check has seen
+    or, while somebody types on, what a glance has that stands for one: so what a glance looks at
+    is the definition that is typed into, and not all that has changed since.
+    """
 
     def __init__(self) -> None:
         self._before: tuple[Seen, object, _Judged] | None = None
         self._part: tuple[frozenset[str], Project] | None = None
+        self._base: tuple[Seen, Seen] | None = None
+        self._last: tuple[Seen, frozenset[Target], Seen] | None = None
+
+    def base(self, seen: Seen) -> Seen:
+        """Return what the next glance compares with, in place of what a whole check has seen."""
+        return self._base[1] if self._base is not None and self._base[0] is seen else seen
+
+    def latest(self, seen: Seen) -> Seen:
+        """Return what the last glance has seen if it stands for a whole check, else the base."""
+        is_known = self._last is not None and self._last[0] is seen
+        return self._last[2] if self._last is not None and is_known else self.base(seen)
+
+    def is_elsewhere(self, seen: Seen, definitions: frozenset[Target]) -> bool:
+        """Tell whether somebody types elsewhere than the last glance has looked.
+
+        Then what that has seen is what the next ones compare with.
+        """
+        if self._last is None or self._last[0] is not seen or self._last[1] == definitions:
+            return False
+        self._base, self._last = (seen, self._last[2]), None
+        return True
+
+    def keep(self, seen: Seen, definitions: frozenset[Target], now: Seen | None) -> None:
+        """Remember what a glance has seen; None where it does not stand for a whole check."""
+        self._last = (seen, definitions, now) if now is not None else None
 
     def part(self, project: Project, program: frozenset[str]) -> Project:
         """Return the project that a program is judged in: of a large one, a part."""
@@ -102,17 +132,41 @@ def glance(
                 continue
             if seen.rest is None or any(project.tree(path) is None for path in changed):
                 return None
-            part = glances.part(project, program)
-            look = _Look(part, config, program, seen, seen.rest, changed, step)
-            if look.is_large():
+            looked = _looked(project, config, program, seen, glances, step)
+            if looked is None:
                 return None
             differs = True
-            now, elsewhere = look.now(), look.elsewhere()
-            is_whole = is_whole and look.is_whole(now, elsewhere, glances)
-            findings += now.touched + elsewhere
+            is_whole = is_whole and looked.is_whole
+            findings += looked.findings
     if not differs:
         return None
     return Glance(in_reading_order(findings), is_whole)
+
+
+def _looked(
+    project: Project, config: Config, program: frozenset[str], seen: Seen, glances: Glances,
+    step: Step,
+) -> Glance | None:  # fmt: skip
+    """Return what is wrong in a program that differs from what a whole check has seen."""
+    part = glances.part(project, program)
+
+    def look_from(base: Seen) -> _Look:
+        assert base.rest is not None
+        changed = _changed(project, program, base)
+        return _Look(part, config, program, base, base.rest, changed, step)
+
+    look = look_from(glances.base(seen))
+    if glances.is_elsewhere(seen, look.definitions):
+        look = look_from(glances.base(seen))
+    if look.is_large():
+        return None
+    now, elsewhere = look.now(), look.elsewhere()
+    is_whole = look.is_whole(now, elsewhere, glances)
+    found = look.corrected(now.touched, glances) + elsewhere
+    sources = {path: project.sources[path] for path in program}
+    rest = replace(look.rest, callers=now.callers)
+    glances.keep(seen, look.definitions, Seen(sources, found, rest) if is_whole else None)
+    return Glance(found, is_whole)
 
 
 def close_up(
@@ -134,6 +188,8 @@ def close_up(
     memory.tell_imports(project)
     program = project.programs[path]
     seen = memory.seen(program)
+    if seen is not None:
+        seen = glances.latest(seen)
     if seen is None or seen.rest is None:
         return None
     changed = _changed(project, program, seen)
@@ -213,13 +269,15 @@ def _placed(
 class _Judged:
     """What some units find in code that an edit touches, and elsewhere; what else they say of that.
 
-    Elsewhere is where it was before the edit. `placed` are the values with a known place.
+    Elsewhere is where it was before the edit. `placed` are the values with a known place, and
+    `callers` all that evaluate code of a definition, by now.
     """
 
     touched: list[Finding]
     elsewhere: list[Finding]
     observed: Observed
     placed: dict[Target, int]
+    callers: Mapping[Target, frozenset[Target]]
 
 
 class _Look:
@@ -230,7 +288,7 @@ class _Look:
         rest: ProgramSummary, changed: Iterable[str], step: Step,
     ) -> None:  # fmt: skip
         self._project, self._config, self._program = project, config, program
-        self._seen, self._rest, self._step = seen, rest, step
+        self._seen, self.rest, self._step = seen, rest, step
         self._changes = {
             path: Change.between(seen.sources[path], project.sources[path]) for path in changed
         }
@@ -242,7 +300,7 @@ class _Look:
 
     def is_large(self, share: float = _MOST) -> bool:
         """Tell whether these units are more than a share of what the program does."""
-        work = self._rest.work
+        work = self.rest.work
         return sum(work.get(unit, 0) for unit in self._units) > share * sum(work.values())
 
     def now(self) -> _Judged:
@@ -259,7 +317,7 @@ class _Look:
 
     def close_up(self, here: Target) -> Trace:
         """Follow the values of a definition, in the texts of now, and of those units with room."""
-        work, callers = self._rest.work, self._rest.callers.get(here, frozenset())
+        work, callers = self.rest.work, self.rest.callers.get(here, frozenset())
         room = _NEAR * sum(work.values())
         units = {here}
         others = callers | self._units
@@ -268,7 +326,7 @@ class _Look:
             if room < 0:
                 break
             units.add(unit)
-        focus = PartialAnalysis(frozenset(units), self.definitions | {here}, self._rest)
+        focus = PartialAnalysis(frozenset(units), self.definitions | {here}, self.rest)
         return trace(self._project, self._program, step=self._step, focus=focus)
 
     def is_promising(self) -> bool:
@@ -288,11 +346,29 @@ class _Look:
         if not self.is_promising():
             return False
         were = [one for one in self._seen.findings if not self.was_in(one)]
-        if _origins(were) != _origins(elsewhere):
-            return False
+        return _origins(were) == _origins(elsewhere) and self.is_same(now, self._before(glances))
+
+    def corrected(self, touched: list[Finding], glances: Glances) -> list[Finding]:
+        """Return what is found in what the edit touches, without what is owed to the look itself.
+
+        Where these units told another thing of the text before than the whole did, they do so of
+        the text of now.
+        """
+        tables = {path: change.lines for path, change in self._changes.items()}
+        were = list(lines.moved(filter(self.was_in, self._seen.findings), tables))
+        if _keys(were) == _keys(touched):
+            return touched
+        then = _keys(lines.moved(self._before(glances).touched, tables))
+        wrong, now = then - _keys(were), _keys(touched) | then
+        return [
+            *(one for one in touched if _key(one) not in wrong),
+            *(one for one in were if _key(one) not in now),
+        ]
+
+    def _before(self, glances: Glances) -> _Judged:
+        """Return what the units say of the texts of before, which is judged once."""
         ranges = {path: change.ranges_before for path, change in self._changes.items()}
-        then = glances.before(self._seen, (self._units, ranges), self.then)
-        return self.is_same(now, then)
+        return glances.before(self._seen, (self._units, ranges), self.then)
 
     def then(self) -> _Judged:
         """Judge the units in the texts of before."""
@@ -347,10 +423,10 @@ class _Look:
         return change is not None and _is_in(change.ranges_before, finding.span.line)
 
     def _judged(self, project: Project, before: Before) -> _Judged:
-        focus = PartialAnalysis(self._units, self.definitions, self._rest)
+        focus = PartialAnalysis(self._units, self.definitions, self.rest)
         solution = inference.infer(project, self._program, self._step, focus)
         found = list(judged(solution, select(self._config), self._config, step=self._step))
-        seen, placed = observed(solution, before), tally(solution)
+        seen, placed, callers = observed(solution, before), tally(solution), joined(solution)
         solution.release()
         touched = [one for one in found if before(one.path, one.span.line) is None]
         back = {
@@ -359,7 +435,8 @@ class _Look:
         }
         tables = {path: table for path, table in back.items() if table}
         others = [one for one in found if before(one.path, one.span.line) is not None]
-        return _Judged(touched, list(lines.moved(others, tables, fixes=True)), seen, placed)
+        elsewhere = list(lines.moved(others, tables, fixes=True))
+        return _Judged(touched, elsewhere, seen, placed, callers)
 
 
 def _is_in(ranges: Iterable[tuple[int, int]], line: int) -> bool:
@@ -394,6 +471,14 @@ def _repaired(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
         for one in findings
         if (fix := one.fix) is not None
     )  # fmt: skip
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.path, finding.span, finding.rule, finding.message
+
+
+def _keys(findings: Iterable[Finding]) -> set[tuple[object, ...]]:
+    return set(map(_key, findings))
 
 
 def _told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:

@@ -60,6 +60,7 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"not compatible with the current PyTorch installation",
             r"lib\w+\.so[.\d]*: cannot open shared object",
             rf"Could not run '{NOT_BUILT}",
+            r"NVRTC requires CUDA",
             r"Triton Error|HIP error: invalid device function|only supports? Ampere GPUs",
         ),
     ),
@@ -82,6 +83,7 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"dtype mismatch|dtype of input|unsupported ScalarType",
             r"can't convert np\.ndarray of type",
             r"expected (?:floating point|long) (?:type|dtype)",
+            r"getCudnnDataTypeFromScalarType\(\) not supported",
         ),
     ),
     (
@@ -147,6 +149,7 @@ _TOPICS: tuple[tuple[Topic, tuple[str, ...]], ...] = (
             r"grad can be implicitly created",
             r"Can't call numpy\(\) on Tensor that requires grad",
             r"not have been used in the graph",
+            r"the derivative for '\w+' is not implemented|Double backwards is not supported",
         ),
     ),
 )

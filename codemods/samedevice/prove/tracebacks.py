@@ -74,13 +74,23 @@ def read(text: str) -> Traceback | None:
     """Return the last traceback in `text`, or None when there is neither frame nor known message.
 
     Of chained ones the last that speaks of devices is taken, as it is the one to repair. One with
-    frames counts before a message that is told once more without them.
+    frames counts before a message that is told once more without them. A text that begins with an
+    exception is its message, whatever that says.
     """
-    found = list(_tracebacks(_clean(text)))
+    lines = _clean(text)
+    found = list(_tracebacks(lines)) or _message_alone(lines)
     telling = [one for one in found if one.message is not None]
     framed = [one for one in found if one.frames]
     best = [one for one in telling if one.frames] or telling or framed or found
     return best[-1] if best else None
+
+
+def _message_alone(lines: list[str]) -> list[Traceback]:
+    first = next((at for at, line in enumerate(lines) if line.strip()), None)
+    if first is None or not _KNOWN.search(lines[first].partition(":")[0].strip()):
+        return []
+    told = _exception(lines, first, after_frames=True)
+    return [_made([], told[0], told[1])] if told is not None else []
 
 
 def _clean(text: str) -> list[str]:

@@ -73,7 +73,7 @@ def moved(
     are, to tell that there are some.
     """
     for finding in findings:
-        if not tables.keys() & {finding.path, *(origin.path for origin in finding.origins)}:
+        if finding.path not in tables and not any(one.path in tables for one in finding.origins):
             yield finding
             continue
         span = place(finding.path, finding.span, tables)

@@ -191,7 +191,7 @@ class Project:
         return frozenset(
             each.module.partition(".")[0]
             for each in imported
-            if not each.level and self.resolve(path, each.module) is not None
+            if not each.level and self.resolve(path, each.module) not in (None, path)
         )
 
     def is_package(self, path: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -189,6 +189,35 @@ def statements(tree: ast.AST) -> list[ast.stmt]:
         for name in _blocks[kind] if kind in _blocks else _block_fields(kind):
             nodes += getattr(node, name)
     return [node for node in nodes if isinstance(node, ast.stmt)]
+
+
+def certain(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a block, and those inside them that run whenever they do.
+
+    That is what a `with`, a `try` that only cleans up, and a test that is always true have in them.
+    """
+    for statement in block:
+        yield statement
+        yield from certain(goes_on(statement))
+
+
+def goes_on(statement: ast.AST) -> list[ast.stmt]:
+    """Return the statements in another one that run whenever what stands behind it is come to."""
+    match statement:
+        case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+            return [] if any(map(_may_swallow, items)) else body
+        case ast.Try(handlers=[], body=body, finalbody=last):
+            return [*body, *last]
+        case ast.If(test=ast.Constant(value=value), body=body, orelse=other):
+            return body if value else other
+    return []
+
+
+def _may_swallow(item: ast.withitem) -> bool:
+    """Tell whether a context is one that stops errors, so that a part of its block is left out."""
+    call = item.context_expr
+    name = dotted(call.func if isinstance(call, ast.Call) else call)
+    return name.rpartition(".")[2] in ("suppress", "raises", "assertRaises", "assertRaisesRegex")
 
 
 def parameters(func: ast.AST) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from samedevice.inference.values import (
 from samedevice.reading import syntax
 from samedevice.repair import definitions, handing, processes, spoken, words
 from samedevice.repair.imports import Imports
+from samedevice.repair.replicas import Replicas, named_tensor
 from samedevice.repair.resolvers import Resolvers, edited
 
 #: Methods that tensors have, and neither arrays nor modules.
@@ -312,6 +313,11 @@ class DeviceNames:
         if module is not None and not handing.has_parameters(module, set_here):
             other = _first_buffer(module) or self._beside(group, module)
             return DeviceExpression(f"self.{other}.device") if other else None
+        if self.solution.view(Replicas).any:
+            each = {self.reach.module_of(site.scope) for site in group.sites}
+            known = [one for one in each if one is not None]
+            named = named_tensor(known, set_here) if known else ""
+            return DeviceExpression(f"self.{named}.device") if named else None
         if (
             not isinstance(group.first, Creation)
             or func is None

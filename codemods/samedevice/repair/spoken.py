@@ -49,7 +49,7 @@ def named(programs: Programs, spot: Location, device: str) -> str:
     if home is None:
         return device
     line, bound = getattr(spot.node, "lineno", 0), _bound(home)
-    for statement in home.body:
+    for statement in syntax.certain(home.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
                 above = (statement.end_lineno or 0) < line
@@ -80,9 +80,10 @@ def _saying(outer: ast.AST) -> dict[str, list[tuple[int, _Said]]]:
     found: dict[str, list[tuple[int, _Said]]] = {field: [] for field in _BLOCKS}
     for field, known in found.items():
         for at, statement in enumerate(getattr(outer, field, ())):
-            said = [device for call in _evaluated(statement) for device in _devices(call)]
-            if said:
-                known.append((at, (statement.lineno, said)))
+            for part in syntax.certain([statement]):
+                said = [device for call in _evaluated(part) for device in _devices(call)]
+                if said:
+                    known.append((at, (part.lineno, said)))
     return found
 
 

@@ -93,7 +93,7 @@ def kind_at(tree: ast.Module, parents: Parents, place: ast.AST, device: str) -> 
         node = parents.get(node)
     else:
         homes.append(tree.body)
-    for statement in (each for home in homes for each in home):
+    for statement in (each for home in homes for each in syntax.certain(home)):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 above = (statement.end_lineno or 0) < line

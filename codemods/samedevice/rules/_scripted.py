@@ -40,14 +40,19 @@ def compiles(tree_of: Callable[[str], ast.Module | None], found: Finding) -> Fin
 
 @syntax.per_node
 def _globals(tree: ast.Module) -> frozenset[str]:
-    """Return the names of a file's own variables."""
-    return frozenset(
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
+    """Return the names of a file's own variables, in whatever block or function it sets them."""
+    found: set[str] = set()
+    queue: list[ast.AST] = [tree]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, (*_DEFINITION, ast.Lambda)):
+            queue += syntax.children(node)
+    for node in syntax.statements(tree):
+        if isinstance(node, ast.Global):
+            found.update(node.names)
+    return frozenset(found)
 
 
 @syntax.per_node

@@ -23,7 +23,6 @@ Fix safety: safe. On a CPU-only machine mixed precision was off and stays off.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,11 +34,11 @@ from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short
+from samedevice.rules._implied import implies_cuda
 from samedevice.torchfacts import accelerator_names
 
 RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
-_AVAILABLE = re.compile(r"(\w+\.)?cuda\.is_available\(\)")
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
 _NAMES = frozenset(("autocast", "GradScaler"))
 
@@ -62,7 +61,12 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
     form = _Form.of(solution, group, call)
     if not form.tied or _before(solution, _AUTOCAST):
         return None
-    if form.enabled is not None and _asks(solution.programs.tree(spot.path), form.enabled):
+    off = isinstance(form.enabled, ast.Constant)
+    if (
+        form.enabled is not None
+        and not off
+        and implies_cuda(solution, Location(spot.path, form.enabled))
+    ):
         return None
     return finding(
         solution, RULE, spot,
@@ -101,31 +105,6 @@ class _Form:
             off = isinstance(enabled, ast.Constant) and enabled.value is False
             tied = for_cuda or kind is None and not call.args and not off
         return cls(old, scaler, kind, enabled, tied)
-
-
-def _asks(tree: ast.Module, enabled: ast.expr) -> bool:
-    """Tell whether what turns mixed precision on asks for CUDA already, itself or by a variable."""
-    parts = [enabled]
-    if isinstance(enabled, ast.BoolOp) and isinstance(enabled.op, ast.And):
-        parts = enabled.values
-    if any(_AVAILABLE.fullmatch(ast.unparse(part)) for part in parts):
-        return True
-    names = {part.id for part in parts if isinstance(part, ast.Name)}
-    given: dict[str, list[ast.expr]] = {}
-    if not names:
-        return False
-    nodes = syntax.walk(tree)
-    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    bound += [n.arg for n in nodes if isinstance(n, ast.arg)]
-    for statement in syntax.statements(tree):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names:
-                given.setdefault(name, []).append(value)
-    return any(
-        len(values) == bound.count(name) == 1 and _asks(tree, values[0])
-        for name, values in given.items()
-        if not isinstance(values[0], ast.Name)
-    )
 
 
 def _names(solution: Solution) -> frozenset[str]:

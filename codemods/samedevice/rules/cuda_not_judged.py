@@ -50,6 +50,7 @@ _ASKS = {
     "load": "loads to where the file was saved",
     "given": "names CUDA",
     "test": "fails without CUDA",
+    "settings": "has settings that name CUDA",
 }
 _WHY = {
     "move": "what is moved could not be followed",
@@ -59,6 +60,7 @@ _WHY = {
     "backend": "no code here says how the processes would talk without CUDA",
     "load": "what the file holds, and where that goes, could not be followed",
     "given": "what is given this device could not be followed",
+    "settings": "nothing in this program asks whether there is CUDA",
     "test": "what the test is to ask for where there is no GPU is not known",
 }
 _BY_DEFAULT = "the setting that turns it on does so by default, whether there is a GPU or not"
@@ -149,6 +151,9 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
     ]
     if asked.by_default:
         return True
+    if asked.kind == "settings":
+        sources = solution.project.sources
+        return not any("is_available" in sources[p].text for p in solution.programs.of(path))
     if asked.kind == "load":
         return _loads_weights(solution, Location(path, asked.node))
     if asked.kind == "move" and not known and _has_its_own(solution, path):

@@ -36,11 +36,12 @@ from samedevice.inference.events import (
     Literal,
     ModuleMoved,
     Move,
+    Settled,
     TensorMoved,
     device_of,
 )
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.sites import Site, SiteGroup
+from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _default
@@ -60,6 +61,8 @@ _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
+#: A device that is no constant where it is used comes out of a text.
+_READ = (ast.Name, ast.Attribute, ast.Subscript)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -68,6 +71,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     for groups in solution.policy.model_parallel().values():
         yield _on_purpose(solution, groups)
     for group in _judged(solution, Literal):
+        if isinstance(group.spot.node, _READ):
+            continue
         if group.first.name.startswith("cpu") and solution.place(group.first.node) is Place.CENTRAL:
             if not (
                 _chosen(solution, group.spot)
@@ -85,6 +90,9 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield _literal(solution, group)
     for chosen in solution.groups(DeviceChosen):
         yield from _switched_on(solution, chosen)
+    for decided in solution.groups(Settled):
+        yield from _settled(solution, decided)
+    yield from _parsed(solution)
     for group in _judged(solution, Indexed):
         if _of_rank(group) or group.first.under_device_test:
             continue
@@ -104,7 +112,9 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
     """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
-    yield from solution.groups(event)
+    for group in solution.groups(event):
+        if not solution.programs.pretends(group.spot):
+            yield group
     for group in solution.hosted_groups(event):
         if not any(map(_of_dataset, group.sites)):
             yield group
@@ -143,6 +153,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
         if isinstance(parent, ast.Call) and node in parent.args:
             if syntax.dotted(parent.func).startswith("torch.cuda."):
                 return True
+        if solution.groups_at(Settled, parent) if parent is not None else ():
+            return True
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             how = solution.says_how(Location(spot.path, parent))
             if tests_devices(parent.test) and not how:
@@ -169,8 +181,8 @@ def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
         case _:
             return False
     parents = solution.programs.parents(spot.path)
-    method = parents.get(statement)
-    klass = parents.get(method) if isinstance(method, _FUNCTION) else None
+    method = solution.programs.function_of(spot)
+    klass = parents.get(method) if method is not None else None
     others = klass.body if isinstance(klass, ast.ClassDef) else []
     return any(
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
@@ -206,7 +218,7 @@ def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
         and statement.targets == bound
         and isinstance(statement.value, ast.Constant)
         and statement.value.value is True
-        for statement in tree.body
+        for statement in syntax.certain(tree.body)
     ):
         return
     torch, imports = device_names(solution).imports.torch(spot.path)
@@ -216,6 +228,33 @@ def _switched_on(solution: Solution, group: SiteGroup) -> Iterator[Finding]:
     yield finding(
         solution, RULE, Location(spot.path, body),
         f"{text!r} is chosen on every machine: `{name}` is always true", repair,
+    )  # fmt: skip
+
+
+def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
+    """`"cuda" if ngpu > 0 else "cpu"`, where constants decide: whether there is CUDA is asked, too.
+
+    The test keeps what it says, for who changes the constant.
+    """
+    node = group.spot.node
+    if not isinstance(node, (ast.If, ast.IfExp)) or not all(site.taken for site in group.sites):
+        return
+    if all(site.under_device_test for site in group.sites):
+        return
+    torch, imports = device_names(solution).imports.torch(group.spot.path)
+    held = group.first.positive
+    place = Location(group.spot.path, node.test)
+    code = solution.code(place)
+    joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) != held
+    if joined or "{" in code or isinstance(node.test, (ast.IfExp, ast.Lambda, ast.NamedExpr)):
+        code = "{}"  # in brackets
+    code += f" {'and' if held else 'or not'} {torch}.cuda.is_available()"
+    whole = edit(solution, place, "replace", code=code)
+    arm = "true" if held else "false"
+    yield finding(
+        solution, RULE, place,
+        f"CUDA is used on every machine: `{short(solution.code(place))}` is always {arm}",
+        Fix((whole,), imports=imports, erasure="cuda-only-api") if torch else None,
     )  # fmt: skip
 
 
@@ -287,15 +326,19 @@ def _choice(solution: Solution, spot: Location) -> Fix | None:
 
 
 def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tuple[Fix | None, str]:
-    """Return the fix of an assignment, or why there is none, where the block says below it which
-    GPUs there are: who asks for them first sees all, and what is set afterwards counts no more.
+    """Return the fix of an assignment, or why there is none, where it is said below which GPUs
+    there are: who asks for them first sees all, and what is set afterwards counts no more.
 
     The assignment goes below, where nothing between the two uses it.
     """
     statement = solution.statement_of(spot)
     if repair is None or statement is None:
         return repair, NO_NAME
-    behind = _behind(solution.programs.parents(spot.path), statement)
+    parents = solution.programs.parents(spot.path)
+    behind, outer = _behind(parents, statement), parents.get(statement)
+    while isinstance(outer, ast.stmt) and statement in syntax.certain([outer]):
+        behind += _behind(parents, outer)
+        outer = parents.get(outer)
     hides = functools.partial(solution.programs.hides_some, spot.path)
     at = next((n for n, each in enumerate(behind) if hides(each)), None)
     if at is None:
@@ -359,6 +402,53 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _parsed(solution: Solution) -> Iterator[Finding]:
+    """Judge devices that a text says which the program parses: they stay the text's to choose.
+
+    Whether there is CUDA is asked where such a device gets its name, unless the program asks.
+    """
+    asking = "is_available"
+    places: dict[ast.AST, tuple[Location, str]] = {}
+    for group in solution.groups(Literal):
+        path, node = group.spot.path, group.spot.node
+        if not isinstance(node, _READ) or not _accelerator(solution, group):
+            continue
+        if any(asking in solution.project.sources[p].text for p in solution.programs.of(path)):
+            continue
+        given = _given(solution, group.spot)
+        places.setdefault((given or group.spot).node, (given or group.spot, group.first.name))
+    for place, name in places.values():
+        parent = solution.programs.parents(place.path).get(place.node)
+        named = isinstance(parent, ast.Assign) or solution.is_stored(place.node)
+        yield finding(
+            solution, RULE, place,
+            f"a text that is parsed says that {short(solution.code(place))} is {name!r}: the "
+            "program cannot run without it",
+            _choice(solution, place) if named else None,
+            unfixed="the text names a device that not every machine has",
+        )  # fmt: skip
+
+
+def _given(solution: Solution, spot: Location) -> Location | None:
+    """Return what gives a device its name, `name = config["device"]`, if one statement does."""
+    if isinstance(spot.node, ast.Subscript):
+        return None
+    code = ast.unparse(spot.node)
+    homes: list[ast.AST] = [solution.programs.tree(spot.path)]
+    home = solution.programs.function_of(spot)
+    if isinstance(spot.node, ast.Name) and home is not None:
+        homes.insert(0, home)
+    for each in homes:
+        given = [
+            node.value
+            for node in syntax.walk(each)
+            if isinstance(node, ast.Assign) and code in map(ast.unparse, node.targets)
+        ]
+        if given:
+            return Location(spot.path, given[0]) if len(given) == 1 else None
+    return None
 
 
 def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:

@@ -74,7 +74,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             s.moved or solution.evidence.is_there(s.node) for s in group.sites
         ):
             name, unfixed = None, "nothing shows that what this module is given is on the device"
-        if site.name.endswith("_url") and (name is None or name.resolvers or name.imports):
+        brought = name is None or name is _ON_HOST or name.resolvers or name.imports
+        if site.name.endswith("_url") and brought:
             continue  # published weights are saved on the CPU: no reason to bring a device here
         repair: Fix | None = None
         if name is not None:

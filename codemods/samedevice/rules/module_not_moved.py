@@ -135,8 +135,8 @@ def _wraps_moved(module: Instance) -> bool:
     if _has_tensors(module):
         return False
     parts = [part for part in module.held() if part.family == "module"]
-    return any(part.moves for part in parts) and all(
-        part.moves or not part.stateful or _wraps_moved(part) for part in parts
+    return any(part.has_moved() for part in parts) and all(
+        part.has_moved() or not part.stateful or _wraps_moved(part) for part in parts
     )
 
 

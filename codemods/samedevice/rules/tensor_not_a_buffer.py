@@ -92,7 +92,8 @@ def _assigned(
 def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
     """Tell whether an attribute is set once by `__init__`, and by other methods to new tensors.
 
-    What they store there is a buffer then, too, and is created where the module is.
+    What they store there is a buffer then, too, and is created where the module is. `self.x += y`
+    changes the tensor that is there.
     """
     func = group.first.scope.func
     nones = {each.targets[0] for each in _nones(solution, group)}
@@ -106,7 +107,8 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
         if store not in here
     ]
     made = [each.value for each in statements if isinstance(each, ast.Assign)]
-    return len(made) == len(stores) - 1 and all(
+    changed = [each for each in statements if isinstance(each, ast.AugAssign)]
+    return len(made) + len(changed) == len(stores) - 1 and all(
         isinstance(value, ast.Constant)
         and value.value is None
         or bool(solution.groups_at(Creation, value))
@@ -148,7 +150,7 @@ def _nones(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]:
     ]
     before = [each for each in found if not _beside(solution, group, each)]
     body = func.node.body if not isinstance(func.node, ast.Lambda) else []
-    if len(before) > 1 or any(each not in body for each in before):
+    if len(before) > 1 or not set(before).issubset(syntax.certain(body)):
         return []
     return found
 
@@ -195,7 +197,7 @@ def _in_a_row(solution: Solution, group: Group[PlainTensor]) -> list[ast.Assign]
     stores = _stores(site.owner, site.name)
     found = [
         statement
-        for statement in func.node.body
+        for statement in syntax.certain(func.node.body)
         if isinstance(statement, ast.Assign)
         and any(target in stores for target in statement.targets)
         and len(syntax.attributes_set(statement)) == 1

@@ -6,12 +6,13 @@ import ast
 import io
 import os
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..finding import Finding, Span
+from ..inference.focus import Definitions
 from ..inference.trace import Life, Trace, trace
 from ..migration import baseline, check
 from ..migration.baseline import Baseline
@@ -210,6 +211,23 @@ class Analysis:
                 found.add(replace(span, end_line=span.line, end_column=end))
         return {there for span in found if (there := place(path, span, self.lines)) is not None}
 
+    def changed(self, path: str, lines: Iterable[int]) -> list[int]:
+        """Return which lines of a file are not as they were when it was judged."""
+        if path not in self.later:
+            return []
+        kept, last = set(self.lines[path].values()), self.later[path].text.count("\n") + 1
+        return [line for line in lines if line <= last and line not in kept]
+
+    def around(self, path: str, line: int) -> frozenset[int]:
+        """Return the lines of the definition that one is in, or of all that is in none."""
+        tree, text = self.project.tree(path), self.source(path)
+        if tree is None or text is None or path in self.broken:
+            return frozenset((line,))
+        known = Definitions.of(tree)
+        name = known.at(line)
+        count = text.text.count("\n") + 1
+        return frozenset(each for each in range(1, count + 1) if known.at(each) == name)
+
     def in_texts(self, texts: Mapping[str, str]) -> Analysis:
         """Return what this says of texts as they have become, which takes no inference."""
         later: dict[str, Source] = {}
@@ -285,19 +303,16 @@ class Folder:
         last = self._last
         return last[1].in_texts(buffers) if last is not None else None
 
-    def traced(
-        self, buffers: Mapping[str, str], path: str, line: int
-    ) -> tuple[Analysis, list[Life]] | None:
+    def traced(self, buffers: Mapping[str, str], path: str) -> tuple[Analysis, list[Life]] | None:
         """Return what was last known of where the values of a file live, in the texts of now.
 
-        None where that was not asked yet, and for a `line` that has changed since.
+        Those in lines that have changed since are left out. None where that was not asked yet.
         """
         for known in (self._last[1] if self._last is not None else None, self._traced):
             now = known.in_texts(buffers) if known is not None else None
             lives = now.known_lives(path) if now is not None else None
             if now is not None and lives is not None:
-                changed = path in now.later and line not in now.lines[path].values()
-                return None if changed else (now, lives)
+                return now, lives
         return None
 
     def close_up(
@@ -324,6 +339,31 @@ class Folder:
             self._near = asked, replace(analysis, _traces={project.programs[path]: found})
         known = self._near[1]
         return known, known.lives(path)
+
+    def lives_soon(
+        self, buffers: Mapping[str, str], settings: Settings, path: str, lines: Iterable[int],
+        step: Step = lambda files: None,
+    ) -> list[tuple[Analysis, list[Life]]] | None:  # fmt: skip
+        """Return what can be said without the whole of where values in some lines of a file live.
+
+        That is what was last known and, for the definitions in which lines have changed, a look at
+        these. None where it was not asked yet, only the whole can tell, or all of it is known.
+        """
+        whole, known = self.soon(buffers), self.traced(buffers, path)
+        if known is None or whole is None or not whole.later:
+            return None
+        analysis, lives = known
+        left = analysis.changed(path, lines)
+        found: list[tuple[Analysis, list[Life]]] = []
+        while left:
+            look = self.close_up(buffers, settings, path, left[0], step)
+            if look is None:
+                return None
+            around = look[0].around(path, left[0])
+            found.append((look[0], [one for one in look[1] if one.span.line in around]))
+            lives = [one for one in lives if one.span.line not in around]
+            left = [line for line in left[1:] if line not in around]
+        return [(analysis, lives), *found]
 
     def keep_trace(self, analysis: Analysis) -> None:
         """Remember what has traced the values of a file, until another one has."""

@@ -357,8 +357,9 @@ class Server(LanguageServer):
         return folder.soon(self._texts_of(folder))
 
     def traced(self, folder: Folder, path: str, line: int) -> tuple[Analysis, list[Life]] | None:
-        """Return what was last known of where the values of a file live; see `Folder.traced`."""
-        return folder.traced(self._texts_of(folder), path, line)
+        """Return what was last known of where values around a line live, if that is as it was."""
+        known = folder.traced(self._texts_of(folder), path)
+        return None if known is None or known[0].changed(path, [line]) else known
 
     async def close_up(
         self, folder: Folder, path: str, line: int
@@ -367,6 +368,17 @@ class Server(LanguageServer):
         await self._settings_known()
         texts, settings = self._texts_of(folder), self.settings_of(folder)
         look = partial(folder.close_up, texts, settings, path, line)
+        with contextlib.suppress(ConfigError, Interrupted):
+            return await self._at_once(look)
+        return None
+
+    async def lives_soon(
+        self, folder: Folder, path: str, lines: range
+    ) -> list[tuple[Analysis, list[Life]]] | None:
+        """Return where values in some lines live, without waiting; see `Folder.lives_soon`."""
+        await self._settings_known()
+        texts, settings = self._texts_of(folder), self.settings_of(folder)
+        look = partial(folder.lives_soon, texts, settings, path, lines)
         with contextlib.suppress(ConfigError, Interrupted):
             return await self._at_once(look)
         return None
@@ -504,11 +516,16 @@ class Server(LanguageServer):
         self._untidy = 0
         await self.work(lambda step: gc.collect())
 
-    def refresh_hints(self) -> None:
-        """Have the editor ask for inlay hints again, if it has any and can be told to."""
+    @property
+    def refreshes_hints(self) -> bool:
+        """Whether the editor can be told to ask for inlay hints again."""
         workspace = self.client_capabilities.workspace
         able = workspace.inlay_hint if workspace else None
-        if able and able.refresh_support:
+        return able is not None and bool(able.refresh_support)
+
+    def refresh_hints(self) -> None:
+        """Have the editor ask for inlay hints again, if it has any and can be told to."""
+        if self.refreshes_hints:
             self.workspace_inlay_hint_refresh(None)
 
     def versions(self) -> dict[str, int | None]:

@@ -131,23 +131,36 @@ def _places(server: Server) -> None:
         path = server.find_path(uri)
         folder = server.folder_of(path)
         wanted = server.settings_of(folder).inlay_hints
-        analysis = None if wanted == "off" else await server.analyse(folder)
-        if analysis is None or wanted == "clashes" and not _is_told_of(analysis, path):
+        if wanted == "off":
             return []
-        known = await server.lives(folder, path)
+        known = None
+        if server.refreshes_hints and not _is_cell(server, uri):
+            lines = range(params.range.start.line + 1, params.range.end.line + 2)
+            known = await server.lives_soon(folder, path, lines)
         if known is None:
+            analysis = await server.analyse(folder)
+            if analysis is None or wanted == "clashes" and not _is_told_of(analysis, path):
+                return []
+            whole = await server.lives(folder, path)
+            known = [whole] if whole is not None else []
+        elif wanted == "clashes" and not any(_is_told_of(each, path) for each, _ in known):
             return []
-        analysis, lives = known
-        hints = []
-        names = analysis.names(path) if wanted == "all" else set()
-        for life in lives:
-            if life.kind not in _HELD or life.wanted is None and life.span not in names:
-                continue
-            where = server.location(analysis, path, life.span)
-            if where.uri == uri and _holds(params.range, where.range.end):
-                if label := _label(life):
-                    hints.append(_hint(server, analysis, life, where.range.end, label))
-        return hints
+        return [
+            _hint(server, analysis, life, where.range.end, label)
+            for analysis, lives in known
+            for life in _hinted(analysis, path, lives, wanted)
+            if (where := server.location(analysis, path, life.span)).uri == uri
+            and _holds(params.range, where.range.end)
+            and (label := _label(life))
+        ]
+
+
+def _hinted(analysis: Analysis, path: str, lives: list[Life], wanted: str) -> Iterator[Life]:
+    """Yield the values that a hint is wanted for."""
+    names = analysis.names(path) if wanted == "all" else set()
+    for life in lives:
+        if life.kind in _HELD and (life.wanted is not None or life.span in names):
+            yield life
 
 
 def _is_told_of(analysis: Analysis, path: str) -> bool:

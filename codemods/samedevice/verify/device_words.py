@@ -86,6 +86,8 @@ class Words:
                 return all(self.is_device(value) for value in values)
             case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
                 return self.is_device(left)
+            case ast.Subscript(slice=ast.Constant(value=str(name))) if self.is_device_name(name):
+                return True  # `config["device"]`
             case ast.Subscript(value=value):
                 return self.is_device(value)
         return False

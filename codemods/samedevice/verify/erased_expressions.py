@@ -80,10 +80,8 @@ class Expressions:
                 test
             ):
                 return self.expression(body)
-            case ast.BoolOp(op=ast.And(), values=[test, asked]) if (
-                self.words.only and self.words.is_predicate(test)
-            ):  # `device.type == "cuda" and torch.cuda.get_device_properties(0).major > 7`
-                return self.expression(asked)
+            case ast.BoolOp() if self.words.only and (part := self._beside(node)) is not None:
+                return self.expression(part)
             case ast.IfExp():
                 test, body, orelse = map(self.expression, (node.test, node.body, node.orelse))
                 if same([body], [orelse]) and may_go(test):
@@ -111,6 +109,22 @@ class Expressions:
                 item = at(ast.Attribute(self.expression(value), "item", ast.Load()), node)
                 return at(ast.Call(item, [], []), node)
         return cast(ast.expr, self._rebuild(node))
+
+    def _beside(self, node: ast.BoolOp) -> ast.expr | None:
+        """Return what is tested beside a question about devices that has one answer with CUDA."""
+        first, *_, last = node.values
+        if isinstance(node.op, ast.And) and len(node.values) == 2:
+            if self.words.is_predicate(first):
+                # `device.type == "cuda" and torch.cuda.get_device_properties(0).major > 7`
+                return last
+        if isinstance(node.op, ast.Or):  # `no_cuda or not torch.cuda.is_available()`
+            if not (isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.Not)):
+                return None
+            last = last.operand
+        if not (isinstance(last, ast.Call) and self.words.is_predicate(last)):
+            return None
+        held = node.values[:-1]  # `ngpu > 0 and torch.cuda.is_available()`
+        return like(node, values=held) if len(held) > 1 else first
 
     def _lambda(self, node: ast.Lambda) -> ast.expr:
         body = self.expression(node.body)

@@ -35,6 +35,45 @@ PROGRAMS = {
             model(x)
             x = torch.ones(1, 3, AT)
     """,
+    "carried by a global name": """
+        x = None
+        def run():
+            global x
+            for _ in range(2):
+                if x is not None:
+                    model(x)
+                x = torch.ones(1, 3, AT)
+        run()
+    """,
+    "carried by an entry of the file's dict": """
+        state = {}
+        def run():
+            for _ in range(2):
+                if "x" in state:
+                    model(state["x"])
+                state["x"] = torch.ones(1, 3, AT)
+        run()
+    """,
+    "carried by a list of the file": """
+        rows = [torch.zeros(1, 3, device=device)]
+        def run():
+            for _ in range(2):
+                for row in rows:
+                    model(row)
+                rows.append(torch.ones(1, 3, AT))
+        run()
+    """,
+    "carried by a nonlocal name": """
+        def outer():
+            x = torch.zeros(1, 3, device=device)
+            def run():
+                nonlocal x
+                for _ in range(2):
+                    model(x)
+                    x = torch.ones(1, 3, AT)
+            run()
+        outer()
+    """,
     "carried by two names": """
         x = y = torch.zeros(1, 3, device=device)
         for _ in range(3):

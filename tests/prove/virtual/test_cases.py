@@ -60,3 +60,12 @@ def test_every_optimizer_is_covered() -> None:
         if isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer)
     }
     assert optimizers <= {*cases.OPTIMIZERS, "Optimizer", "SparseAdam"}
+
+
+def test_a_kernel_of_a_build_for_cuda_that_begins_has_passed() -> None:
+    """Whether operands may meet was decided before it; without a GPU it cannot go on."""
+    from samedevice.prove.virtual import rules
+
+    begun = "CUDA error: no CUDA-capable device is detected\nSearch for `cudaErrorNoDevice'"
+    assert not rules._is_about_places(begun)
+    assert rules._is_about_places("expected all tensors to be on the same device")

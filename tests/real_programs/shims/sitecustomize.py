@@ -130,7 +130,7 @@ def _trace(torch) -> None:
 
     def write() -> None:
         if os.getpid() == main_process and path:
-            ends = {"stepped": dict(stepped), "drew": _drew_on_xla(), "files": _files()}
+            ends = {"stepped": dict(stepped), "drew": _drew_on_device(torch), "files": _files()}
             lines.append(ends)
             with open(path, "a", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(line) + "\n" for line in lines)
@@ -151,10 +151,14 @@ def _files() -> list[str]:
     return sorted(path[len(root) :] for path in paths if path.startswith(root))
 
 
-def _drew_on_xla() -> bool:
-    """Tell whether random numbers were drawn on an XLA device, which are not the CPU's."""
+def _drew_on_device(torch) -> bool:
+    """Tell whether random numbers were drawn on an XLA device or a GPU, which are not the CPU's."""
     xla = sys.modules.get("torch_xla.core.xla_model")
-    return xla is not None and xla.get_rng_state() != _XLA_BEGINS
+    if xla is not None:
+        return xla.get_rng_state() != _XLA_BEGINS
+    if "SAMEDEVICE_VIRTUAL" in os.environ or not torch.cuda.is_initialized():
+        return False
+    return any(generator.get_offset() for generator in torch.cuda.default_generators)
 
 
 def _full_precision(torch) -> None:

@@ -158,6 +158,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         result.leaf = True
         run.leaves.append(result.node)
+        run.made_leaves.add(spot.node)
         arithmetic.compute_intensive(run, result.node, spot, scope)
 
 

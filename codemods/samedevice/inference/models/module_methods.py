@@ -331,6 +331,9 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
     if root.pin is Place.HOST and root.cause is Cause.TO_CPU or first and owner.used:
         moving.rebase(run, owner, device.node)
         return
+    if run.in_constructor and owner.parent is not None and not owner.parent.has_moved():
+        moving.rebase(run, owner, device.node)  # a part by itself: the rest stays as it was
+        return
     if whole.is_whole() and _in_an_arm(run, whole):
         if whole is not owner:
             whole.moves.append(spot)

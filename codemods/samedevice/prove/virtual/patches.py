@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 _MISSING = object()
@@ -12,6 +13,7 @@ class Patches:
 
     def __init__(self) -> None:
         self._old: list[tuple[Any, str, Any]] = []
+        self._last: list[Callable[[], object]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a module or class, new or not."""
@@ -19,8 +21,15 @@ class Patches:
         self._old.append((owner, name, old))
         setattr(owner, name, value)
 
+    def switch(self, turn: Callable[[Any], object], old: Any, new: Any) -> None:
+        """Turn one of torch's switches, which are functions, from `old` to `new`."""
+        self._last.append(lambda: turn(old))
+        turn(new)
+
     def undo(self) -> None:
-        """Restore all attributes, the last one first."""
+        """Restore all attributes, the last one first, and the switches."""
+        while self._last:
+            self._last.pop()()
         for owner, name, value in reversed(self._old):
             if value is _MISSING:
                 delattr(owner, name)

@@ -159,7 +159,9 @@ def mixed(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
 
 
 _CPU = torch._C.DispatchKey.CPU
-_BEGINS = "DispatchStub"  # in torch's words for: here would the kernel of another device begin
+#: In torch's words for: here begins the kernel of another device. A build for CUDA has that kernel,
+#: which finds no GPU and no driver.
+_BEGINS = "DispatchStub", "CUDA error: "
 _passed: set[Any] = set()  # calls that went on, by their operation and the places of their operands
 
 
@@ -181,7 +183,7 @@ def _try(op: Any, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[O
     except Exception as error:
         if _is_about_places(str(error)):
             raise RuntimeError(_without_trace(str(error))) from None
-        if _BEGINS not in str(error):
+        if not _begins(str(error)):
             return  # another error, which the call itself will meet
     _passed.add(call)
 
@@ -192,8 +194,12 @@ def _unwritten(tensor: Tensor) -> Tensor:
     )
 
 
+def _begins(message: str) -> bool:
+    return any(words in message for words in _BEGINS)
+
+
 def _is_about_places(message: str) -> bool:
-    return _BEGINS not in message and ("device" in message or "CPU scalars" in message)
+    return not _begins(message) and ("device" in message or "CPU scalars" in message)
 
 
 def _without_trace(message: str) -> str:

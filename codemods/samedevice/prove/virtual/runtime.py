@@ -341,6 +341,9 @@ def _install_cuda(patches: Patches) -> None:
                 patches.set(owner, name, absent)
     patches.set(torch.cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(torch.autograd.profiler, "emit_nvtx", _Ignored)
+    # a build for CUDA would compile what it fuses of a trace for a GPU
+    fuses = torch._C._jit_can_fuse_on_gpu()
+    patches.switch(torch._C._jit_override_can_fuse_on_gpu, fuses, False)
     _profile_on_host(patches)
     cudnn = torch.backends.cudnn  # it is there, but serves no tensor: the CPU's kernels do
     patches.set(cudnn, "is_available", lambda: True)

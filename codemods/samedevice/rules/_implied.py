@@ -1,0 +1,191 @@
+"""Which expressions are true with CUDA only: `device.type == "cuda"`, and what is made of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from samedevice.inference import Solution
+from samedevice.inference.nodes import Location
+from samedevice.reading import syntax
+
+_AVAILABLE = re.compile(r"(\w+\.)?cuda\.is_available\(\)")
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: How many names and calls deep an answer is looked for.
+_DEPTH = 6
+
+
+def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> bool:
+    """Tell whether an expression is true with CUDA only, or never."""
+    if not depth:
+        return False
+
+    def of(node: ast.expr) -> bool:
+        return implies_cuda(solution, Location(spot.path, node), depth - 1)
+
+    match spot.node:
+        case ast.Constant(value=value):
+            return not value
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(map(of, values))
+        case ast.BoolOp(values=values):
+            return all(map(of, values))
+        case ast.Compare():
+            return _names_cuda(spot.node, (ast.Eq, ast.Is, ast.In))
+        case ast.Attribute(attr="is_cuda"):
+            return True
+        case ast.Call(func=ast.Name(id="bool"), args=[inner]):
+            return of(inner)
+        case ast.Call():
+            return _call(solution, spot, spot.node, None, depth)
+        case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
+            given = list(_values(solution, spot))
+            return bool(given) and all(
+                _value(solution, Location(spot.path, value), index, depth) for value, index in given
+            )
+    return False
+
+
+def _value(solution: Solution, spot: Location, index: int | None, depth: int) -> bool:
+    """Tell whether a value, or its part with a number, is true with CUDA only."""
+    if index is None:
+        return implies_cuda(solution, spot, depth - 1)
+    match spot.node:
+        case ast.Tuple(elts=parts) if index < len(parts):
+            return implies_cuda(solution, Location(spot.path, parts[index]), depth - 1)
+        case ast.Call() as call:
+            return _call(solution, spot, call, index, depth)
+    return False
+
+
+def _call(
+    solution: Solution, spot: Location, call: ast.Call, index: int | None, depth: int
+) -> bool:
+    if _AVAILABLE.fullmatch(ast.unparse(call)):
+        return True
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "startswith":
+        match call.args:
+            case [ast.Constant(value=str(text))]:
+                return text.startswith("cuda")
+    found = _function(solution, spot.path, call.func)
+    if found is None or depth < 2:
+        return False
+    path, function = found
+    ends = [node for node in syntax.walk(function) if isinstance(node, ast.Return)]
+    return bool(ends) and all(
+        end.value is None
+        or _value(solution, Location(path, end.value), index, depth)
+        or _behind_refusal(solution, path, function, end, depth)
+        for end in ends
+    )
+
+
+def _behind_refusal(
+    solution: Solution, path: str, function: ast.AST, end: ast.stmt, depth: int
+) -> bool:
+    """Tell whether a statement stands behind `if device.type != "cuda": return` or its like."""
+    parents = solution.programs.parents(path)
+    node: ast.AST | None = end
+    while node is not None and node is not function:
+        outer = parents.get(node)
+        for block in (getattr(outer, name, None) for name in ("body", "orelse")):
+            if not isinstance(block, list) or node not in block:
+                continue
+            for before in block[: block.index(node)]:
+                if (
+                    isinstance(before, ast.If)
+                    and isinstance(before.body[-1], (ast.Return, ast.Raise))
+                    and any(_denies(solution, path, part, depth) for part in _parts(before.test))
+                ):
+                    return True
+        node = outer
+    return False
+
+
+def _parts(test: ast.expr) -> Sequence[ast.expr]:
+    """Return what is false for certain where a test is."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else [test]
+
+
+def _denies(solution: Solution, path: str, test: ast.expr, depth: int) -> bool:
+    """Tell whether a test is false with CUDA only."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return implies_cuda(solution, Location(path, inner), depth - 1)
+        case ast.Compare():
+            return _names_cuda(test, (ast.NotEq, ast.IsNot, ast.NotIn))
+    return False
+
+
+def _names_cuda(test: ast.Compare, operators: tuple[type[ast.cmpop], ...]) -> bool:
+    """Tell whether one thing is compared with the name of CUDA in one of some ways."""
+    sides = [test.left, *test.comparators]
+    return (
+        len(sides) == 2
+        and isinstance(test.ops[0], operators)
+        and any(
+            isinstance(side, ast.Constant) and str(side.value).startswith("cuda") for side in sides
+        )
+    )
+
+
+def _values(solution: Solution, spot: Location) -> Iterator[tuple[ast.expr, int | None]]:
+    """Yield all that a name or an attribute of `self` is assigned, and its number in a tuple.
+
+    Nothing where it is bound in another way, too.
+    """
+    code = ast.unparse(spot.node)
+    parents = solution.programs.parents(spot.path)
+    scope: ast.AST | None = parents.get(spot.node)
+    wanted = _FUNCTION if isinstance(spot.node, ast.Name) else (ast.ClassDef,)
+    while scope is not None:
+        if isinstance(scope, (*wanted, ast.Module)):
+            stores = list(_stores(scope, code))
+            if stores:
+                known = [(value, index) for value, index in stores if value is not None]
+                yield from known if len(known) == len(stores) else ()
+                return
+        scope = parents.get(scope)
+
+
+def _stores(scope: ast.AST, code: str) -> Iterator[tuple[ast.expr | None, int | None]]:
+    """Yield what binds a name or an attribute in a scope; None for a way that is not followed."""
+    followed: set[int] = set()
+    for node in syntax.walk(scope):
+        match node:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+                for number, part in enumerate(parts):
+                    if ast.unparse(part) == code:
+                        followed.add(id(part))
+                        yield value, number if part is not target else None
+            case ast.arg(arg=name) if name == code:
+                yield None, None
+    for node in syntax.walk(scope):
+        if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            if id(node) not in followed and ast.unparse(node) == code:
+                yield None, None
+
+
+def _function(
+    solution: Solution, path: str, func: ast.expr
+) -> tuple[str, ast.FunctionDef | ast.AsyncFunctionDef] | None:
+    """Return the project's function that is called by its name, and its file."""
+    if not isinstance(func, ast.Name):
+        return None
+    for node in solution.programs.tree(path).body:
+        if isinstance(node, _FUNCTION) and node.name == func.id:
+            return path, node
+        if isinstance(node, ast.ImportFrom):
+            home = solution.project.resolve(path, node.module or "", node.level)
+            if home is None or home == path:
+                continue
+            named = {alias.asname or alias.name: alias.name for alias in node.names}
+            for inner in solution.programs.tree(home).body if func.id in named else ():
+                if isinstance(inner, _FUNCTION) and inner.name == named[func.id]:
+                    return home, inner
+    return None
