@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import cast
 
 from samedevice.torchfacts import legacy_dtype
@@ -329,9 +330,14 @@ class Expressions:
         )
 
     def _default(self, arg: ast.arg, default: ast.expr) -> ast.expr:
-        """Return the default of a parameter; of one for an index, a device whichever it is."""
+        """Return the default of a parameter; of one for an index, a device whichever it is.
+
+        A rank above zero is that of a matrix, more likely than a process's.
+        """
         if INDEX_NAME.match(arg.arg) and isinstance(default, ast.Constant):
-            if default.value is None or type(default.value) is int:
+            of_gpu = re.search(r"(?i)gpu|cuda", arg.arg) is not None
+            value = default.value
+            if value is None or type(value) is int and (of_gpu or value in (-1, 0)):
                 return at(ast.Name(DEVICE, ast.Load()), default)
         return self.expression(default)
 
