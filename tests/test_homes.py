@@ -28,3 +28,8 @@ def test_scripts_outside_a_package_put_nothing_into_it() -> None:
     assert homes.needless(found, _PACKAGE) == {home}
     found.append(_finding("layers/blocks.py", home))
     assert not homes.needless(found, _PACKAGE)
+
+
+def test_all_files_are_in_a_root_that_is_a_package() -> None:
+    found = [_finding("train.py", "device.py"), _finding("parts/noise.py", "device.py")]
+    assert not homes.needless(found, ["__init__.py", "train.py", "parts/noise.py"])

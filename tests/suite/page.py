@@ -13,7 +13,7 @@ HEAD = """\
 # The suite
 
 {programs} small programs in {areas} areas, written by somebody who had read the users' pages and
-not the inference: as PyTorch is written from 2021 to 2026, 10 to 60 lines, seeded, each ending in
+not the inference: as PyTorch is written from 2021 to 2026, 10 to 120 lines, seeded, each ending in
 about a second. {defects} have something wrong with devices, or compute on the CPU only; {right} are
 right in an unusual way. They lie in `tests/suite/programs`, and `tests/suite/suite.toml` says what
 should become of each. `samedevice fix --yes` is done to all of them.
@@ -26,6 +26,9 @@ should become of each. `samedevice fix --yes` is done to all of them.
 
 The first run, before anything was mended, had 175 defects repaired or reported, 17 silent, and 1
 that `fix` broke on the device; of the right programs 20 were touched, and 4 of them stopped.
+Sixty programs that were written later, with other idioms, had in their first run 39 of 50 defects
+repaired, 8 told, 3 silent and none broken; 1 of 10 right ones was touched. Thirty of them stand
+here.
 
 `python -m tests.suite --page` writes this page, a test compares it, and
 `pytest -m slow tests/suite` runs all programs before and after.

@@ -234,6 +234,8 @@ def module_attribute(
         if value.parent is not owner and "*" in attr:
             # It computes with the others from now on.
             run.graph.meet(owner.node, spot, value.node, spot, spot, run.function())
+    elif isinstance(value, Tensor) and value.parameter and moving.comes_late(run, owner, value):
+        return moving.join_late(run, owner, attr, value, spot)
     elif isinstance(value, Tensor) and (value.parameter or value.lent):
         run.graph.batch(value.node, owner.node)
         owner.stateful = True

@@ -221,7 +221,8 @@ def by_default(
     for node in _numbered_in(tree):
         tests = list(_tests(node, parents))
         read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-        if tests and read and read <= defaults().gpus:
+        held = tests and all(defaults().hold(test, positive) for test, positive in tests)
+        if tests and read and (held or read <= defaults().gpus):
             yield Forced(node, "name", by_default=True)
 
 
@@ -278,6 +279,8 @@ def _tests(node: ast.AST, parents: Parents) -> Iterator[tuple[ast.expr, bool]]:
 def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str]) -> Kind | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         if _NAME.fullmatch(node.value):
+            if _stands_in(node, parents):
+                return "settings"
             if _is_device(node, parents):
                 return "name"
             return "given" if _is_given_to(own, node, parents) else None
@@ -308,6 +311,14 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
     if _LOAD.fullmatch(name) and len(node.args) < 2:
         return None if {k.arg for k in node.keywords} & {"map_location", None} else "load"
     return None
+
+
+def _stands_in(node: ast.Constant, parents: Parents) -> bool:
+    """Tell whether a text is what settings have that say nothing: `os.getenv("DEVICE", "cuda")`."""
+    match parents.get(node):
+        case ast.Call(func=ast.Attribute(attr="get" | "getenv"), args=[ast.Constant() as key, one]):
+            return one is node and _DEVICE.search(str(key.value)) is not None
+    return False
 
 
 def _is_tested(node: ast.AST, parents: Parents) -> bool:

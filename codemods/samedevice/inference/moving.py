@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference import contents
+from samedevice.inference import contents, iteration
 from samedevice.inference.events import Remembered
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope
@@ -117,6 +117,40 @@ def moves_along(klass: Class, attr: str) -> bool:
         isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store)
         for node in syntax.walk(own.node)
     )
+
+
+def comes_late(run: Interpreter, owner: Instance, value: Tensor) -> bool:
+    """Tell whether a tensor is registered with a module that has moved: it is where it was made."""
+    if run.in_constructor or owner.node is None or not owner.has_moved():
+        return False
+    return value.node.find() is not owner.node.find()
+
+
+def join_late(
+    run: Interpreter, owner: Instance, attr: str, value: Tensor, spot: Location
+) -> Tensor:
+    """Return what a module holds that has moved already: it moves along from now on."""
+    assert owner.node is not None
+    owner.buffers.add(attr)
+    owner.stateful = True
+    if iteration.is_any_module(owner):  # nobody calls what stands for all parts
+        run.graph.meet(value.node, spot, owner.node, spot, spot, run.function())
+    return value
+
+
+def gather(run: Interpreter, module: Instance) -> None:
+    """Put what joined a module and its parts late where these are."""
+    for part in parts(module):
+        for attr in sorted(part.buffers & part.attrs.keys()):
+            if part.node is not None and part.attrs[attr] in late(part):
+                run.trail.put(part.attrs, attr, _carried(part.attrs[attr], part.node))
+
+
+def late(module: Instance) -> list[Tensor]:
+    """Return what joined a module after it had moved."""
+    held = (module.attrs.get(attr) for attr in sorted(module.buffers))
+    tensors = (value for value in held if isinstance(value, Tensor))
+    return [tensor for tensor in tensors if tensor.node is not module.node]
 
 
 def on_the_way(run: Interpreter, owner: Instance, spot: Location) -> Instance:

@@ -161,7 +161,8 @@ class Whereabouts:
             return Place.HOST  # its module had not moved
         if type(site) in MADE:
             return Place.HOST if isinstance(site, ON_HOST) else inferred
-        return None
+        # What is of a module that had not moved is on the CPU.
+        return Place.HOST if not parts and root in self._left else None
 
     def site(self, value: Value) -> Site | None:
         """Return the site that made a value, if one did."""
@@ -213,6 +214,12 @@ class Whereabouts:
             if isinstance(site, Drawn) and site.node is not None:
                 found.setdefault(site.node.find(), Tensor(site.node, site=site))
         return found
+
+    @cached_property
+    def _left(self) -> set[PlaceVar]:
+        """The places that modules were built at, and are not at any more."""
+        built = (site for site in self._tracer.sites if isinstance(site, Built))
+        return {site.node.find() for site in built if site.node is not None} - {*self._modules}
 
     @cached_property
     def _modules(self) -> dict[PlaceVar, Instance]:

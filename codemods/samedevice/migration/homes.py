@@ -32,7 +32,8 @@ def needless(wanted: Iterable[Finding], files: Container[str]) -> set[str]:
 def _is_outside(folder: str, using: Iterable[str], files: Container[str]) -> bool:
     """Tell whether a folder is a package, and none of the files that would use it is in there."""
     package = posixpath.join(folder, "__init__.py") in files
-    return package and not any(path.startswith(f"{folder}/") for path in using)
+    inside = posixpath.join(folder, "")
+    return package and not any(path.startswith(inside) for path in using)
 
 
 def at_home(finding: Finding, alone: Container[str]) -> Finding:

@@ -62,6 +62,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if len(sides) == 2 and (any(map(_is_computed, sides)) or _moves_then(solution, group)):
             continue
+        if len(sides) == 2 and (_names_cpu(left) or _names_cpu(right)):
+            continue  # the device of a tensor on the CPU has no index
         edits = [_typed(solution, Location(group.spot.path, side), side) for side in sides]
         for call, more in calls.items():  # what the comparison may switch on
             edits += more if call.path == group.spot.path else ()

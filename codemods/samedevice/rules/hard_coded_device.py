@@ -153,8 +153,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
         if isinstance(parent, ast.Call) and node in parent.args:
             if syntax.dotted(parent.func).startswith("torch.cuda."):
                 return True
-        if solution.groups_at(Settled, parent) if parent is not None else ():
-            return True
+        if parent is not None and solution.groups_at(Settled, parent):
+            return not _leaves_without(solution, Location(spot.path, parent))
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             how = solution.says_how(Location(spot.path, parent))
             if tests_devices(parent.test) and not how:
@@ -239,7 +239,9 @@ def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
     node = group.spot.node
     if not isinstance(node, (ast.If, ast.IfExp)) or not all(site.taken for site in group.sites):
         return
-    if all(site.under_device_test for site in group.sites):
+    if all(site.under_device_test for site in group.sites) or _leaves_without(solution, group.spot):
+        return
+    if isinstance(node, ast.IfExp) and not _is_used(solution, node):
         return
     torch, imports = device_names(solution).imports.torch(group.spot.path)
     held = group.first.positive
@@ -256,6 +258,43 @@ def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
         f"CUDA is used on every machine: `{short(solution.code(place))}` is always {arm}",
         Fix((whole,), imports=imports, erasure="cuda-only-api") if torch else None,
     )  # fmt: skip
+
+
+def _leaves_without(solution: Solution, spot: Location) -> bool:
+    """Tell whether a program needs the arm of a test that names CUDA.
+
+    It ends in the other one, or uses a name that only this one gives.
+    """
+    node = spot.node
+    if not isinstance(node, ast.If):
+        return False
+    if any(isinstance(part, ast.Raise) for part in syntax.walk_all(node.orelse)):
+        return True
+    home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
+    inside = set(syntax.walk(node))
+    names = [n for n in syntax.walk(home) if isinstance(n, ast.Name) and n not in inside]
+    given = {n.id for n in names if isinstance(n.ctx, ast.Store) and n.lineno < node.lineno}
+    given |= {arg.arg for arg in ast.walk(home) if isinstance(arg, ast.arg)}
+    read = {n.id for n in names if isinstance(n.ctx, ast.Load)}
+    arms = [
+        {n.id for n in syntax.walk_all(arm) if isinstance(n, ast.Name) and n.id in read
+         and isinstance(n.ctx, ast.Store)}
+        for arm in (node.body, node.orelse)
+    ]  # fmt: skip
+    return not arms[0] ^ arms[1] <= given
+
+
+def _is_used(solution: Solution, node: ast.IfExp) -> bool:
+    """Tell whether one of two texts is used as a device, or a device is made of it."""
+    return (
+        solution.is_meant(node)
+        or any(isinstance(arm, ast.Call) for arm in (node.body, node.orelse))
+        or any(
+            solution.groups_at(event, arm)
+            for arm in (node.body, node.orelse)
+            for event in (Literal, Indexed)
+        )
+    )
 
 
 def _compared(solution: Solution, spot: Location) -> bool:

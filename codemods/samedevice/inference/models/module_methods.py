@@ -198,11 +198,15 @@ def _register_tensor(run: Interpreter, owner: Instance, name: str, call: Call) -
     values = [v for v, _ in call.args] + [v for v, _ in call.kwargs.values()]
     if len(values) > 1 and isinstance(values[0], Const):
         owner.stateful = True
-        owner.buffers.add(str(values[0].value))
-        if isinstance(values[1], Tensor):
+        attr = str(values[0].value)
+        owner.buffers.add(attr)
+        if isinstance(values[1], Tensor) and moving.comes_late(run, owner, values[1]):
+            late = moving.join_late(run, owner, attr, values[1], call.spot)
+            run.trail.put(owner.attrs, attr, late)
+        elif isinstance(values[1], Tensor):
             run.graph.batch(values[1].node, owner.node)
             held = parameter_of(owner) if name == "register_parameter" else Tensor(owner.node)
-            run.trail.put(owner.attrs, str(values[0].value), held)
+            run.trail.put(owner.attrs, attr, held)
     return NONE
 
 
@@ -315,7 +319,9 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
     owner.moves.append(spot)
     root = owner.node.find()
     if device.node.find() is root:
-        return  # it is there already: the device is that of one of its parameters
+        # It is there already: the device is that of one of its parameters.
+        moving.gather(run, owner)
+        return
     whole = owner.wrapped() or owner
     if whole.is_whole() and _surely(run, whole):
         # Where it computed before stays as it was, and so do copies of it. A copy of what had moved
@@ -340,6 +346,7 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
         moving.rebase(run, whole, device.node)  # on the other path it is as it was
         return
     run.graph.same(owner.node, device.node)
+    moving.gather(run, owner)
     for child in owner.held():
         if child.node is not None and child.parent is owner:
             root = child.node.find()

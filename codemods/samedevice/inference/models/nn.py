@@ -13,6 +13,7 @@ from samedevice.inference import (
     contents,
     devices,
     libraries,
+    moving,
 )
 from samedevice.inference.events import Built
 from samedevice.inference.models import Call, kind, model, operations
@@ -196,7 +197,9 @@ def call_module(
         for value, where in (*args, *kwargs.values()):
             libraries.undecided(run, value, where, callee.node, scope)
         module = Tensor(callee.node)
-        operands.insert(0, (module, Location(spot.path, getattr(spot.node, "func", spot.node))))
+        called = Location(spot.path, getattr(spot.node, "func", spot.node))
+        operands.insert(0, (module, called))
+        operands += [(tensor, called) for tensor in moving.late(callee)]
     if not operands:
         return UNKNOWN
     if not callee.stateful and callee.name.endswith("Loss"):
