@@ -172,7 +172,10 @@ class DeviceNames:
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
                 how = value.planned.spot.path in self.solution.policy.saying_how
-                if not (is_global and module is not None or how):
+                some = self._is_of_some(code, site, value.planned.spot)
+                func = site.scope.func  # a class does not know the objects that a script makes
+                some = some or is_global and "." in code and func is not None and bool(func.cls)
+                if not (is_global and module is not None or how or some):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
@@ -218,7 +221,7 @@ class DeviceNames:
                 continue  # callers may have their own reason to choose another one
             if self._is_default(code, site):
                 continue  # each object has a device of its own
-            if self._says_otherwise(code, site):
+            if self._says_otherwise(code, site) or self._is_of_some(code, site):
                 continue
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
@@ -281,6 +284,31 @@ class DeviceNames:
             func is not None
             and code in syntax.parameters(func.node)
             and not words.is_device(func.node, code)
+        )
+
+    def _is_of_some(self, code: str, site: Site, planned: Location | None = None) -> bool:
+        """Tell whether only some of the classes that have a method have an attribute of `self`.
+
+        `planned` is where one is to be defined.
+        """
+        owner, _, attr = code.partition(".")
+        attr = attr.partition(".")[0]
+        klass = site.scope.func.cls if site.scope.func is not None else None
+        if owner != "self" or klass is None or self._binds(klass, attr, planned):
+            return False
+        heirs = [each for each in self.interpreter.classes if klass in each.mro()[1:]]
+        binding = [each for each in heirs if self._binds(each, attr, planned)]
+        return bool(binding) and len(binding) < len(heirs)
+
+    def _binds(self, klass: Class, attr: str, planned: Location | None) -> bool:
+        """Tell whether objects of a class have an attribute, as far as its code tells."""
+        return any(
+            attr in _set_on_self(each.node)
+            or each.lookup(attr) is not None
+            or planned is not None
+            and planned.path == each.scope.path
+            and planned.node in syntax.walk(each.node)
+            for each in klass.mro()
         )
 
     @staticmethod
