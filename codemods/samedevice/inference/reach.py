@@ -35,6 +35,7 @@ class InReach:
         self._sequences: dict[ast.AST, set[str]] = {}
         self._set_in: dict[ast.AST, tuple[dict[str, int], dict[str, int]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
+        self._first_calls: dict[tuple[ast.AST, ast.AST], int] = {}
 
     def in_module(self, scope: Scope) -> bool:
         """Tell whether code belongs to a module's or an autograd function's methods."""
@@ -154,6 +155,8 @@ class InReach:
         owner, _, attr = known[0].partition(".")
         planned = isinstance(known[1], Device) and known[1].planned is not None  # by a fix
         func = scope.func
+        if owner != "self" and attr:
+            return self._came_before(known[1], scope, line)
         if owner != "self" or func is None or func.cls is None:
             return True
         init = func.cls.lookup("__init__")
@@ -168,6 +171,37 @@ class InReach:
         if first is None:  # a subclass sets it when this constructor has run, or a base has before
             return not building or planned or _has(func.cls, attr)
         return first < (line if func.node is init.node else calls.get(func.node.name, first + 1))
+
+    def _came_before(self, value: Value, scope: Scope, line: int) -> bool:
+        """Tell whether an object has a device when a line runs that some function gives it.
+
+        What is called at that line, or below it, gives it too late.
+        """
+        spot = None
+        if isinstance(value, Device):
+            spot = value.planned.spot if value.planned is not None else value.spot
+        setting = self.solution.programs.function_of(spot) if spot is not None else None
+        if setting is None or spot is None:
+            return True
+        if setting is scope.node:
+            return getattr(spot.node, "lineno", 0) < line
+        pair = setting, scope.node
+        if pair not in self._first_calls:
+            self._first_calls[pair] = min(self._calls_to(*pair), default=0)
+        return self._first_calls[pair] < line
+
+    def _calls_to(self, function: ast.AST, home: ast.AST) -> Iterator[int]:
+        """Yield the lines of a function or file in which it calls another, directly or not."""
+        found = [function]
+        for each in found:
+            for called in self.interpreter.all_scopes.get(each, ()):
+                around = self.interpreter.scope_of(called.call) if called.call is not None else None
+                if around is None or called.call is None:
+                    continue
+                if around.node is home:
+                    yield getattr(called.call.node, "lineno", 0)
+                elif around.func is not None and around.node not in found:
+                    found.append(around.node)
 
     def _bound_in(self, scope: Scope) -> dict[str, int]:
         """Return in which line a function or file first binds each of its names."""
