@@ -292,12 +292,8 @@ def compare_device(
     )
     run.record(Comparison(Location(scope.path, node), None, scope, left=left, right=right))
     equal = isinstance(node.ops[0], (ast.Eq, ast.Is, ast.In))
-    if (
-        isinstance(left, Device)
-        and not left.partial
-        and isinstance(node.ops[0], (ast.Is, ast.IsNot))
-    ):
-        return _identity(left, right, equal)
+    if isinstance(left, Device) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and text is None:
+        return SCALAR if left.partial else _identity(left, right, equal)
     if text is not None and len(values) == 1:
         if text.startswith("cpu"):
             return DeviceTest(not equal)

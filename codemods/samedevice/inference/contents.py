@@ -1,12 +1,13 @@
-"""The tensors and modules in a value."""
+"""The tensors and modules in a value, and their places."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
-from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Instance, Union
-from samedevice.inference.values import NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
+from samedevice.inference.nodes import Location, PlaceVar
+from samedevice.inference.objects import Func, Instance, Partial, Union
+from samedevice.inference.values import DEEP, NONE, Dict, Iter, Seq, Tensor, Value, surely_tensor
 
 
 def tensors_in(
@@ -54,3 +55,36 @@ def modules_in(value: Value | None, seen: set[Value] | None = None) -> list[Inst
         seen.add(value)
         return [child for part in value.members() for child in modules_in(part, seen)]
     return []
+
+
+def places(value: Value, seen: dict[int, int], depth: int = DEEP) -> Iterator[PlaceVar]:
+    """Yield the places of the tensors and modules that an argument brings along.
+
+    Objects hold each other: `seen` has how deep each of them was looked into.
+    """
+    if seen.get(id(value), -1) >= depth:
+        return
+    seen[id(value)] = depth
+    if isinstance(value, Tensor) or isinstance(value, Instance) and value.family == "module":
+        if value.node is not None:
+            yield value.node
+        return
+    held: Iterable[Value] = ()
+    if isinstance(value, Instance):
+        held = list(value.attrs.values())
+    elif isinstance(value, (Seq, Dict)):
+        held = value.members()
+    elif isinstance(value, Iter):
+        held = (value.element,)
+    elif isinstance(value, Partial):
+        held = (value.callee, *(one for one, _ in value.args))
+    elif isinstance(value, Func) and is_closure(value):
+        own = value.scope.names.values() if value.scope.func is not None else ()
+        held = (*own, *((value.bound,) if value.bound is not None else ()))
+    for member in held if depth else ():
+        yield from places(member, seen, depth - 1)
+
+
+def is_closure(func: Func) -> bool:
+    """Tell whether a function brings values along: its object, or names of another function."""
+    return func.scope.func is not None or func.bound is not None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from samedevice import torchfacts
-from samedevice.inference import demands, probes
+from samedevice.inference import demands, probes, unit_tests
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
@@ -292,7 +292,7 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
     if isinstance(node, ast.IfExp):
         both = _begins(node.body) and _begins(node.orelse)  # "mps" or "cuda", by the system's name
         return "name" if both and _is_device(node, parents) else None
-    if _is_tested(node, parents):
+    if unit_tests.asserts_cuda(node, parents):
         return "test"
     if isinstance(node, ast.Attribute):
         if node.attr == "NCCL" and _last(node.value) == "Backend":
@@ -319,27 +319,6 @@ def _stands_in(node: ast.Constant, parents: Parents) -> bool:
         case ast.Call(func=ast.Attribute(attr="get" | "getenv"), args=[ast.Constant() as key, one]):
             return one is node and _DEVICE.search(str(key.value)) is not None
     return False
-
-
-def _is_tested(node: ast.AST, parents: Parents) -> bool:
-    """Tell whether a test asserts that a tensor is on CUDA: `assert x.is_cuda`."""
-    match node, parents.get(node):
-        case ast.Attribute(attr="is_cuda"), ast.Assert() | ast.Call(
-            func=ast.Attribute(attr="assertTrue")
-        ):
-            pass
-        case ast.Compare(
-            left=ast.Attribute(value=ast.Attribute(attr="device"), attr="type"),
-            ops=[ast.Eq()],
-            comparators=[ast.Constant(value="cuda")],
-        ), ast.Assert():
-            pass
-        case _:
-            return False
-    home = parents.get(node)
-    while home is not None and not isinstance(home, _FUNCTION):
-        home = parents.get(home)
-    return home is not None and home.name.startswith("test")
 
 
 def _taken(nodes: Iterable[ast.AST]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from samedevice.inference import branches, classes, instances, movers, moving, unit_tests
+from samedevice.inference.contents import places
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.nesting import nested
@@ -28,7 +29,6 @@ from samedevice.inference.summaries import (
     loses,
     moves,
     placeholder,
-    places,
     shape,
     stores,
 )

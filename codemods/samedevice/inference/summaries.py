@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference import assignment, moving
+from samedevice.inference.contents import is_closure
 from samedevice.inference.events import Creation, HostDemand
 from samedevice.inference.nodes import Agree, Location, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Partial
@@ -244,47 +245,15 @@ def _is_made(result: Value, depth: int = 3) -> bool:
     if isinstance(result, Instance):
         return True
     if isinstance(result, Func):
-        return _is_closure(result)
+        return is_closure(result)
     if isinstance(result, (Seq, Dict)) and depth:
         return any(_is_made(member, depth - 1) for member in result.members())
     return False
 
 
-def _is_closure(func: Func) -> bool:
-    return func.scope.func is not None or func.bound is not None
-
-
 def carries_more(value: Value) -> bool:
     """Tell whether an argument is a function with values of its own, which a shape leaves out."""
-    return isinstance(value, Partial) or isinstance(value, Func) and _is_closure(value)
-
-
-def places(value: Value, seen: dict[int, int], depth: int = DEEP) -> Iterator[PlaceVar]:
-    """Yield the places of the tensors and modules that an argument brings along.
-
-    Objects hold each other: `seen` has how deep each of them was looked into.
-    """
-    if seen.get(id(value), -1) >= depth:
-        return
-    seen[id(value)] = depth
-    if isinstance(value, Tensor) or isinstance(value, Instance) and value.family == "module":
-        if value.node is not None:
-            yield value.node
-        return
-    held: Iterable[Value] = ()
-    if isinstance(value, Instance):
-        held = list(value.attrs.values())
-    elif isinstance(value, (Seq, Dict)):
-        held = value.members()
-    elif isinstance(value, Iter):
-        held = (value.element,)
-    elif isinstance(value, Partial):
-        held = (value.callee, *(one for one, _ in value.args))
-    elif isinstance(value, Func) and _is_closure(value):
-        own = value.scope.names.values() if value.scope.func is not None else ()
-        held = (*own, *((value.bound,) if value.bound is not None else ()))
-    for member in held if depth else ():
-        yield from places(member, seen, depth - 1)
+    return isinstance(value, Partial) or isinstance(value, Func) and is_closure(value)
 
 
 def stores(

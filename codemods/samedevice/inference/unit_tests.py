@@ -79,6 +79,27 @@ def replaces(test: ast.AST) -> bool:
     )
 
 
+def asserts_cuda(node: ast.AST, parents: syntax.Parents) -> bool:
+    """Tell whether a test asserts that a tensor is on CUDA: `assert x.is_cuda`."""
+    match node, parents.get(node):
+        case ast.Attribute(attr="is_cuda"), ast.Assert() | ast.Call(
+            func=ast.Attribute(attr="assertTrue")
+        ):
+            pass
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Attribute(attr="device"), attr="type"),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value="cuda")],
+        ), ast.Assert():
+            pass
+        case _:
+            return False
+    home = parents.get(node)
+    while home is not None and not isinstance(home, _FUNCTION):
+        home = parents.get(home)
+    return home is not None and home.name.startswith("test")
+
+
 @contextmanager
 def file(run: Interpreter, path: str) -> Iterator[None]:
     """Evaluate the statements of a file: if they name a device, its tests are on one, too."""

@@ -171,11 +171,14 @@ class DeviceNames:
         names = sorted(site.devices, key=lambda known: "." in known[0].removeprefix("self."))
         for code, value, is_global in names:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
-                how = value.planned.spot.path in self.solution.policy.saying_how
-                some = self._is_of_some(code, site, value.planned.spot)
-                func = site.scope.func  # a class does not know the objects that a script makes
-                some = some or is_global and "." in code and func is not None and bool(func.cls)
-                if not (is_global and module is not None or how or some):
+                spot = value.planned.spot
+                how = spot.path in self.solution.policy.saying_how
+                if how or self._is_of_some(code, site, spot):
+                    continue
+                func = site.scope.func
+                if is_global and "." in code and func is not None and func.cls is not None:
+                    continue  # a class does not know the objects that a script makes
+                if not (is_global and module is not None):
                     return self._pending(code, value, site)
         if module is None:
             own = self.of_process(site)
