@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from samedevice.inference.contents import places
 from samedevice.inference.nodes import PlaceVar
-from samedevice.inference.summaries import places
 from samedevice.inference.values import DEEP, Seq, Tensor
 
 
