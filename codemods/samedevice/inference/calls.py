@@ -73,6 +73,8 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
         if layer is not None:
             return layer
+        spot = Location(scope.path, node)
+        libraries.handed_together(run, args, kwargs, spot, scope, runs=True)
         return tensor_methods.moved_unknown(
             run, node.func, args, kwargs, Location(scope.path, node), scope
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice import torchfacts
 from samedevice.inference import contents, models
@@ -150,16 +150,27 @@ def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, n
 
 
 def handed_together(
-    run: Interpreter, args: list[Arg], kwargs: dict[str, Arg], spot: Location, scope: Scope
+    run: Interpreter,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+    *,
+    runs: bool = False,
 ) -> None:
-    """Note the tensors that something gets of which nothing is known."""
-    nodes = [
-        value.node
-        for value, _ in (*args, *kwargs.values())
-        if isinstance(value, Tensor) and surely_tensor(value)
-    ]
-    if len(nodes) > 1:
-        run.record(HandedTogether(spot, nodes[0], scope, nodes=tuple(nodes)))
+    """Note the tensors, and the modules with them, that something gets of which nothing is known.
+
+    It may run a module with a tensor. `runs`: only that is noted, not that tensors meet each other.
+    """
+    given = [value for value, _ in (*args, *kwargs.values())]
+    nodes = [v.node for v in given if isinstance(v, Tensor) and surely_tensor(v)]
+    modules = [v.node for v in given if _is_module(v) and v.node is not None]
+    if nodes and (modules or not runs and len(nodes) > 1):
+        run.record(HandedTogether(spot, nodes[0], scope, nodes=(*nodes, *modules)))
+
+
+def _is_module(value: Value) -> TypeGuard[Instance]:
+    return isinstance(value, Instance) and value.family == "module" and value.stateful
 
 
 def undecided(

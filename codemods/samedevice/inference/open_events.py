@@ -64,7 +64,7 @@ class MetByCallers(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HandedTogether(Site):
-    """Tensors are handed to one function of which nothing is known: they may have to be together.
+    """Tensors, and modules, are handed to one function of which nothing is known: they may meet.
 
     `nodes` are their places.
     """

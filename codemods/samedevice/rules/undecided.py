@@ -70,7 +70,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             reason = _NOT_CALLED if group.first.modules else _NOT_MADE
             message = f"`{code}` trains a module, and {reason}"
         elif isinstance(group.first, HandedTogether):
-            message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
+            message = f"`{code}` takes values of the device and of the CPU to unknown code"
         elif isinstance(group.first, NotFollowed):
             message = f"`{code}` is given a value on the CPU, and not each of its calls is followed"
         elif isinstance(group.first, MetApart):
