@@ -69,6 +69,7 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     before = len(run.sites)
     if callee is UNKNOWN:
         unexplained.called(run, node, args, kwargs)
+        libraries.gives_memory(run, args, kwargs, Location(scope.path, node), scope)
     if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
         layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
         if layer is not None:

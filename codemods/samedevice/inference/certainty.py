@@ -33,12 +33,14 @@ from samedevice.reading.project import Project
 UNSEEN = "something unknown"
 #: What an object is that has no `.to`; a device it may have, perhaps by the same fix.
 PLAIN = "an object that is no module"
+#: What is absent on some path: an expression that only a tensor can be in has none there.
+ABSENT = "None"
 
 #: It takes a look at the value itself.
 _LOOK = 0
 #: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
 _FINE = 1
-_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN, _PLAIN = 2, 16, 512, 1024, 2048
+_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN, _PLAIN, _ABSENT = 2, 16, 512, 1024, 2048, 4096
 _TEXTS = {
     _ELSEWHERE: "no tensor on another path",
     4: "an array",
@@ -51,6 +53,7 @@ _TEXTS = {
     _UNKNOWN: UNSEEN,
     _FOREIGN: "data of another library",
     _PLAIN: PLAIN,
+    _ABSENT: ABSENT,
 }
 _LOADED = "an entry of a loaded file"
 
@@ -107,13 +110,15 @@ class Watcher(Interpreter):
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
-                kind = _CONSTANT if value is not NONE else _FINE
+                kind = _CONSTANT if value is not NONE else _ABSENT
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
             elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
+            elif value.doubt is Doubt.ABSENT:  # type: ignore[attr-defined]
+                kind = _ABSENT
         if self.symbolic:
             self._alone[node] |= kind
         else:
@@ -137,7 +142,7 @@ class Watcher(Interpreter):
             others = {text for kind, text in _TEXTS.items() if kinds & kind}
             others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
-                found[node] = min(others)
+                found[node] = min(others - {ABSENT}, default=ABSENT)
         return found
 
 
@@ -169,6 +174,8 @@ def _other(value: Value) -> str:
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
             return _TEXTS[_ELSEWHERE]
+        if value.doubt is Doubt.ABSENT:
+            return ABSENT
         loaded = value.opaque and isinstance(value.site, Loaded)
         return _LOADED if loaded and not value.node.find().is_tensor else ""
     if value is NONE or value is NOTHING:

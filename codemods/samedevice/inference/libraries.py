@@ -72,6 +72,7 @@ def call_external(
         return handler(run, call)
     fact = torchfacts.lookup(name)
     if fact is None:
+        gives_memory(run, args, kwargs, spot, scope)
         for value, _ in (*args, *kwargs.values()):
             if isinstance(value, Instance) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
@@ -169,6 +170,16 @@ def handed_together(
         run.record(HandedTogether(spot, nodes[0], scope, nodes=(*nodes, *modules)))
 
 
+def gives_memory(
+    run: Interpreter, args: list[Arg], kwargs: dict[str, Arg], spot: Location, scope: Scope
+) -> None:
+    """Note a call that gets the address of a tensor: `library.run(x.data_ptr())`."""
+    for _, where in (*args, *kwargs.values()):
+        match where.node:
+            case ast.Call(func=ast.Attribute(attr="data_ptr"), args=[]):
+                run.record(GivenAway(spot, None, scope, memory=True))
+
+
 def _is_module(value: Value) -> TypeGuard[Instance]:
     return isinstance(value, Instance) and value.family == "module" and value.stateful
 
@@ -221,9 +232,10 @@ def library_method(
         return known(run, owner, name, models.Call(args, kwargs, spot, scope))
     match owner.family:
         case "hostobject":
-            operations.host_function(
-                run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
-            )
+            if not owner.name.startswith("PIL."):  # whose pictures take pictures, and no tensors
+                operations.host_function(
+                    run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
+                )
             return Instance("hostobject", owner.name) if not args else UNKNOWN
         case "container":
             return containers.container_method(run, owner, name, args, kwargs, spot, scope)

@@ -84,7 +84,12 @@ class NotFollowed(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class GivenAway(Site):
-    """A module is handed to a library of which nothing is known: it may call it with anything."""
+    """A module is handed to a library of which nothing is known: it may call it with anything.
+
+    `memory`: it is the memory of a tensor that code beyond Python reads, or writes.
+    """
+
+    memory: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

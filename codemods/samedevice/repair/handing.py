@@ -43,6 +43,8 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
         return None
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
+    if "device" in _bound(syntax.walk(func.node)):
+        return None  # what is handed in would be another one where it is needed
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
     moves_module = isinstance(group.first, ModuleMade | ModuleMoved | Kept)
     # What is built beside a module that was handed in follows that; no module follows itself.
@@ -93,7 +95,15 @@ def _of_module(names: DeviceNames, func: Func, *, held: bool) -> DeviceExpressio
     path = func.scope.path
     given = [*_handed_in(names, func.node, scopes)]
     given += _held(names, nodes, path, scopes) if held else ()
-    return _named_after(names, func, given[0]) if given else None
+    if not given:
+        return None
+    owner, _, attr = given[0].partition(".")
+    values = [scope.names.get(owner) for scope in scopes]
+    if attr:
+        values = [each.attrs.get(attr) if isinstance(each, Instance) else None for each in values]
+    if any(isinstance(each, Instance) and torchfacts.is_pipeline(each.name) for each in values):
+        return _named_after(names, func, f"{given[0]}.device")
+    return _named_after(names, func, f"next({given[0]}.parameters()).device")
 
 
 def _handed_in(
@@ -175,7 +185,7 @@ def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
     spare = syntax.defaults(func.node.args)
     for name in syntax.parameters(func.node):
         if name in used & called and name not in bound and name not in spare:
-            return _named_after(names, func, name)
+            return _named_after(names, func, f"next({name}.parameters()).device")
     return None
 
 
@@ -203,11 +213,10 @@ def _is_move_to_cuda(node: ast.AST) -> bool:
     )
 
 
-def _named_after(names: DeviceNames, func: Func, module: str) -> DeviceExpression:
+def _named_after(names: DeviceNames, func: Func, device: str) -> DeviceExpression:
     """Return a name for the device of a function's module, with its definition."""
     place = names.solution.span(Location(func.scope.path, func.node))
-    code = f"device = next({module}.parameters()).device"
-    edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
+    edits = (Edit(func.scope.path, place, "head", (("code", f"device = {device}"),)),)
     return DeviceExpression("device", edits=edits)
 
 

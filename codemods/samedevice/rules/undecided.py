@@ -65,7 +65,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         code = short(solution.code(group.spot))
         message = f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
         if isinstance(group.first, GivenAway):
-            message = f"`{code}` takes a module to a library whose code could not be followed"
+            what = "the memory of a tensor to" if group.first.memory else "a module to a library"
+            where = "code that could" if group.first.memory else "whose code could"
+            message = f"`{code}` takes {what} {where} not be followed"
         elif isinstance(group.first, Optimizes):
             reason = _NOT_CALLED if group.first.modules else _NOT_MADE
             message = f"`{code}` trains a module, and {reason}"
