@@ -185,11 +185,17 @@ def _is_module(value: Value) -> TypeGuard[Instance]:
 
 
 def undecided(
-    run: Interpreter, value: Value, where: Location, node: PlaceVar, scope: Scope
+    run: Interpreter,
+    value: Value,
+    where: Location,
+    node: PlaceVar,
+    scope: Scope,
+    *,
+    has_device: bool = False,
 ) -> None:
     """Note a value of which nothing is known, and what it meets."""
     if value is UNKNOWN and isinstance(where.node, ast.expr):
-        run.record(Undecided(where, node, scope))
+        run.record(Undecided(where, node, scope, has_device=has_device))
 
 
 def call_library_object(

@@ -14,7 +14,12 @@ from samedevice.inference.sites import Site
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Undecided(Site):
-    """A value of which nothing is known meets what is at the site's place."""
+    """A value of which nothing is known meets what is at the site's place.
+
+    `has_device`: it is an object of a library, which has a device of its own.
+    """
+
+    has_device: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

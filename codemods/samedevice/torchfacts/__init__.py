@@ -141,6 +141,13 @@ def is_output_field(name: str) -> bool:
     return name in libraries.OUTPUT_FIELDS
 
 
+def takes_graphs(name: str) -> bool:
+    """Tell whether a module's library hands it objects that have a device of their own."""
+    from samedevice.torchfacts import libraries
+
+    return name.partition(".")[0] in libraries.WITH_GRAPHS
+
+
 def is_pipeline(name: str) -> bool:
     """Tell whether a class, or what makes one of its objects, is a pipeline of diffusers.
 

@@ -209,8 +209,9 @@ def call_module(
     for tensor, _ in operands:
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
+        graphs = torchfacts.takes_graphs(callee.name)
         for value, where in (*args, *kwargs.values()):
-            libraries.undecided(run, value, where, callee.node, scope)
+            libraries.undecided(run, value, where, callee.node, scope, has_device=graphs)
         module = Tensor(callee.node)
         called = Location(spot.path, getattr(spot.node, "func", spot.node))
         operands.insert(0, (module, called))
