@@ -102,11 +102,13 @@ class LocalDevices:
         left = self._around.left if self._around is not None else ()
         return bool(outside(self._source, block, left))
 
-    def _definition(self, wanted: Resolver, block: ast.stmt) -> Edit:
+    def _definition(self, wanted: Resolver, block: _Block) -> Edit:
+        """Return the edit that defines a device where a block's own work begins."""
         torch = self._torch() or "torch"
         code = texts.definition(wanted.name, torch, self._style, self._limit, wanted.gpu)
         code = self._quotes.definition(code)
-        return Edit(self._source.path, self._source.span(block), "head", (("code", code),))
+        first = next(statement for statement in block.body if not _is_said_first(statement))
+        return Edit(self._source.path, self._source.span(first), "before", (("code", code),))
 
     def _torch(self) -> str:
         """Return how the file calls torch, "" where it does not import it at its top."""
@@ -154,12 +156,20 @@ def _blocks(tree: ast.Module) -> Iterator[tuple[str, _Block]]:
 def _holds(block: _Block, users: Sequence[Span]) -> bool:
     """Tell whether the body of a block has all of some places in it."""
     first, last = block.body[0], block.body[-1]
+    if all(map(_is_said_first, block.body)):
+        return False
     start = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
     return (
         start > block.lineno
         and all(start <= s.line and s.end_line <= (last.end_lineno or 0) for s in users)
         and not any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in syntax.walk(block))
     )
+
+
+def _is_said_first(statement: ast.stmt) -> bool:
+    """Tell whether a statement is an import or a text, as they stand at the top of a block."""
+    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return text or isinstance(statement, (ast.Import, ast.ImportFrom))
 
 
 def _inside(span: Span, outer: Span) -> bool:
