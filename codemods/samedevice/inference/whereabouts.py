@@ -23,7 +23,7 @@ from samedevice.inference.objects import Instance, Union
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
 from samedevice.inference.tracer import Tracer, members
-from samedevice.inference.values import Device, Tensor, Value
+from samedevice.inference.values import Const, Device, Tensor, Value
 
 #: Places that are looked at for what a value is joined from.
 _STEPS = 50
@@ -132,8 +132,8 @@ class Whereabouts:
             return places.pop() if len(places) == 1 else Place.UNKNOWN
         inferred = self.solution.place(node)
         root = node.find()
-        if inferred is Place.CENTRAL and root.name == "cpu":
-            return Place.HOST  # the device of a program is "cpu" by now: it is to be chosen
+        if root in self._off or inferred is Place.CENTRAL and root.name == "cpu":
+            return Place.HOST  # as its text stands: rules ask what holds whatever users choose
         if inferred in (Place.HOST, Place.FIXED):
             return self._of_parameter(value, root) or inferred
         if self.solution.given(root) is not None:
@@ -220,6 +220,19 @@ class Whereabouts:
         """The places that modules were built at, and are not at any more."""
         built = (site for site in self._tracer.sites if isinstance(site, Built))
         return {site.node.find() for site in built if site.node is not None} - {*self._modules}
+
+    @cached_property
+    def _off(self) -> set[PlaceVar]:
+        """The places that switches choose, and that are the CPU by what these say now."""
+        found: set[PlaceVar] = set()
+        for device, taken in self._tracer.written.items():
+            if isinstance(taken, Device):
+                off = self.solution.place(taken.node) is Place.HOST or taken.node.find() in found
+            else:
+                off = isinstance(taken, Const) and str(taken.value).startswith("cpu")
+            if off:
+                found.add(device.node.find())
+        return found
 
     @cached_property
     def _modules(self) -> dict[PlaceVar, Instance]:

@@ -37,19 +37,9 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if "FullyShardedDataParallel" in name:
             for part in contents.modules_in(inner):
                 part.moves.append(call.spot)  # it moves what it wraps
-        if isinstance(inner, Instance):
-            wrapped = Instance("module", name, fact=fact, node=inner.node)
-            wrapped.attrs["module"] = inner
-            wrapped.parent = inner
-            wrapped.stateful = inner.stateful
-            if name.endswith(".DataParallel"):
-                inner.spread = wrapped.spread = True
-            wrapped.cls = inner.cls
-            wrapped.attrs.update(inner.attrs)
-            wrapped.buffers |= inner.buffers
-            inner.parts.append(wrapped)
-            return wrapped
-        return inner
+        if isinstance(inner, Union):
+            return Union([_wrapped(each, name, fact) for each in inner.options])
+        return _wrapped(inner, name, fact)
     made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
     made.attrs.update({k: v for k, (v, _) in call.kwargs.items() if k in libraries.REDUCES})
     made.stateful = fact.state
@@ -86,6 +76,23 @@ def open_clip_loaded(run: Interpreter, call: Call) -> Value:
     """A model, and the transforms of what it is given in training and in evaluation."""
     made = _named(run, "open_clip.create_model_and_transforms", call)
     return Seq("tuple", [made, UNKNOWN, UNKNOWN])
+
+
+def _wrapped(inner: Value, name: str, fact: Fact) -> Value:
+    """Return a wrapper (`DataParallel`) of a module; what is no module is left as it is."""
+    if not isinstance(inner, Instance):
+        return inner
+    wrapped = Instance("module", name, fact=fact, node=inner.node)
+    wrapped.attrs["module"] = inner
+    wrapped.parent = inner
+    wrapped.stateful = inner.stateful
+    if name.endswith(".DataParallel"):
+        inner.spread = wrapped.spread = True
+    wrapped.cls = inner.cls
+    wrapped.attrs.update(inner.attrs)
+    wrapped.buffers |= inner.buffers
+    inner.parts.append(wrapped)
+    return wrapped
 
 
 def _named(run: Interpreter, name: str, call: Call) -> Value:
