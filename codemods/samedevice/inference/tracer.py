@@ -9,7 +9,7 @@ from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.environment import State
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
-from samedevice.inference.nodes import Location, Place, PlaceVar
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope, Union
 from samedevice.inference.values import SCALAR, Const, Device, Dict, Seq, Tensor, Value
 from samedevice.reading.project import Project
@@ -111,11 +111,14 @@ class Tracer(Interpreter):
     def as_written(self, value: Value, taken: Value) -> Value:
         if not isinstance(value, Device) or value is taken:
             return value
-        if value.node.find().pin is not Place.CENTRAL or value.spot is None:
+        if value.spot is None:
             return value
         # A place of its own: others have this device whatever the switch says.
-        chosen = value.at(self.graph.node(value.spot))
-        self.graph.pin(chosen.node, Place.CENTRAL, value.spot)
+        chosen, root = value.at(self.graph.node(value.spot)), value.node.find()
+        if root.pin is not None:
+            self.graph.pin(chosen.node, root.pin, value.spot, root.name)
+        else:
+            self.graph.flow(root, chosen.node)
         chosen.planned, chosen.partial = value.planned, value.partial
         chosen.otherwise, chosen.counted = value.otherwise, value.counted
         self.written[chosen] = taken

@@ -130,10 +130,15 @@ class Whereabouts:
         if node is None or isinstance(value, Union):
             places = {self.place(member) for member in members(value)}
             return places.pop() if len(places) == 1 else Place.UNKNOWN
+        # Rules ask what holds whatever a switch says, as users edit it.
+        return self._written.get(node.find()) or self._made(value, node)
+
+    def _made(self, value: Value, node: PlaceVar) -> Place | None:
+        """Return where what is no union was put, or made, None if it is computed."""
         inferred = self.solution.place(node)
         root = node.find()
-        if root in self._off or inferred is Place.CENTRAL and root.name == "cpu":
-            return Place.HOST  # as its text stands: rules ask what holds whatever users choose
+        if inferred is Place.CENTRAL and root.name == "cpu":
+            return Place.HOST  # the device of a program is "cpu" by now: it is to be chosen
         if inferred in (Place.HOST, Place.FIXED):
             return self._of_parameter(value, root) or inferred
         if self.solution.given(root) is not None:
@@ -222,16 +227,16 @@ class Whereabouts:
         return {site.node.find() for site in built if site.node is not None} - {*self._modules}
 
     @cached_property
-    def _off(self) -> set[PlaceVar]:
-        """The places that switches choose, and that are the CPU by what these say now."""
-        found: set[PlaceVar] = set()
+    def _written(self) -> dict[PlaceVar, Place]:
+        """Where the places that switches choose are by what these say now."""
+        found: dict[PlaceVar, Place] = {}
         for device, taken in self._tracer.written.items():
+            root = device.node.find()
             if isinstance(taken, Device):
-                off = self.solution.place(taken.node) is Place.HOST or taken.node.find() in found
-            else:
-                off = isinstance(taken, Const) and str(taken.value).startswith("cpu")
-            if off:
-                found.add(device.node.find())
+                node = taken.node.find()
+                found[root] = found.get(node) or self.solution.place(node)
+            elif isinstance(taken, Const) and str(taken.value).startswith("cpu"):
+                found[root] = Place.HOST
         return found
 
     @cached_property

@@ -19,7 +19,18 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import Call, kind, model, operations
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope, Union
-from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
+from samedevice.inference.values import (
+    NONE,
+    UNKNOWN,
+    Arg,
+    Const,
+    Dict,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
 from samedevice.torchfacts import Fact
 
 #: Modules that are what they are given.
@@ -207,6 +218,7 @@ def call_module(
         called = Location(spot.path, getattr(spot.node, "func", spot.node))
         operands.insert(0, (module, called))
         operands += [(tensor, called) for tensor in moving.late(callee)]
+        operands += [(part, called) for part in _elsewhere(callee)]
     if not operands:
         return UNKNOWN
     if not callee.stateful and callee.name.endswith("Loss"):
@@ -217,6 +229,18 @@ def call_module(
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
     return made
+
+
+def _elsewhere(module: Instance) -> list[Tensor]:
+    """Return a parameter of each part of a library's module that the program put in its place."""
+    assert module.node is not None
+    return [
+        parameter_of(part)
+        for part in (module.held() if module.cls is None else ())
+        if part.family == "module" and part.stateful
+        if part.site is not None and part is not module.wrapped()
+        if part.node is not None and part.node.find() is not module.node.find()
+    ]
 
 
 @model("torch.nn.parallel.data_parallel")
