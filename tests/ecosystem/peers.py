@@ -33,7 +33,8 @@ RUFF = (
     ",SIM,PIE,RET,UP034,C4,A,ARG,I001"
 )
 LIMITS = (79, 88, 100, 120)
-_NUMBER = re.compile(r"\bline \d+|:\d+:\d+")
+#: What a message says of where something is: a line, and which side it was read on.
+_PLACE = re.compile(r"\bline \d+|:\d+:\d+|\b(?:before|after)\.(?=\S)")
 _PYRIGHT = {
     "typeCheckingMode": "standard",
     "useLibraryCodeForTypes": False,
@@ -104,7 +105,7 @@ def _unequal(some: Sequence[Diagnostic], others: Sequence[Diagnostic]) -> list[D
 
 
 def _key(one: Diagnostic) -> tuple[str, str]:
-    return one.rule, _NUMBER.sub("", one.message)
+    return one.rule, _PLACE.sub("", one.message)
 
 
 def _change(
