@@ -18,6 +18,7 @@ from samedevice.verify.expressions import mistyped
 from samedevice.verify.imports import brought, unresolved
 from samedevice.verify.names import unbound
 from samedevice.verify.receivers import moving, uncertain
+from samedevice.verify.sources import Read
 
 __all__ = ["Objection", "moving", "objections", "uncertain"]
 
@@ -33,7 +34,7 @@ class Objection:
 
 def objections(before: Project, after: Project) -> Iterator[Objection]:
     """Yield what edits made wrong in the files that were there before."""
-    importable = Importable(before)
+    importable, read = Importable(before), Read(before)
     for path, source in after.sources.items():
         old = before.sources.get(path)
         if old is None or old.text == source.text:
@@ -47,6 +48,7 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
                 *unbound(edited, brought=brought(after, path)),
                 *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
+                *read.changed(edited),
             ]
         except RecursionError:
             yield Objection(path, 1, "the code is nested too deeply to be judged")
