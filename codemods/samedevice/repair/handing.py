@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import posixpath
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -268,7 +270,8 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     speaking = [
         other
         for other, source in project.sources.items()
-        if called in source.text and (other == path or _reaches(names, other, path))
+        if called in source.text
+        and (other == path or _reaches(names, other, path) or _may_reach(source.text, path))
     ]
     if any(project.tree(other) is None for other in speaking):
         return False
@@ -280,8 +283,14 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     return all(
         node in known
         for other in speaking
-        for node in _mentions(project, other, called, func.cls is not None, other == path)
+        for node in _mentions(project, other, called, path, func.cls is not None)
     )
+
+
+def _may_reach(text: str, target: str) -> bool:
+    """Tell whether a file may import another one by a path that it adds: by its last name."""
+    stem = posixpath.basename(target).partition(".")[0]
+    return re.search(rf"\bimport {stem}\b|\bfrom {stem} import\b", text) is not None
 
 
 def _reaches(names: DeviceNames, path: str, target: str) -> bool:
@@ -292,18 +301,19 @@ def _reaches(names: DeviceNames, path: str, target: str) -> bool:
 
 
 def _mentions(
-    project: Project, path: str, called: str, of_class: bool, is_home: bool
+    project: Project, path: str, called: str, home: str, of_class: bool
 ) -> Iterator[ast.AST]:
     """Yield what may stand for a function in a file: its name, or an attribute of that name.
 
-    Its name means it where it is defined (`is_home`), and where it is imported. A plain function
+    Its name means it where it is defined, at `home`, and where it is imported. A plain function
     is an attribute only of what is imported from the project.
     """
     tree = project.tree(path)
     if tree is None:
         return
     imports = _imports(tree)
-    meaning = {called} if is_home else set[str]()
+    meaning = {called} if path == home else set[str]()
+    stem = posixpath.basename(home).partition(".")[0]
     for node in imports:
         if isinstance(node, ast.ImportFrom):
             meaning |= {alias.asname or alias.name for alias in node.names if alias.name == called}
@@ -317,7 +327,7 @@ def _mentions(
         alias.asname or alias.name.partition(".")[0]
         for node in (imports if attributes else ())
         for alias in node.names
-        if _is_own(project, path, node, alias.name)
+        if _is_own(project, path, node, alias.name, stem)
     }
     for attribute in attributes:
         if of_class or syntax.dotted(attribute).partition(".")[0] in imported:
@@ -341,11 +351,15 @@ def _read_as(tree: ast.Module) -> dict[str, list[ast.Name | ast.Attribute]]:
     return found
 
 
-def _is_own(project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str) -> bool:
-    """Tell whether a statement imports a name from the project itself."""
+def _is_own(
+    project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str, target: str
+) -> bool:
+    """Tell whether a statement imports a name from the project itself, or a file named `target`."""
     if isinstance(node, ast.Import):
-        return project.resolve(path, name) is not None
+        return name == target or project.resolve(path, name) is not None
     whole = f"{node.module}.{name}" if node.module else name
+    if whole == target:
+        return True  # by a path that the file adds
     known = (node.module or "", whole)
     return any(project.resolve(path, module, node.level) is not None for module in known)
 

@@ -20,6 +20,7 @@ from samedevice.verify.imports import brought, unresolved
 from samedevice.verify.named import Nameless, place
 from samedevice.verify.names import unbound
 from samedevice.verify.receivers import moving, uncertain
+from samedevice.verify.sources import Read
 
 __all__ = ["Objection", "moving", "objections", "uncertain"]
 
@@ -40,7 +41,7 @@ def objections(
 
     `nameless` are the places of the edited project that may name no device where one is meant.
     """
-    importable = Importable(before)
+    importable, read = Importable(before), Read(before)
     no_device = {(path, where): what for path, where, what in nameless}
     for path, source in after.sources.items():
         old = before.sources.get(path)
@@ -56,6 +57,7 @@ def objections(
                 *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
                 *_without_device(edited, path, no_device),
+                *read.changed(edited),
             ]
         except RecursionError:
             yield Objection(path, 1, "the code is nested too deeply to be judged")

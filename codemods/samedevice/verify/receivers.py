@@ -59,7 +59,7 @@ def uncertain(
     Only what is moved in files of a program is asked about.
     """
     moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
-    inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # statements that move what may be absent
+    inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # what moves something that may be absent
     lines: dict[str, _Lines] = {}
     for finding in findings:
         for edit in _moving(finding):
@@ -69,7 +69,7 @@ def uncertain(
                 lines[edit.path] = _by_line(project.tree(edit.path))
             for node in _receivers(project, edit, lines[edit.path]):
                 moved.setdefault(node, []).append((finding, ""))
-                if edit.verb in _INSERTED:
+                if edit.verb in _INSERTED or edit.verb == "method":
                     inserted[node, finding] = edit
             for name in _named(edit):
                 for node in _as_it_stands(project.tree(edit.path), name, edit):
@@ -101,12 +101,17 @@ def _objection(project: Project, node: ast.AST, other: str, path: str) -> str:
 def _is_needed(project: Project, edit: Edit, node: ast.AST) -> bool:
     """Tell whether code that certainly runs after an inserted statement needs a name to be there.
 
-    It takes an attribute or a member of it, or computes with it.
+    It takes an attribute or a member of it, or computes with it. So does what a moved expression
+    is an operand of.
     """
     tree = project.tree(edit.path)
-    if tree is None or not isinstance(node, ast.Name):
+    if tree is None:
         return True
     line, parents = edit.span.line, syntax.Parents(tree)
+    if edit.verb == "method":
+        return not _is_handed_on(node, parents)
+    if not isinstance(node, ast.Name):
+        return True
     at = _statement_at(syntax.walk(tree), line) if edit.verb != "head" else None
     block = parents.block(at) if at is not None else _body_at(tree, line)
     return any(
@@ -115,6 +120,19 @@ def _is_needed(project: Project, edit: Edit, node: ast.AST) -> bool:
         if statement.lineno > line or edit.verb == "before"
         for part in _likely_run(statement)
     )
+
+
+def _is_handed_on(node: ast.AST, parents: syntax.Parents) -> bool:
+    """Tell whether an expression is given to a function that is not torch's, which may ask for it.
+
+    What torch takes and an operator computes with is there.
+    """
+    around = parents.get(node)
+    if isinstance(around, ast.keyword):
+        around = parents.get(around)
+    if not isinstance(around, ast.Call) or around.func is node:
+        return False
+    return syntax.dotted(around.func).partition(".")[0] not in ("torch", "F", "np", "numpy", "plt")
 
 
 def _likely_run(statement: ast.stmt) -> Iterator[ast.AST]:
