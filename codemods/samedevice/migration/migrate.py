@@ -196,7 +196,7 @@ def _settle(
             elif not _withdraw(project, outcome, groups, config, beyond, trials):
                 users = [found for change in outcome.changes for found in change.findings]
                 users += (found for found in outcome.found if key(found) in declined)
-                lonely = homes.needless(users, project.sources)
+                lonely = homes.needless(users, project.sources, project.importers)
                 if lonely <= alone:
                     break
                 alone |= lonely

@@ -92,7 +92,9 @@ class DeviceNames:
         if given is not None:
             return given
         followed = self.reach.follow(group)
-        if followed is not None:
+        if followed is not None and followed.removesuffix(".device") not in self._moved_here(
+            group.spot
+        ):
             return DeviceExpression(spoken.named(self.programs, group.spot, followed))
         central = self.central_for(group)
         return self._nearer(central, group.spot, group.first.scope)
@@ -276,6 +278,7 @@ class DeviceNames:
             return DeviceExpression(f"{likely}.device")
         if isinstance(site, Operand) and site.creates:
             made_of = _bare_names(group.spot.node)  # perhaps arrays
+            made_of |= self._moved_here(group.spot)
             for name in self.reach.followed(site.scope, everywhere=True):
                 if name not in made_of:
                     return DeviceExpression(f"{name}.device")
@@ -456,7 +459,7 @@ class DeviceNames:
         func = group.first.scope.func
         if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
             return ""
-        spare = optional(group.first.scope)
+        spare = optional(group.first.scope) | self._moved_here(group.spot)
         for name in group.first.unknown:
             if name in spare or any(name not in site.unknown for site in group.sites):
                 continue
@@ -736,7 +739,7 @@ def _puts_on_device(call: ast.Call) -> bool:
     match call:
         case ast.Call(func=ast.Attribute(attr="cuda")):
             return True
-        case ast.Call(func=ast.Attribute(attr="to"), args=[where, *_]):
+        case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[where, *_]):
             return _SPEAKS.search(ast.unparse(where)) is not None
     return False
 
