@@ -125,6 +125,14 @@ class Solution(Answers):
         assert isinstance(self.interpreter, Watcher)
         return self.interpreter.doubts(expressions)
 
+    def nameless(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions that are to name a device may not, and what they do.
+
+        Of an inference with `watch`.
+        """
+        assert isinstance(self.interpreter, Watcher)
+        return self.interpreter.nameless(expressions)
+
     def release(self) -> None:
         """Take the solution apart, so that its memory is free at once; it cannot be used any more.
 

@@ -233,6 +233,8 @@ class Resolvers:
                     return DeviceExpression(name, text=value.text)
                 if self._is_notebook(path) or not self._may_borrow(path, other, name):
                     continue
+                if name in self.imports.own_names(path):
+                    continue  # the file binds this name itself, further down
                 module = self.imports.module_name(path, other)
                 if module is None:
                     continue

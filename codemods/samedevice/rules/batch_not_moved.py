@@ -133,7 +133,7 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
         return None
     move = _insert(solution, spot, f"{name} = {mover.code}({name}, {device.code})")
     repair = Fix(
-        (move, *device.edits), imports=device.imports,
+        (*move, *device.edits), imports=device.imports,
         resolvers=(*device.resolvers, *mover.resolvers),
     )  # fmt: skip
     whole = finding(
@@ -267,7 +267,7 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
             for name in names
             if name not in there
         )
-        repair = fix(device, _insert(solution, spot, "\n".join(lines)))
+        repair = fix(device, *_insert(solution, spot, "\n".join(lines)))
     whole = finding(
         solution, "batch-not-moved", _head(spot), _met(group, names),
         repair, origins=meeting(solution, group), unfixed=unfixed,
@@ -295,7 +295,7 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
             code = f"{name} = [t.to({device.code}) for t in {name}]"
         else:
             code = f"{name} = {name}.to({device.code})"
-    repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
+    repair = fix(device, *_insert(solution, spot, code)) if device is not None and code else None
     unfixed = NO_NAME
     if isinstance(value, (Seq, Dict)) and value.perhaps:
         repair, unfixed = None, f"`{name}` is something else on another path"
@@ -338,7 +338,7 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     code = "\n".join(f"{name} = {name}.to({device.code})" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot), _met(found[0], names),
-        fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
+        fix(device, *_insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)
 
@@ -467,9 +467,28 @@ def _device(solution: Solution, group: SiteGroup, spot: Location) -> DeviceExpre
     return name if name is not None and not name.edits else None  # it follows its input
 
 
-def _insert(solution: Solution, spot: Location, code: str) -> Edit:
-    verb: Verb = "head" if isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With)) else "after"
-    return edit(solution, spot, verb, code=code)
+def _insert(solution: Solution, spot: Location, code: str) -> list[Edit]:
+    """Return the edits that put a statement behind what binds a batch.
+
+    Where it stands further down, too late, it comes up from there.
+    """
+    inside = isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With))
+    verb: Verb = "head" if inside else "after"
+    edits = [edit(solution, spot, verb, code=code)]
+    for later in () if inside else _behind(solution, spot):
+        if solution.code(Location(spot.path, later)) == code:
+            edits.append(edit(solution, Location(spot.path, later), "delete"))
+            break
+    return edits
+
+
+def _behind(solution: Solution, spot: Location) -> list[ast.stmt]:
+    """Return the statements that follow one in its block."""
+    outer = solution.programs.parents(spot.path).get(spot.node)
+    for block in (getattr(outer, name, None) for name in ("body", "orelse", "finalbody")):
+        if isinstance(block, list) and spot.node in block:
+            return block[block.index(spot.node) + 1 :]
+    return []
 
 
 def _head(spot: Location) -> Location:
