@@ -103,7 +103,8 @@ def offer(
         return
     before = (owner.attrs if isinstance(owner, Instance) else owner.names).get("device")
     if isinstance(owner, Instance) and isinstance(before, Device) and before.planned is not None:
-        if not before.partial and before.planned.spot.node is not statement:
+        home = run.scope_of(before.planned.spot)
+        if not before.partial and (home is None or home.node is not scope.node):
             for _, flag in flags:
                 flag.decides = before
             return  # whoever has the object first gives it the device

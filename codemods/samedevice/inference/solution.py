@@ -255,8 +255,7 @@ class Solution(Answers):
     def undecided(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device of which nothing is known.
 
-        What a module's method hands on of its own arguments is left to those who call it; not a
-        graph, which has a device as tensors have.
+        What a module's method hands on of its arguments is left to those who call it; no graph is.
         """
         for group in self.groups(Undecided):
             for site in group.sites:
@@ -264,8 +263,8 @@ class Solution(Answers):
                     continue
                 func = site.scope.func
                 method = func is not None and self.reach.module_of(site.scope) is not None
-                own = func and method and is_parameter(group.spot.node, func.node)
-                if not own or site.has_device:
+                handed_on = func and method and is_parameter(group.spot.node, func.node)
+                if not handed_on or site.has_device:
                     yield group
                     break
         yield from self._perhaps_modules()

@@ -209,6 +209,7 @@ def _settle(
             if reason is not None:
                 outcome.refused.setdefault(key(finding), reason)
     told = {finding.path for finding in filter(is_wrong, outcome.remaining)} | project.context
+    told = told.union(change.path for change in outcome.changes)  # it does not stay as it is
     outcome.staying += (stays for stays in trials.staying() if stays.path not in told)
     outcome.context, outcome.beyond = project.context, sorted(beyond)
     for findings in outcome.found, outcome.remaining:

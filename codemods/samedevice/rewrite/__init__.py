@@ -35,6 +35,10 @@ __all__ = [
     "wanted_outside",
 ]
 
+#: Why an edit that is there already is not made again.
+_THERE = "what it would add stands there already, and does not help"
+_MOVED = "it is moved there already, perhaps to a device that is None"
+
 
 @dataclass(frozen=True)
 class Rewritten:
@@ -147,8 +151,10 @@ class _Rewriter:
         active: list[Fix] = []
         for fix in self._fixes:
             edits = self._edits([fix])
-            if any(edit in present for edit in edits):
-                self._refused[fix] = "what it would add stands there already, and does not help"
+            there = next((edit for edit in edits if edit in present), None)
+            if there is not None:
+                moved = there.verb == "method"
+                self._refused[fix] = _MOVED if moved else _THERE
                 continue
             slots = [((edit.span, slot), edit) for edit in edits if (slot := _slot(edit))]
             if any(taken.setdefault(key, edit) != edit for key, edit in slots):

@@ -1,4 +1,4 @@
-"""Whether the statements that an edit would put in are there already.
+"""Whether the statements, or the move, that an edit would put in are there already.
 
 A rule that does not see what an earlier round put in would put it in again and again.
 """
@@ -22,6 +22,8 @@ class Present:
 
     def __contains__(self, edit: Edit) -> bool:
         """Tell whether what `edit` puts in stands where it would put it."""
+        if edit.verb == "method":
+            return self._is_called(edit)
         if edit.verb not in ("before", "after", "head"):
             return False
         if not self._places:
@@ -40,6 +42,17 @@ class Present:
             first = 1 if _has_docstring(body[at]) else 0
             there = inner[first : first + len(new)]
         return list(map(ast.dump, there)) == list(map(ast.dump, new))
+
+    def _is_called(self, edit: Edit) -> bool:
+        """Tell whether an expression, or what it begins, ends with the call that it would get.
+
+        `x.to(device)` is not moved again where `device` may be None.
+        """
+        code, span, text = dict(edit.args).get("code", ""), edit.span, self._source.text
+        start = self._source.offset(span.line, span.column)
+        end = self._source.offset(span.end_line, span.end_column)
+        called = code.startswith(".") and code.endswith(")")
+        return called and (text.startswith(code, end) or text.endswith(code, start, end))
 
     def _statements(
         self, body: list[ast.stmt]

@@ -74,8 +74,16 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
         solution, RULE, spot,
         f"`{short(solution.code(spot))}` is mixed precision for CUDA only",
         _repair(solution, spot, call, form),
-        unfixed="no variable or parameter here holds the device",
+        unfixed=_reason(solution, spot),
     )  # fmt: skip
+
+
+def _reason(solution: Solution, spot: Location) -> str:
+    """Return why nothing is repaired: a name that has no type for certain is no help."""
+    name = device_names(solution).name_at(spot)
+    if name is None or name.resolvers:
+        return "no variable or parameter here holds the device"
+    return f"`{name.code}` may be None, or a text without a type"
 
 
 @dataclass(frozen=True)
