@@ -193,7 +193,7 @@ def _settle(
                 continue
             if not again <= restless:
                 restless |= again
-            elif not _withdraw(project, outcome, groups, config, beyond):
+            elif not _withdraw(project, outcome, groups, config, beyond, trials):
                 users = [found for change in outcome.changes for found in change.findings]
                 users += (found for found in outcome.found if key(found) in declined)
                 lonely = homes.needless(users, project.sources, project.importers)
@@ -217,7 +217,12 @@ def _settle(
 
 
 def _withdraw(
-    project: Project, outcome: Outcome, groups: Groups, config: Config, beyond: set[str]
+    project: Project,
+    outcome: Outcome,
+    groups: Groups,
+    config: Config,
+    beyond: set[str],
+    trials: Trials,
 ) -> bool:
     """Withdraw what made something wrong; tell whether there was anything.
 
@@ -228,10 +233,11 @@ def _withdraw(
     if not applied:
         return False
     after = project.replaced(outcome.sources.values())
+    changed = [change.path for change in outcome.changes]
     found: list[tuple[list[Finding], str]] = []
     objections = [
         (objection.path, outcome.line_before(objection.path, objection.line), objection.reason)
-        for objection in verify.objections(project, after)
+        for objection in verify.objections(project, after, trials.nameless(after, changed))
     ]
     behind = nearest(applied, {(path, line) for path, line, _ in objections})
     whole: set[str] = set()  # files of which all is withdrawn

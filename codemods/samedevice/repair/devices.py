@@ -22,6 +22,7 @@ from samedevice.inference.values import (
     Device,
     Doubt,
     FunctionNode,
+    PlannedDefinition,
     ProcessIndex,
     Tensor,
     Value,
@@ -192,7 +193,7 @@ class DeviceNames:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
                 spot = value.planned.spot
                 how = spot.path in self.solution.policy.saying_how
-                if how or self._is_of_some(code, site, spot):
+                if how or self._is_of_some(code, site, spot) or self._lack(value.planned):
                     continue
                 func = site.scope.func
                 if is_global and "." in code and func is not None and func.cls is not None:
@@ -322,6 +323,18 @@ class DeviceNames:
         heirs = [each for each in self.interpreter.classes if klass in each.mro()[1:]]
         binding = [each for each in heirs if self._binds(each, attr, planned)]
         return bool(binding) and len(binding) < len(heirs)
+
+    def _lack(self, planned: PlannedDefinition) -> bool:
+        """Tell whether an attribute would be new in a class of which there are objects in files.
+
+        Those that were written before do not have it.
+        """
+        if not planned.name.startswith("self."):
+            return False
+        return any(
+            planned.spot.path == klass.scope.path and planned.spot.node in syntax.walk(klass.node)
+            for klass in self.interpreter.pickled
+        )
 
     def _binds(self, klass: Class, attr: str, planned: Location | None) -> bool:
         """Tell whether objects of a class have an attribute, as far as its code tells."""

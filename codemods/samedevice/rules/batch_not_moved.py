@@ -31,7 +31,7 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Bound, Drawn
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import Group, Site, SiteGroup
-from samedevice.inference.values import Dict, Seq, Tensor, Value
+from samedevice.inference.values import Dict, Doubt, Seq, Tensor, Value
 from samedevice.repair import device_names
 from samedevice.rules import _whole_batch
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
@@ -201,10 +201,14 @@ def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bo
 
 
 def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
-    """Tell whether the program moves what the batch is bound to, behind a test about devices."""
+    """Tell whether the program moves what the batch is bound to, behind a test about devices.
+
+    Any test will do where that may be None: it asks whether it is there.
+    """
     if site.bound is None:
         return False
     name, spot = site.bound.name, site.bound.spot
+    absent = _may_be_absent(site, name)
     parents = solution.programs.parents(spot.path)
     home = spot.node if isinstance(spot.node, (ast.For, ast.AsyncFor)) else parents.get(spot.node)
     for node in ast.walk(home) if home is not None else ():
@@ -215,10 +219,16 @@ def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
             ) if target == moved == name:
                 branch = parents.get(node)
                 while branch is not None and branch is not home:
-                    if isinstance(branch, ast.If) and tests_devices(branch.test):
+                    if isinstance(branch, ast.If) and (absent or tests_devices(branch.test)):
                         return True
                     branch = parents.get(branch)
     return False
+
+
+def _may_be_absent(site: Drawn, name: str) -> bool:
+    """Tell whether a name is None on another path, where a batch has no such part."""
+    held = site.scope.lookup(name)
+    return isinstance(held, Tensor) and held.doubt is Doubt.ABSENT
 
 
 def _moves_as_one(
@@ -249,8 +259,15 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
         unfixed = "the code asks itself whether that is a list"
     elif device is not None:
         how = ", non_blocking=True" if group.first.pinned else ""
-        moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
-        repair = fix(device, *_insert(solution, spot, f"{', '.join(names)} = {moves}"))
+        there = [name for name in names if not _may_be_absent(found[0][1].first, name)]
+        moves = ", ".join(f"{name}.to({device.code}{how})" for name in there)
+        lines = [f"{', '.join(there)} = {moves}"] if there else []
+        lines += (
+            f"if {name} is not None:\n    {name} = {name}.to({device.code}{how})"
+            for name in names
+            if name not in there
+        )
+        repair = fix(device, *_insert(solution, spot, "\n".join(lines)))
     whole = finding(
         solution, "batch-not-moved", _head(spot), _met(group, names),
         repair, origins=meeting(solution, group), unfixed=unfixed,
