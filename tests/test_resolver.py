@@ -320,7 +320,7 @@ def test_a_resolver_is_where_all_that_use_it_are() -> None:
         '    net = Net(2, 2).to("cuda")\n    print(net(torch.ones(1, 2).to("cuda")))\n'
     )
     Path("tools").mkdir()
-    for name in ("look", "attack"):
+    for name in ("look", "attack", "export"):
         Path("tools", f"{name}.py").write_text(
             "import torch\n\nfrom net import load\n\nmodel = load(1).cuda()\n"
             "print(model(torch.ones(1, 2).cuda()))\n"

@@ -7,6 +7,7 @@ elsewhere.
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Built, Optimizes
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 #: Modules of libraries that have buffers and nothing that is learned: they prepare data.
 _PREPARING = ("torchaudio.transforms.", "torchvision.transforms.", "kornia.augmentation.")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+#: Where a cell begins in a script that was a notebook.
+_CELLS = re.compile(r"^# (?:%%|In\[)", re.MULTILINE)
 #: What says how large something is, and what such a method calls besides.
 _SIZES = frozenset(("element_size", "nelement", "numel"))
 _COUNTING = _SIZES | frozenset(
@@ -44,9 +47,23 @@ def worthwhile(solution: Solution) -> frozenset[str]:
         if spot.path not in found and _repeated(solution, spot):
             found.add(spot.path)
     for group in solution.all_groups(Built):
-        if any(site.module.used and has_learned(site.module) for site in group.sites):
+        used = [site.module for site in group.sites if site.module.used]
+        if _is_lesson(solution, group.spot.path) and all(map(_is_layer, used)):
+            continue  # a layer of a library that has learned nothing, and is looked at
+        if any(map(has_learned, used)):
             found.add(group.spot.path)
     return frozenset(found)
+
+
+def _is_lesson(solution: Solution, path: str) -> bool:
+    """Tell whether a file is a notebook, or has been one."""
+    source = solution.project.sources[path]
+    return source.is_notebook or len(_CELLS.findall(source.text)) > 2
+
+
+def _is_layer(module: Instance) -> bool:
+    """Tell whether a module is one of torch's layers."""
+    return module.cls is None and module.name.startswith("torch.nn.") and not module.held()
 
 
 def has_learned(module: Instance) -> bool:

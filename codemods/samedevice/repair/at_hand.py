@@ -22,14 +22,23 @@ _OF_NUMBERS = frozenset(
         "pow", "remainder", "rsub", "sub", "subtract", "true_divide", "where", "xlogy",
     )
 )  # fmt: skip
+_SHAPES = frozenset(("ndim", "new_zeros", "permute", "shape", "unsqueeze", "view"))
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
-def described_by(node: ast.AST) -> Iterator[tuple[str, bool]]:
+def described_by(node: ast.AST, around: ast.AST) -> Iterator[tuple[str, bool]]:
     """Yield the names that a creation takes its type or its shape from.
 
-    And whether only a tensor can be what it is: torch takes no type of an array.
+    And whether only a tensor can be what it is: torch takes no type of an array, and settings,
+    which may have one, have no shape in the code `around`.
     """
+    shaped = {
+        part.value.id
+        for part in syntax.walk(around)
+        if isinstance(part, ast.Attribute)
+        and part.attr in _SHAPES
+        and isinstance(part.value, ast.Name)
+    }
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr not in _MOVES:
             break
@@ -39,7 +48,8 @@ def described_by(node: ast.AST) -> Iterator[tuple[str, bool]]:
     for part in (*node.keywords, *node.args):
         match part.value if isinstance(part, ast.keyword) else part:
             case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
-                yield name, isinstance(part, ast.keyword) and part.arg == "dtype"
+                typed = isinstance(part, ast.keyword) and part.arg == "dtype"
+                yield name, typed and name in shaped
             case (
                 ast.Attribute(value=ast.Name(id=name), attr="shape")
                 | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"))

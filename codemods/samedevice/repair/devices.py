@@ -121,7 +121,7 @@ class DeviceNames:
         What that is is known, or can be seen of its use (`only_certain`).
         """
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
-        known = (*at_hand.described_by(spot.node), *at_hand.met_by(self.solution, spot))
+        known = (*at_hand.described_by(spot.node, scope.node), *at_hand.met_by(self.solution, spot))
         for name, certain in known:
             held = [each.lookup(name) for each in scopes]
             if only_certain and not (certain and scope.func is not None):

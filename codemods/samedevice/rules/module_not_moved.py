@@ -21,7 +21,7 @@ drawn in the same order. Modules without parameters or buffers are left alone.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
@@ -37,6 +37,7 @@ from samedevice.rules._shown import shown
 
 #: Repositories of which `torch.hub.load` makes modules alone.
 _OF_MODULES = "pytorch/vision"
+_MOVES = frozenset(("cuda", "to"))
 #: What only modules are asked for.
 _AS_MODULE = frozenset(
     ("eval", "train", "parameters", "named_parameters", "buffers", "modules", "children")
@@ -70,6 +71,12 @@ def _by_call(group: Group[Built]) -> Iterator[Group[Built]]:
 def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
     """Yield constructions of modules that nobody moves, and whether they are losses."""
     forgetful = _forgetful(solution)
+    given_back = {
+        site.returned.node
+        for whole in solution.groups(Built)
+        for site in whole.sites
+        if site.returned is not None and solution.place(site.node) is Place.CENTRAL
+    }
     for group in (part for whole in solution.groups(Built) for part in _by_call(whole)):
         objects = [site.module for site in group.sites]
         if any(o.moves or o.parent is not None and not o.worked_alone for o in objects):
@@ -85,6 +92,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
         inside = solution.reach.in_module(group.first.scope)
         if inside and not any(o.used and _own_state(o) for o in objects):
             continue  # a method that builds parts for another one
+        if _moved_by_callers(solution, group, given_back):
+            continue
         if not forgetful.isdisjoint(objects):
             continue
         if not any(
@@ -97,6 +106,49 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
             continue
         made = objects[0]
         yield group, made.cls is None and bool(made.kwargs) and not _has_state(made)
+
+
+def _moved_by_callers(
+    solution: Solution, group: Group[Built], given_back: Container[ast.AST]
+) -> bool:
+    """Tell whether a function builds a module for those who call it, each of which moves what it
+    gets, or is to do so as it is `given_back`: what is in there moves along."""
+    if any(site.returned is not None for site in group.sites):
+        return False
+    scopes = [site.scope for site in group.sites]
+    func = scopes[0].func
+    if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
+        return False
+    calls = {scope.call.node: scope.call for scope in scopes if scope.call is not None}
+    if not calls or not all(
+        call.node in given_back or _is_moved_there(solution, call) for call in calls.values()
+    ):
+        return False
+    statement = solution.statement_of(group.spot)
+    made = {ast.unparse(t) for t in statement.targets} if isinstance(statement, ast.Assign) else ()
+    return bool(made) and not any(
+        isinstance(node, ast.Call) and ast.unparse(node.func) in made
+        for node in syntax.walk(func.node)
+    )
+
+
+def _is_moved_there(solution: Solution, call: Location) -> bool:
+    """Tell whether what a call gives is moved, at once or under the name that it gets."""
+    parents = solution.programs.parents(call.path)
+    outer = parents.get(call.node)
+    if isinstance(outer, ast.Attribute):
+        return outer.attr in _MOVES
+    match outer:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            home = solution.programs.function_of(call) or solution.programs.tree(call.path)
+            return any(
+                isinstance(node, ast.Attribute)
+                and node.attr in _MOVES
+                and isinstance(node.value, ast.Name)
+                and node.value.id == name
+                for node in syntax.walk(home)
+            )
+    return False
 
 
 def _of_the_host(call: ast.AST) -> bool:
