@@ -4,7 +4,8 @@ Each folder is checked without a cache, fixed with nothing known, and fixed afte
 left its cache, all in this process, each on texts that were read anew; nothing is written there.
 Told are the processor's seconds of the check, both fixes as multiples of it, the rounds and the
 inferences of `fix` from nothing (those of the texts as they were given, all), and where its time
-goes: inference of the texts as given, inference of edited texts, rules, rewriting, and the rest.
+goes: inference of the texts as given, inference of edited texts, rules, rewriting, and the rest;
+in the end also how many lines of changed files a second of `fix` from nothing makes.
 With `--digest` a hash of each outcome (texts, findings, reasons) is told, to compare revisions.
 """
 
@@ -158,6 +159,9 @@ def main() -> None:
             checking, fixing, after, shares, outcome = timed(folder)
             sums.update(check=checking, fix=fixing, after=after)
             sums.update(shares.seconds)
+            if outcome.changes:
+                lines = sum((one.before or b"").count(b"\n") for one in outcome.changes)
+                sums.update(lines=lines, changing=fixing)
             line = [
                 Path(folder).name,
                 f"{checking:.2f}; {fixing / checking:.2f} {after / checking:.2f};",
@@ -168,6 +172,9 @@ def main() -> None:
     print(f"all: {sums['check']:.2f}; {sums['fix'] / sums['check']:.2f} "
           f"{sums['after'] / sums['check']:.2f};",
           *(f"{sums[name]:.2f}" for name in SHARES))  # fmt: skip
+    if sums["lines"]:
+        rate = sums["lines"] / sums["changing"]
+        print(f"{sums['lines']:,} lines of changed files, {rate:,.0f} a second")
 
 
 if __name__ == "__main__":
