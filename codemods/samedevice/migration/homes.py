@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 
 from samedevice.finding import Finding
+from samedevice.reading.project import Project
 
 
 class Homes:
     """The new modules that repairs ask for, and which of them would serve one file alone.
 
-    Such a file has a name of its own instead. So have scripts outside a package that itself has no
-    use for the module. `files` are those of the project.
+    Such a file has a name of its own instead. So have two scripts that have nothing to agree on,
+    and scripts outside a package that itself has no use for the module.
     """
 
-    def __init__(self, files: Container[str]) -> None:
-        self._files = files
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._alone: set[str] = set()
         self._foreseen: set[str] = set()
         self._shared: set[str] = set()  # foreseen, and others use them after all
@@ -68,7 +69,10 @@ class Homes:
         return {
             path
             for path, using in users.items()
-            if len(using) == 1 or _is_outside(posixpath.dirname(path), using, self._files)
+            if len(using) == 1
+            or len(using) == 2
+            and not _run_together(using, self._project.importers)
+            or _is_outside(posixpath.dirname(path), using, self._project.sources)
         }
 
 
@@ -80,6 +84,17 @@ def _users(wanted: Iterable[Finding]) -> dict[str, set[str]]:
             if each.module_path is not None:
                 users.setdefault(each.module_path, set()).add(each.path)
     return users
+
+
+def _run_together(using: Iterable[str], importers: Mapping[str, Collection[str]]) -> bool:
+    """Tell whether some files are imported by one script, or one by the other."""
+    reaching = []
+    for path in using:
+        found = [path]
+        for each in found:
+            found += [other for other in importers.get(each, ()) if other not in found]
+        reaching.append(set(found))
+    return bool(set.intersection(*reaching))
 
 
 def _is_outside(folder: str, using: Iterable[str], files: Container[str]) -> bool:
