@@ -15,8 +15,16 @@ def _finding(path: str, home: str) -> Finding:
     return Finding(path, Span(1, 0, 1, 1), "rule", "message", fix=Fix((), resolvers=(resolver,)))
 
 
-def _needless(found: list[Finding], project: Project) -> set[str]:
-    return homes.needless(found, project.sources, project.importers)
+def _needless(found: list[Finding], project: Project) -> bool:
+    places = homes.Homes(project)
+    again = places.settle(found)
+    assert all(_at_home(places, finding) is again for finding in found)
+    return again
+
+
+def _at_home(places: homes.Homes, finding: Finding) -> bool:
+    fix = places.of(finding).fix
+    return fix is not None and fix.resolvers[0].module_path is None
 
 
 def _project(*paths: str, **imports: str) -> Project:
@@ -28,12 +36,12 @@ def _project(*paths: str, **imports: str) -> Project:
 
 def test_one_file_needs_no_module() -> None:
     project = _project("train.py")
-    assert _needless([_finding("train.py", "device.py")], project) == {"device.py"}
+    assert _needless([_finding("train.py", "device.py")], project)
 
 
 def test_two_scripts_need_no_module() -> None:
     found = [_finding("train.py", "device.py"), _finding("test.py", "device.py")]
-    assert _needless(found, _project("train.py", "test.py")) == {"device.py"}
+    assert _needless(found, _project("train.py", "test.py"))
 
 
 def test_what_runs_together_has_one_device() -> None:
@@ -50,7 +58,7 @@ def test_many_scripts_share_a_module() -> None:
 def test_scripts_outside_a_package_put_nothing_into_it() -> None:
     home = "layers/device.py"
     found = [_finding("examples/small.py", home), _finding("scripts/wide.py", home)]
-    assert _needless(found, _project(*_PACKAGE)) == {home}
+    assert _needless(found, _project(*_PACKAGE))
     found.append(_finding("layers/blocks.py", home))
     assert not _needless(found, _project(*_PACKAGE))
 
@@ -59,3 +67,42 @@ def test_all_files_are_in_a_root_that_is_a_package() -> None:
     found = [_finding("train.py", "device.py"), _finding("parts/noise.py", "device.py")]
     project = _project("__init__.py", "train.py", "parts/noise.py", train="parts.noise")
     assert not _needless(found, project)
+
+
+def test_that_one_file_uses_it_is_seen_in_the_first_round() -> None:
+    places = homes.Homes(_project("train.py"))
+    finding = _finding("train.py", "device.py")
+    places.begin()
+    assert places.foresee([finding])
+    places.begin()
+    assert not places.foresee([finding])
+    assert _at_home(places, finding)
+    assert not places.settle([places.of(finding)])
+
+
+def test_a_file_that_a_later_round_repairs_shares_the_module() -> None:
+    found = [_finding("train.py", "device.py"), _finding("loss.py", "device.py")]
+    places = homes.Homes(_project("train.py", "loss.py", train="loss"))
+    places.begin()
+    assert places.foresee(found[:1])
+    places.begin()
+    assert not places.foresee(found[:1])
+    assert not places.foresee(found[1:])
+    assert places.settle(map(places.of, found)), "all is made anew"
+    places.begin()
+    assert not places.foresee(found[:1])
+    assert not places.foresee(found[1:])
+    assert not any(_at_home(places, finding) for finding in found)
+    assert not places.settle(found)
+
+
+def test_what_was_foreseen_wrongly_may_still_be_so_in_the_end() -> None:
+    found = [_finding("train.py", "device.py"), _finding("loss.py", "device.py")]
+    places = homes.Homes(_project("train.py", "loss.py", train="loss"))
+    places.foresee(found[:1])
+    places.foresee(found[1:])
+    assert places.settle(map(places.of, found))
+    places.begin()
+    assert not places.foresee(found[:1])
+    assert places.settle(found[:1])
+    assert _at_home(places, found[0])

@@ -36,7 +36,7 @@ from samedevice.server.analysis import Folder, Settings
 EACH = 500
 REST = 0.05
 #: Seconds for one answer.
-PATIENCE = 300.0
+PATIENCE = 1_800.0
 
 
 def written(root: Path, lines: int) -> Path:

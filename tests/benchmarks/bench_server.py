@@ -28,7 +28,7 @@ from pygls.lsp.client import LanguageClient
 
 FILES = 200
 LINES = 1_000
-PATIENCE = 300.0
+PATIENCE = 1_800.0
 
 HELPERS = """import torch
 

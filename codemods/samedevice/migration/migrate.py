@@ -131,7 +131,8 @@ def migrate(
     other back, round after round. `memory` and `cache` are what is known of the project already,
     from this process and from earlier ones. Raises `ConfigError` as `check` does.
     """
-    return _settle(project, config, declined, step, Trials(project, memory, cache), cache)
+    trials = Trials(project, memory, cache)
+    return _settle(project, config, declined, step, trials, cache, {})
 
 
 def with_incomplete(
@@ -144,10 +145,11 @@ def with_incomplete(
 ) -> Outcome:
     """Do the same, and find what is `incomplete`."""
     trials = Trials(project, memory, cache)
-    outcome = _settle(project, config, declined, step, trials, cache)
+    known: _Known = {}
+    outcome = _settle(project, config, declined, step, trials, cache, known)
     if not config.unsafe and any(one.fix and one.fix.missing for one in outcome.remaining):
         decided = replace(config, decided_by_run=True)
-        whole = _settle(project, decided, declined, step, trials, cache)
+        whole = _settle(project, decided, declined, step, trials, cache, known)
         written = {change.path: change.after for change in outcome.changes}
         outcome.incomplete = [
             change for change in whole.changes if written.get(change.path) != change.after
@@ -162,11 +164,11 @@ def _settle(
     step: Step,
     trials: Trials,
     cache: Cache | None,
+    known: _Known,
 ) -> Outcome:
     restless: set[tuple[str, int]] = set()
-    alone: set[str] = set()  # new modules that one file only would import
+    places = homes.Homes(project)
     at_top: set[str] = set()  # files of which more than one block needs the device
-    known: _Known = {}
     beyond: set[str] = set()
     groups = Groups(project, trials.bonds)
     with no_collection():
@@ -177,7 +179,7 @@ def _settle(
                     config,
                     declined,
                     restless,
-                    alone,
+                    places,
                     at_top,
                     groups,
                     step,
@@ -196,10 +198,8 @@ def _settle(
             elif not _withdraw(project, outcome, groups, config, beyond, trials):
                 users = [found for change in outcome.changes for found in change.findings]
                 users += (found for found in outcome.found if key(found) in declined)
-                lonely = homes.needless(users, project.sources, project.importers)
-                if lonely <= alone:
+                if not places.settle(users):
                     break
-                alone |= lonely
     for finding in outcome.remaining:
         if finding.fix is not None:
             before = outcome.before(finding)
@@ -346,7 +346,7 @@ def _migrate(
     config: Config,
     declined: Container[Key],
     restless: Container[tuple[str, int]],
-    alone: Container[str],
+    places: homes.Homes,
     at_top: set[str],
     groups: Groups,
     step: Step,
@@ -362,10 +362,11 @@ def _migrate(
     applied: list[Finding] = []
     found: list[Finding] = []
     fixed: list[set[Key]] = []  # in each round
+    places.begin()
     blocks: dict[str, frozenset[str]] = {}  # of files, those with a device of their own
     for rounds in range(ROUNDS + 1):
         checked = check(project, config, step, trials, cache, whole=True)
-        findings = [homes.at_home(finding, alone) for finding in checked]
+        findings = [places.of(finding) for finding in checked]
         if rounds == 0:
             found = findings
         elif outgrown := set(_outgrown(project, findings, blocks)):
@@ -398,6 +399,11 @@ def _migrate(
                 found=found,
             )
             return outcome, set()
+        made = set(result.applied)
+        left = [one for one in checked if rounds == 0 and key(one) in declined]
+        users = [one for one, here in zip(checked, findings, strict=True) if here in made]
+        if places.foresee([*users, *left]):
+            raise _Doubted([], applied)
         fixed.append({key(back.finding(finding)) for finding in result.applied})
         if rounds == ROUNDS or fixed[-_AGAIN:].count(fixed[-1]) == _AGAIN:
             break
