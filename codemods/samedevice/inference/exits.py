@@ -11,7 +11,7 @@ from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
 from samedevice.inference.nodes import Aside, Location
 from samedevice.inference.objects import Class, Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Device, Value
+from samedevice.inference.values import NONE, UNKNOWN, Device, DeviceTest, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
     else:
         raised: list[Value] = []
         run.raising.append(raised)
-        probing, left = probes.is_fallback(node), False
+        answer = probes.answer_without(node)
+        probing, left = answer is not None or probes.is_fallback(node), False
         around = run.graph.aside
         if probes.shows_error(node):
             run.graph.aside = Aside(shows_error=True)
@@ -163,7 +164,17 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
 
         ended = interrupted(run, node.body, scope, handled, node.orelse)
         run.guarded += probing and left  # to the end of this block: it went well
+        if answer is not None:
+            _answered(run, *answer, scope)
     return run.block(node.finalbody, scope) or ended
+
+
+def _answered(run: Interpreter, name: str, without: bool, scope: Scope) -> None:
+    """Note what a test by trying gives: the value of a name, or of the function it is in."""
+    if name and name in scope.names:
+        scope.names[name] = DeviceTest(not without)
+    elif not name and scope.func is not None:
+        run.answers_without.setdefault(scope.func.node, without)
 
 
 def _handlers(run: Interpreter, node: ast.Try, raised: list[Value], scope: Scope) -> bool:

@@ -49,6 +49,26 @@ def is_probe(node: ast.Try) -> bool:
 
 
 @syntax.per_node
+def answer_without(node: ast.Try) -> tuple[str, bool] | None:
+    """Return what a test by trying says where there is no CUDA, and the name that it gives to it.
+
+    Each handler sets the same name to the same truth, or returns it: that has no name.
+    """
+    answers = {_answer(handler.body) for handler in node.handlers}
+    found = answers.pop() if len(answers) == 1 else None
+    return found if is_probe(node) else None
+
+
+def _answer(body: list[ast.stmt]) -> tuple[str, bool] | None:
+    match [each for each in body if not _says(each)]:
+        case [ast.Return(value=ast.Constant(value=bool() as held))]:
+            return "", held
+        case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=bool() as held))]:
+            return name, held
+    return None
+
+
+@syntax.per_node
 def shows_error(node: ast.Try) -> bool:
     """Tell whether a `try` computes what nobody uses, and its handlers say how that went wrong.
 
@@ -76,13 +96,12 @@ def _is_type_error(kind: ast.expr | None) -> bool:
 
 
 def _only_says(handler: ast.ExceptHandler) -> bool:
-    return all(
-        isinstance(each, ast.Pass)
-        or isinstance(each, ast.Expr)
-        and isinstance(each.value, ast.Call)
-        and _last(each.value) in _SAYING
-        for each in handler.body
-    )
+    return all(isinstance(each, ast.Pass) or _says(each) for each in handler.body)
+
+
+def _says(node: ast.stmt) -> bool:
+    called = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(called, ast.Call) and _last(called) in _SAYING
 
 
 def _is_plain(node: ast.expr) -> bool:

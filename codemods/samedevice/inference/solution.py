@@ -264,6 +264,7 @@ class Solution(Answers):
         yield from apart.met(self)
         yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
+        yield from unexplained.devices(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.nodes import Location, Place, PlaceVar
-from samedevice.inference.objects import Scope
-from samedevice.inference.open_events import MetUnknown
+from samedevice.inference.objects import Method, Scope
+from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import Group
-from samedevice.inference.values import UNKNOWN, Arg, Tensor, Value, surely_tensor
+from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -47,6 +47,14 @@ def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Sc
     if source in run.answers:
         given = tuple(run.answers[source])
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
+    """Tell whether something that is no device as far as is known was computed, or what a call has
+    given."""
+    if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
+        return True
+    return value is UNKNOWN and isinstance(_source(node, scope), ast.Call)
 
 
 def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
@@ -89,6 +97,13 @@ def undecided(solution: Solution) -> Iterator[Group[MetUnknown]]:
             if elsewhere or _is_data(site.node) and site.node.find() in asked:
                 yield group
                 break
+
+
+def devices(solution: Solution) -> Iterator[Group[UnknownDevice]]:
+    """Return the devices of which nothing is known, where no caller says them."""
+    for group in solution.groups(UnknownDevice):
+        if not any(site.callers_unknown for site in group.sites):
+            yield group
 
 
 def _is_data(node: PlaceVar) -> bool:
