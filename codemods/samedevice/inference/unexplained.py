@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
-from samedevice.inference.sites import Group
+from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
 
 if TYPE_CHECKING:
@@ -80,8 +80,11 @@ def _is_taken(node: ast.AST, scope: Scope) -> bool:
     return isinstance(node, ast.Call) or isinstance(node, ast.Name) and node.id in scope.answers
 
 
-def undecided(solution: Solution) -> Iterator[Group[MetUnknown]]:
-    """Return where what unknown code gives meets the device, and counts as a tensor."""
+def undecided(solution: Solution) -> Iterator[SiteGroup]:
+    """Return where what unknown code gives is a device, or meets it and counts as a tensor."""
+    for unknown in solution.groups(UnknownDevice):
+        if not any(site.callers_unknown for site in unknown.sites):
+            yield unknown
     groups = list(solution.groups(MetUnknown))
     if not groups:
         return
@@ -97,13 +100,6 @@ def undecided(solution: Solution) -> Iterator[Group[MetUnknown]]:
             if elsewhere or _is_data(site.node) and site.node.find() in asked:
                 yield group
                 break
-
-
-def devices(solution: Solution) -> Iterator[Group[UnknownDevice]]:
-    """Return the devices of which nothing is known, where no caller says them."""
-    for group in solution.groups(UnknownDevice):
-        if not any(site.callers_unknown for site in group.sites):
-            yield group
 
 
 def _is_data(node: PlaceVar) -> bool:
