@@ -169,6 +169,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
                 return True
         if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
             return True
+        if _is_beside_cpu(parent, spot.node) and _tries_each(parents.get(parent)):
+            return True
         if asks and isinstance(parent, ast.match_case):
             pattern = parent.pattern
             if isinstance(pattern, ast.MatchValue) and _names_accelerator(pattern.value):
@@ -186,6 +188,17 @@ def _somebody_chooses(solution: Solution, spot: Location) -> bool:
     groups = solution.groups_at(Literal, spot.node)
     known = groups and not any(site.callers_unknown for group in groups for site in group.sites)
     return not known or solution.programs.asks(spot.path)
+
+
+def _tries_each(loop: ast.AST | None) -> bool:
+    """Tell whether a loop goes on to the next device where one cannot be used."""
+    return isinstance(loop, ast.For) and any(
+        isinstance(part, (ast.Continue, ast.Pass))
+        for each in loop.body
+        if isinstance(each, ast.Try)
+        for handler in each.handlers
+        for part in handler.body
+    )
 
 
 def _taken_back(parents: syntax.Parents, statement: ast.Assign) -> bool:
