@@ -169,7 +169,7 @@ def _chosen(solution: Solution, spot: Location) -> bool:
                 return True
         if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
             return True
-        if _is_beside_cpu(parent, spot.node) and _tries_each(parents.get(parent)):
+        if isinstance(parent, (ast.List, ast.Tuple)) and _tries_each(parents.get(parent)):
             return True
         if asks and isinstance(parent, ast.match_case):
             pattern = parent.pattern
