@@ -42,10 +42,17 @@ ROOMS: dict[str, set[str]] = {
     "reading.syntax": set(),
     "reading.notebook": {"reading.run_order"},
     "reading.source": {"finding", "reading.notebook", "reading.run_order", "reading.syntax"},
+    "reading.settings": {"reading.source"},
     "reading.lines": {"finding", "reading.matching"},
     "reading.config": {"finding", "reading.requirements", "reading.source"},
     "reading.files": {"reading.config", "reading.patterns", "reading.source"},
-    "reading.project": {"reading.layout", "reading.seen", "reading.source", "reading.syntax"},
+    "reading.project": {
+        "reading.layout",
+        "reading.seen",
+        "reading.settings",
+        "reading.source",
+        "reading.syntax",
+    },
     "reading.suppress": {"finding", "reading.config", "reading.patterns", "reading.source"},
     "reading.reader": {
         "reading.config",
@@ -54,7 +61,14 @@ ROOMS: dict[str, set[str]] = {
         "reading.project",
         "reading.source",
     },  # fmt: skip
-    "inference": {"finding", "torchfacts", "reading.project", "reading.seen", "reading.syntax"},
+    "inference": {
+        "finding",
+        "torchfacts",
+        "reading.project",
+        "reading.seen",
+        "reading.settings",
+        "reading.syntax",
+    },
     "repair": {"finding", "inference", "torchfacts", "reading.project", "reading.syntax"},
     "rules": {
         "finding",

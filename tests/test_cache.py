@@ -132,6 +132,24 @@ def test_a_changed_file_is_judged_with_what_depends_on_it(
     assert inferred == [{"main.py", "helper.py"}]
 
 
+def test_a_file_of_settings_that_code_reads_is_part_of_it(
+    project: Path, inferred: list[set[str]]
+) -> None:
+    for path in project.glob("*.py"):
+        path.unlink()
+    (project / "main.py").write_text(
+        'import json, torch\ncfg = json.load(open("run.json"))\n'
+        'model = torch.nn.Linear(2, 2).to(cfg["device"])\n'
+    )
+    (project / "run.json").write_text('{"device": "cuda"}')
+    first = run()
+    assert ["run.json:1" in found.message for found in first] == [True]
+    inferred.clear()
+    assert run() == first and not inferred
+    (project / "run.json").write_text('{"device": "cpu"}')
+    assert not run() and inferred
+
+
 def test_other_settings_and_other_files_are_another_matter(
     project: Path, inferred: list[set[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from samedevice.inference.values import (
     Iter,
     Seq,
     Tensor,
+    Texts,
     Value,
 )
 
@@ -60,6 +61,8 @@ def told(value: Value | None, depth: int = 8) -> object:
             return "tensor", value.scalar, value.doubt
         case Const(value=held):
             return "constant", type(held), held
+        case Texts(options=options):
+            return "texts", {option.value for option in options}
         case Seq(items=items, element=element):
             parts = [told(item, depth - 1) for item in items] if items is not None else None
             return "sequence", parts, told(element, depth - 1)

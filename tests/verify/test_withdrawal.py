@@ -23,8 +23,7 @@ def rollout(model):
 
 def main():
     device_index = 0
-    device = torch.device("cuda", device_index)
-    model = torch.nn.Linear(4, 1).to(device)
+    model = torch.nn.Linear(4, 1).to(torch.device("cuda", device_index))
     print(rollout(model).shape)
 """
 #: Values that meet none of the others.

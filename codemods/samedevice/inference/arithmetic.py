@@ -6,7 +6,15 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from samedevice.inference import arrays, choices, conditions, devices, operators, unexplained
+from samedevice.inference import (
+    arrays,
+    choices,
+    conditions,
+    devices,
+    operators,
+    spelled,
+    unexplained,
+)
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Comparison, Creation, Drawn, ProcessCall
 from samedevice.inference.nodes import Location, PlaceVar
@@ -40,6 +48,10 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     if isinstance(left, Const) and isinstance(left.value, str):
         if devices.INDEXED.fullmatch(left.value) and isinstance(node.op, (ast.Add, ast.Mod)):
             return devices.indexed(run, node, right, scope)
+        if isinstance(node.op, ast.Add):
+            named = spelled.spelled([left, right], Location(scope.path, node))
+            if named is not None:
+                return named
         if isinstance(node.op, ast.Mod):
             return SCALAR
     if isinstance(left, ProcessIndex) and isinstance(node.op, ast.Mod):
@@ -229,9 +241,9 @@ def _compare_two(
         return DeviceTest(means)
     if isinstance(left, CliOption) or isinstance(right, CliOption):
         return compare_option(run, node, left, right, scope)
-    if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq)):
+    if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         if isinstance(left, DeviceTest) and right.value in (0, 1):  # `args.cuda == 1`
-            same = bool(right.value) == isinstance(op, ast.Eq)
+            same = bool(right.value) == isinstance(op, (ast.Eq, ast.Is))
             return DeviceTest(left.positive == same, asks=left.asks, choice=left.choice)
     if left is HOW_MANY and (asked := conditions.counted(op, right)) is not None:
         return asked

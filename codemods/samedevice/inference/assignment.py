@@ -45,6 +45,7 @@ from samedevice.inference.objects import (
 from samedevice.inference.values import (
     ARRAY,
     SCALAR,
+    UNKNOWN,
     Const,
     Device,
     Dict,
@@ -157,16 +158,26 @@ def set_attribute(
     elif isinstance(owner, Namespace):
         run.trail.note(owner.scope, attr)
         owner.scope.names[attr] = value
-    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "data":
-        run.graph.flow(value.node, owner.node)
-    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr == "grad":
+    elif isinstance(owner, Tensor) and isinstance(value, Tensor) and attr in ("data", "grad"):
         spot = Location(scope.path, statement)
         given = Location(scope.path, getattr(statement, "value", statement))
-        run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
+        if attr == "data":
+            run.graph.flow(value.node, owner.node)
+        if attr == "grad" or not _takes_away(given.node):
+            run.graph.meet(owner.node, spot, value.node, given, spot, run.function())
     elif isinstance(owner, Tensor) and attr == "requires_grad":
         optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
+
+
+def _takes_away(node: ast.AST) -> bool:
+    """Tell whether an expression is a move: `p.data = p.data.cpu()` is meant."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("cpu", "cuda", "to", "pin_memory")
+    )
 
 
 def _set_part(run: Interpreter, owner: Tensor, key: str, value: Tensor) -> None:
@@ -336,6 +347,11 @@ def set_item(
     """Store into a container or a tensor (which copies across devices)."""
     owner = run.eval(owner_node, scope)
     key = run.eval(index, scope)
+    whole = _registry_of(run, owner_node, owner, scope)
+    if isinstance(whole, Instance) and isinstance(value, (Instance, Tensor)):
+        where = Location(scope.path, index)
+        classes.put(run, whole, (key, where), value, Location(scope.path, stmt), scope)
+        return
     if isinstance(owner, Instance) and owner.cls is not None:
         if owner.cls.lookup("__setitem__") is None:
             owner = classes.contents(owner) or owner
@@ -362,6 +378,16 @@ def set_item(
         subscripts.index_array(run, key, index, scope)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+
+
+def _registry_of(run: Interpreter, node: ast.expr, value: Value, scope: Scope) -> Value | None:
+    """Return the module into which a store by a key puts what it registers, if it does."""
+    match node:
+        case ast.Attribute(value=owner, attr="_modules" | "_parameters" | "_buffers"):
+            whole = run.eval(owner, scope)
+        case _:
+            whole = value if isinstance(value, Instance) and value.cls is None else UNKNOWN
+    return whole if isinstance(whole, Instance) and whole.family == "module" else None
 
 
 def _set_in_tensor(

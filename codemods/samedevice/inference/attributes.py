@@ -53,6 +53,8 @@ _PARAMETERS = re.compile(
     r"data|((weight|bias)(_[ih]h_l\d+(_reverse)?|_[ih]h|_hr_l\d+(_reverse)?)?)|running_(mean|var)|"
     r"num_batches_tracked|in_proj_(weight|bias)|[qkv]_proj_weight|bias_[kv]"
 )
+#: How a class or function is called, as it says itself.
+_NAMES = frozenset(("__name__", "__qualname__"))
 #: Methods of modules that are containers, as lists and mappings have them.
 _OF_CONTAINERS = frozenset(("append", "extend", "insert", "update", "values", "items", "keys"))
 #: Attributes of tensors that arrays have, too: of what may be one, they are one as well.
@@ -98,6 +100,8 @@ def attribute(run: Interpreter, owner: Value, attr: str, spot: Location, scope: 
             return _of_super(run, owner, attr, spot)
         case Func() if attr in run.function_attributes.get(owner.node, ()):
             return run.function_attributes[owner.node][attr]
+        case Func(node=ast.FunctionDef(name=name)) if attr in _NAMES:
+            return Const(name)
         case Device():
             if attr == "type":
                 return Device(
@@ -154,6 +158,8 @@ def _of_any(run: Interpreter, found: list[Value]) -> Value:
 def _of_class(run: Interpreter, owner: Class, attr: str, spot: Location) -> Value:
     """Return an attribute of a class itself."""
     found = owner.lookup(attr)
+    if attr in _NAMES and found is None:
+        return Const(getattr(owner.node, "name", ""))
     if found is None and owner.meta is not None:
         found = owner.meta.lookup(attr)
         if isinstance(found, Func):

@@ -14,6 +14,7 @@ from samedevice.inference import (
     instances,
     libraries,
     namespaces,
+    spelled,
     subscripts,
     unexplained,
 )
@@ -381,7 +382,7 @@ def _method_of_text(
     if name == "format" and len(args) == 1 and devices.INDEXED.fullmatch(text):
         if isinstance(spot.node, ast.expr):
             return devices.indexed(run, spot.node, args[0][0], scope)
-    return SCALAR
+    return spelled.by_method(text, name, args, spot) or SCALAR
 
 
 def _columns(run: Interpreter, row: Value) -> Seq | None:
@@ -404,12 +405,19 @@ def _members(run: Interpreter, row: Value) -> list[Value]:
 
 def _room(callee: Value, node: ast.Call) -> int:
     """Return how many parameters each starred argument of unknown length fills."""
-    if not isinstance(callee, Func) or callee.node.args.vararg is not None:
-        return 1
+    bound = isinstance(callee, Class) or isinstance(callee, Func) and callee.bound is not None
+    free = 1
+    if isinstance(callee, Class):
+        made = callee.lookup("__init__")
+        free += sum(field.positional for field in classes.fields(callee)) if made is None else 0
+        callee = made if made is not None else callee
+    if isinstance(callee, Func):
+        spec = callee.node.args
+        if spec.vararg is not None:
+            return 1
+        free = len(spec.posonlyargs) + len(spec.args)
     starred = sum(isinstance(arg, ast.Starred) for arg in node.args)
-    spec = callee.node.args
-    free = len(spec.posonlyargs) + len(spec.args) - (callee.bound is not None)
-    return max(1, (free - (len(node.args) - starred) - len(node.keywords)) // starred)
+    return max(1, (free - bound - (len(node.args) - starred) - len(node.keywords)) // starred)
 
 
 def _is_at_work(run: Interpreter, module: Instance, since: int) -> bool:

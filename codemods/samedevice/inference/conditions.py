@@ -41,7 +41,7 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
             ast.BoolOp(op=ast.Or(), values=[ast.BoolOp(op=ast.And(), values=[test, moved]), _])
             | ast.BoolOp(op=ast.And(), values=[test, moved])
         ):
-            chosen = _and_or(run, node, test, moved, scope)
+            chosen = _and_or(run, node, test, moved, scope) or _named_and_or(run, node, scope)
             if chosen is not None:
                 return chosen
     values = [run.eval(part, scope) for part in node.values]
@@ -56,9 +56,11 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
     if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
         return flags[0]
     if isinstance(node.op, ast.Or):
-        first = values[0]
+        first, last = values[0], values[-1]
         if isinstance(first, Const) and not first.value:
-            return values[-1]
+            return last
+        if isinstance(first, Scalar) and type(last) is Const and DEVICE.fullmatch(str(last.value)):
+            return CliOption(last.value, last.spot)  # `os.environ.get("DEVICE") or "cuda"`
     joined: Value | None = None
     for value in values:
         joined = run.join(joined, value)
@@ -82,6 +84,26 @@ def _and_or(
     spot = Location(scope.path, node)
     run.record(ArmTaken(spot, None, scope, positive=True, asks=flag.asks, choice=flag.choice))
     return value
+
+
+def _named_and_or(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value | None:
+    """Return the device that `flag and "cuda" or "cpu"` names."""
+    match node:
+        case ast.BoolOp(
+            op=ast.Or(),
+            values=[
+                ast.BoolOp(values=[test, ast.Constant() as taken]),
+                ast.Constant() as other,
+            ],
+        ):
+            spot = Location(scope.path, node)
+            flag = asking(run.eval(test, scope))
+            device = _either_device(run, run.eval(taken, scope), run.eval(other, scope), spot)
+        case _:
+            return None
+    if device is not None and not isinstance(flag, DeviceTest):
+        settled.note(run, node, scope)
+    return device
 
 
 @evaluates(ast.UnaryOp)
@@ -115,6 +137,8 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
             own = isinstance(owner, Instance) and attr in owner.attrs
             told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
             return isinstance(value, Const) and not told  # the call that made it says what it is
+    if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
+        return _is_global(test.id, scope)  # what a call leaves out is no switch
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
 

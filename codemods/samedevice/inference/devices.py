@@ -6,9 +6,12 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from samedevice.inference import unexplained
 from samedevice.inference.events import Indexed, Literal, UndefinedDevice
+from samedevice.inference.markers import markers
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Scope
+from samedevice.inference.open_events import UnknownDevice
 from samedevice.inference.values import (
     DEVICE,
     UNKNOWN,
@@ -19,6 +22,7 @@ from samedevice.inference.values import (
     ProcessIndex,
     Scalar,
     Tensor,
+    Texts,
     Value,
 )
 from samedevice.reading import syntax
@@ -102,6 +106,17 @@ def as_device(
             return None
         case Scalar() if not sure and says_dtype(spot):
             return None  # `x.to(y.dtype)`
+    return _unknown(run, value, spot, scope, sure)
+
+
+def _unknown(
+    run: Interpreter, value: Value, spot: Location, scope: Scope, sure: bool
+) -> Device | None:
+    """Return the device that something means of which little is known."""
+    if isinstance(value, Texts) and not asks(run, spot.path):
+        for each in value.options:
+            if DEVICE.fullmatch(str(each.value)):
+                device_literal(run, str(each.value), each, each.spot or spot, scope)
     if sure or isinstance(value, Scalar) or _speaks_of_device(run, spot.node):
         if value is UNKNOWN and isinstance(spot.node, ast.Name):
             undefined(run, spot, scope)
@@ -109,11 +124,20 @@ def as_device(
         node.is_tensor = False
         known = sure or _speaks_of_device(run, spot.node)
         known = known and not _of_something(spot.node)
+        if known and unexplained.is_of_call(value, spot.node, scope):
+            if not (isinstance(value, Texts) or asks(run, spot.path)):
+                run.record(UnknownDevice(spot, None, scope))
         run.graph.pin(node, Place.CENTRAL if known else Place.UNKNOWN, spot)
         found = Device(node, spot, resolved=True)
         found.counted = isinstance(value, Scalar)
         return found
     return None
+
+
+def asks(run: Interpreter, path: str) -> bool:
+    """Tell whether a program asks the machine, the environment or a user about something."""
+    program = run.project.programs.get(path, frozenset((path,)))
+    return any(markers(run.project, other).asks for other in program)
 
 
 def _has_more_than_a_device(name: ast.AST, function: ast.AST) -> bool:

@@ -286,11 +286,13 @@ class DeviceChosen(Site):
 class Settled(Site):
     """A test that decides about CUDA is decided by constants: what asks for it is `taken`.
 
-    `positive`: that is where the test is true.
+    `positive`: that is where the `test` is true. `system`: it asks for the system's name instead.
     """
 
+    test: ast.expr
     positive: bool
     taken: bool
+    system: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import assignment, devices
+from samedevice.inference import assignment, devices, spelled
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import External, Func, Instance, Scope
@@ -50,7 +50,9 @@ def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
     if isinstance(first, ast.Constant) and isinstance(first.value, str):
         if len(node.values) == 2 and devices.INDEXED.fullmatch(first.value):
             return devices.indexed(run, node, index, scope)
-    return SCALAR
+    held = iter(parts)
+    pieces = [Const(p.value) if isinstance(p, ast.Constant) else next(held) for p in node.values]
+    return spelled.spelled(pieces, Location(scope.path, node)) or SCALAR
 
 
 @evaluates(ast.Name)

@@ -316,7 +316,10 @@ def _kind(node: ast.AST, parents: Parents, taken: dict[str, str], own: set[str])
 def _stands_in(node: ast.Constant, parents: Parents) -> bool:
     """Tell whether a text is what settings have that say nothing: `os.getenv("DEVICE", "cuda")`."""
     match parents.get(node):
-        case ast.Call(func=ast.Attribute(attr="get" | "getenv"), args=[ast.Constant() as key, one]):
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "getenv" | "setdefault"),
+            args=[ast.Constant() as key, one],
+        ):
             return one is node and _DEVICE.search(str(key.value)) is not None
     return False
 

@@ -31,6 +31,7 @@ from samedevice.inference.values import (
     Scalar,
     Seq,
     Tensor,
+    Texts,
     Unknown,
     Value,
 )
@@ -44,6 +45,7 @@ _RANK: dict[type[Value], int] = {
     Const: 1,
     CliOption: 1,
     Scalar: 2,
+    Texts: 1,
     DeviceTest: 3,
     Array: 4,
     ProcessIndex: 5,
@@ -73,7 +75,7 @@ class Lattice:
             return self._with_tensor(left, right)
         if isinstance(left, _CALLABLE) and isinstance(right, _CALLABLE):
             return self._callables(left, right)
-        if isinstance(left, Const) and isinstance(right, Const):
+        if isinstance(left, (Const, Texts)) and isinstance(right, (Const, Texts)):
             return _constants(left, right)
         if isinstance(left, Device) and isinstance(right, Device):
             return left if _said(left) >= _said(right) else right
@@ -230,8 +232,13 @@ def _device_or_text(device: Device, text: Const) -> Device:
     return made
 
 
-def _constants(left: Const, right: Const) -> Value:
-    """Two different constants are some scalar; what may be None is what it is otherwise."""
+def _constants(left: Const | Texts, right: Const | Texts) -> Value:
+    """Two different constants are some scalar; what may be None is what it is otherwise.
+
+    Of texts of which one names a device all are kept.
+    """
+    if isinstance(left, Texts) or isinstance(right, Texts):
+        return _texts(left, right)
     if (
         left.value is right.value
         or type(left.value) is type(right.value)
@@ -242,7 +249,21 @@ def _constants(left: Const, right: Const) -> Value:
         return right
     if right.value is None:
         return left
-    return SCALAR
+    return _texts(left, right)
+
+
+def _texts(left: Const | Texts, right: Const | Texts) -> Value:
+    found: dict[str, Const] = {}
+    for each in (left, right):
+        for option in each.options if isinstance(each, Texts) else (each,):
+            if option.value is None:
+                continue
+            if type(option) is not Const or not isinstance(option.value, str):
+                return SCALAR
+            found.setdefault(option.value, option)
+    if len(found) > _OPTIONS or not any(map(DEVICE.fullmatch, found)):
+        return SCALAR
+    return Texts(tuple(found[text] for text in sorted(found)))
 
 
 def counted(number: Value, loaded: Value) -> bool:

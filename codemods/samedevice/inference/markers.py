@@ -16,6 +16,16 @@ _WORDS = re.compile(
     r"init_process_group|init_device_mesh|set_start_method|get_context|set_device|VISIBLE_DEVICES"
     r"|current_accelerator"
 )
+#: What asks the machine, the environment or a user, by the names that code has for it.
+_ASKING = re.compile(
+    r"is_available|is_built|device_count|argv|environ|getenv|input|add_argument|parse_args"
+    r"|parse_known_args"
+)
+#: Libraries that read a command line, or show a form.
+_FORMS = frozenset(
+    ("absl", "argparse", "click", "docopt", "fire", "getopt", "gradio", "hydra", "jsonargparse",
+     "omegaconf", "optparse", "simple_parsing", "streamlit", "tyro", "typer")
+)  # fmt: skip
 #: What hides GPUs from a process, as long as nobody has asked for one.
 VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
 
@@ -27,7 +37,8 @@ class Markers:
     `spawns`: processes are spawned rather than forked. `sets_device_once`: a process chooses
     its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES,
     `hides_all`: so that no GPU is left.
-    `asks_accelerator`: it asks torch.accelerator for the device.
+    `asks_accelerator`: it asks torch.accelerator for the device. `asks`: it asks the machine, the
+    environment or a user about something.
     """
 
     is_distributed: bool = False
@@ -36,6 +47,7 @@ class Markers:
     hides_gpus: bool = False
     hides_all: bool = False
     asks_accelerator: bool = False
+    asks: bool = False
 
 
 _NONE = Markers()
@@ -43,10 +55,12 @@ _NONE = Markers()
 
 def markers(project: Project, path: str) -> Markers:
     """Return the markers of a file; none for one that does not parse."""
-    if _WORDS.search(project.sources[path].text) is None:
+    text = project.sources[path].text
+    asks = _ASKING.search(text) is not None or any(name in text for name in _FORMS)
+    if not asks and _WORDS.search(text) is None:
         return _NONE
     tree = project.tree(path)
-    found = _NONE
+    found = Markers(asks=asks and tree is not None and _asks(tree))
     for node in syntax.walk(tree) if tree is not None else ():
         match node:
             case ast.Call(func=ast.Attribute() | ast.Name() as func):
@@ -56,6 +70,23 @@ def markers(project: Project, path: str) -> Markers:
             case ast.Subscript(ctx=ast.Store()) if _hides(node):
                 found = replace(found, hides_gpus=True)
     return found
+
+
+def _asks(tree: ast.AST) -> bool:
+    """Tell whether some code asks the machine, the environment or a user about something."""
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) if _ASKING.fullmatch(name):
+                return True
+            case ast.Import(names=names):
+                if any(each.name.partition(".")[0] in _FORMS for each in names):
+                    return True
+            case ast.ImportFrom(module=str(name), names=names):
+                if name.partition(".")[0] in _FORMS:
+                    return True
+                if any(_ASKING.fullmatch(each.name) for each in names):
+                    return True
+    return False
 
 
 def hides(tree: ast.AST) -> bool:

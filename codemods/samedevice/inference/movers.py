@@ -112,7 +112,7 @@ def call(
     def one(member: Value) -> Value:
         if isinstance(member, Instance) and member.cls is not None and member.cls.lookup("to"):
             return calls.method(run, member, "to", scope, where.node, *(v for v, _ in rest))
-        if isinstance(member, Tensor):
+        if isinstance(member, Tensor) or isinstance(member, Instance) and member.family == "module":
             return functions.call_func(run, func, [(member, where), *rest], kwargs, spot)
         return member if known.rest else UNKNOWN
 

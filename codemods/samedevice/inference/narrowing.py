@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.inference import iteration, moving
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External, Instance, Scope, Union
@@ -161,9 +162,11 @@ def is_instance(value: Value, classes: Value) -> Value:
 
 def has_attribute(value: Value, name: Value) -> Value:
     """Return what is known of `hasattr(value, name)`."""
+    known = _kind_of(value)
+    if known == "module" and isinstance(name, Const) and isinstance(name.value, str):
+        return SCALAR if torchfacts.module_method(name.value) is None else Const(True)
     if not (isinstance(name, Const) and name.value in _OF_TENSORS):
         return SCALAR
-    known = _kind_of(value)
     if known == "tensor":
         return Const(True)
     return Const(False) if known in ("array", "number", "sequence") else SCALAR

@@ -69,6 +69,9 @@ class Environment(dict[str, Value]):
         return made
 
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
@@ -109,6 +112,13 @@ class Scope:
         while outer is not None and outer.outer is not None and name not in outer.names:
             outer = outer.outer
         return outer or self.globals
+
+    def function(self) -> Func | None:
+        """Return the function whose code this is, in a comprehension of it, too."""
+        level = self
+        while level.outer is not None and isinstance(level.node, _COMPREHENSIONS):
+            level = level.outer
+        return level.func
 
     def lookup(self, name: str) -> Value | None:
         """Return what a name is bound to where this code runs, None where nothing is known."""

@@ -23,6 +23,11 @@ class Undecided(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class UnknownDevice(Site):
+    """Something goes to a device, or a device is made, of which nothing is known."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Handed(Site):
     """A tensor is handed to a callable of which nothing is known: a module, perhaps."""
 

@@ -183,6 +183,10 @@ class Programs:
         """Tell whether each process of a program chooses its GPU once: "cuda" then means that."""
         return any(self.markers(other).sets_device_once for other in self.of(path))
 
+    def asks(self, path: str) -> bool:
+        """Tell whether a program asks the machine, the environment or a user about something."""
+        return any(self.markers(other).asks for other in self.of(path))
+
     def taken_from(self, path: str) -> set[str]:
         """Return the names that other files may take from this one; "*" for all of them."""
         found: set[str] = set()

@@ -29,34 +29,63 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 #: What asks which devices there are, or finds out.
 _ASKS = re.compile(r"is_available|device_count|is_built|\.cuda\(|nvidia")
+#: What tells systems apart.
+_SYSTEM = re.compile(
+    r"platform$|platform\.(system|platform|machine|uname)|sys$|sys\.platform|os$|os\.name$"
+)
 #: What a constant has to be, so that it can be compared.
 _PLAIN = (bool, int, float, str, type(None))
+
+
+Deciding = ast.If | ast.IfExp | ast.BoolOp
 
 
 class _NotKnown(Exception):
     """Something in a test is no constant."""
 
 
-def note(run: Interpreter, node: ast.If | ast.IfExp, scope: Scope) -> None:
-    """Note a test about CUDA that constants decide, and nothing that asks the machine."""
-    arm = _cuda_arm(node)
-    if arm is None or isinstance(node.test, ast.Constant):
+def _test_of(node: Deciding) -> ast.expr:
+    """Return the test of `if`, of `a if test else b` and of `test and a or b`."""
+    if not isinstance(node, ast.BoolOp):
+        return node.test
+    tests = node.values[0]
+    return tests.values[0] if isinstance(tests, ast.BoolOp) else tests
+
+
+def note(run: Interpreter, node: Deciding, scope: Scope) -> None:
+    """Note a test about CUDA that constants or the system's name decide, and nothing that asks the
+    machine for it."""
+    arm, test = _cuda_arm(node), _test_of(node)
+    if arm is None or isinstance(test, ast.Constant):
         return  # `if True:` is nothing that a reader takes for a choice
+    system = _asks_system(test)
+    if system and re.search(r"[\"'](mps|xpu)\b", ast.unparse(node)):
+        return  # each system has its own accelerator
     try:
-        holds = bool(_constant(run, node.test, scope))
+        holds = arm if system else bool(_constant(run, test, scope))
     except (_NotKnown, TypeError):
         return
-    words = _words(node.test)
+    words = _words(test)
     program = run.project.programs.get(scope.path, frozenset((scope.path,)))
     if any(words & _asked(tree) for tree in filter(None, map(run.project.tree, program))):
         return  # something else sets it, by what the machine has
     spot = Location(scope.path, node)
-    run.record(Settled(spot, None, scope, positive=arm, taken=holds == arm))
+    run.record(
+        Settled(spot, None, scope, test=test, positive=arm, taken=holds == arm, system=system)
+    )
+
+
+def _asks_system(test: ast.expr) -> bool:
+    """Tell whether a test asks for nothing but the system's name, which says nothing of CUDA."""
+    parts = [each for each in ast.walk(test) if isinstance(each, (ast.Name, ast.Attribute))]
+    return bool(parts) and all(_SYSTEM.match(syntax.dotted(each)) for each in parts)
 
 
 @syntax.per_node
-def _cuda_arm(node: ast.If | ast.IfExp) -> bool | None:
+def _cuda_arm(node: Deciding) -> bool | None:
     """Return what a test has to be for what asks for CUDA, None if it decides no such thing."""
+    if isinstance(node, ast.BoolOp):
+        return True  # its caller knows
     if isinstance(node, ast.IfExp):
         named = [_names_cuda(node.body), _names_cuda(node.orelse)]
         given = "cpu" in ast.unparse(node) or ways.decides(node)

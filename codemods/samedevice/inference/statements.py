@@ -99,8 +99,16 @@ def note_stored(run: Interpreter, node: ast.expr) -> None:
         for value in node.values:
             note_stored(run, value)
         return
-    if isinstance(node, ast.Call) and len(node.args) == 1:
+    if isinstance(node, ast.IfExp):
+        note_stored(run, node.body)
+        note_stored(run, node.orelse)
+    if isinstance(node, ast.BoolOp):
+        for value in node.values:
+            note_stored(run, value)
+    if isinstance(node, ast.Call) and 1 <= len(node.args) <= 2:
         if syntax.dotted(node.func).rpartition(".")[2] == "device":
+            if len(node.args) > 1:
+                run.stored_literals.add(node)  # with a number that is computed
             node = node.args[0]
     run.stored_literals.add(node)
 

@@ -12,6 +12,7 @@ from samedevice.inference import (
     functions,
     iteration,
     libraries,
+    models,
     namespaces,
 )
 from samedevice.inference.dispatch import evaluates
@@ -190,6 +191,9 @@ def _item_of_instance(
         return owner  # one of several axes
     if owner.family == "dataset":
         return iteration.item_of(run, owner, spot, scope)
+    library = models.methods_of(owner)
+    if library is not None:
+        return library(run, owner, "__getitem__", models.Call([(key, spot)], {}, spot, scope))
     if owner.family == "namespace":
         return owner.attrs.get(str(key.value), SCALAR) if isinstance(key, Const) else SCALAR
     if cls is not None and cls.lookup("__getitem__") is not None:

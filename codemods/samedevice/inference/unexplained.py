@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.nodes import Location, Place, PlaceVar
-from samedevice.inference.objects import Scope
-from samedevice.inference.open_events import MetUnknown
-from samedevice.inference.sites import Group
-from samedevice.inference.values import UNKNOWN, Arg, Tensor, Value, surely_tensor
+from samedevice.inference.objects import Method, Scope
+from samedevice.inference.open_events import MetUnknown, UnknownDevice
+from samedevice.inference.sites import SiteGroup
+from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -49,6 +49,14 @@ def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Sc
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
 
 
+def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
+    """Tell whether something that is no device as far as is known was computed, or what a call has
+    given."""
+    if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
+        return True
+    return value is UNKNOWN and isinstance(_source(node, scope), ast.Call)
+
+
 def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
     """Return the call that an expression, or a name in it, is taken from."""
     while True:
@@ -72,8 +80,11 @@ def _is_taken(node: ast.AST, scope: Scope) -> bool:
     return isinstance(node, ast.Call) or isinstance(node, ast.Name) and node.id in scope.answers
 
 
-def undecided(solution: Solution) -> Iterator[Group[MetUnknown]]:
-    """Return where what unknown code gives meets the device, and counts as a tensor."""
+def undecided(solution: Solution) -> Iterator[SiteGroup]:
+    """Return where what unknown code gives is a device, or meets it and counts as a tensor."""
+    for unknown in solution.groups(UnknownDevice):
+        if not any(site.callers_unknown for site in unknown.sites):
+            yield unknown
     groups = list(solution.groups(MetUnknown))
     if not groups:
         return

@@ -93,6 +93,25 @@ class CliOption(Const):
         self.device: Device | None = None
 
 
+class Setting(Const):
+    """What a file of settings says; `said_at` is the file and the line."""
+
+    __slots__ = ("said_at",)
+
+    def __init__(self, value: Any, said_at: str) -> None:
+        super().__init__(value)
+        self.said_at = said_at
+
+
+class Texts(Scalar):
+    """One of several texts, of which some name devices."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Const, ...]) -> None:
+        self.options = options
+
+
 class ChosenIndex(Const):
     """The index of a device where there is an accelerator, a negative number where there is none.
 

@@ -287,6 +287,7 @@ class Cache:
     def _program(self, part: Project, program: frozenset[str]) -> str:
         """Return the key of a program: its files, which others there are, and what it was."""
         files = sorted((path, self._hash_of(part, path)) for path in program)
+        files += [(each.path, _hash(each.text)) for each in part.settings.of(program)]
         return _hash(repr((self._others(part), files, sorted(program & part.converted))))
 
     def _others(self, part: Project) -> str:

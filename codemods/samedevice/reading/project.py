@@ -15,6 +15,7 @@ from samedevice.reading import source as source_
 from samedevice.reading import syntax
 from samedevice.reading.layout import Layout, normal
 from samedevice.reading.seen import Seen
+from samedevice.reading.settings import SettingsFiles
 from samedevice.reading.source import Source, SourceError
 
 #: Files with these words may import others by texts.
@@ -67,6 +68,7 @@ class Project:
         for source in sources:
             self.sources[source.path] = source
         self.layout = Layout(self.sources)
+        self.settings = SettingsFiles(self.sources)
         self._broken: set[str] = set()
         self.imported: dict[str, list[Imported]] = {}
         self._mentions: dict[str, tuple[Source, set[str] | None]] = {}

@@ -183,7 +183,9 @@ class DeviceNames:
             return self._while_built(site, site.scope.path)
         nearest, tested = self._nearest(site, module), self.reach.is_tested(site.scope)
         if nearest is not None:
-            return nearest
+            # Who imports the file has no name that only `__main__` binds.
+            of_main = self.is_of_main(nearest.code, site.scope.function())
+            return (handing.handed(self, group) if of_main else None) or nearest
         written = None if module is not None else self._of_imported(site)
         if written is not None:
             return written
@@ -234,7 +236,7 @@ class DeviceNames:
         for code, value, is_global in sorted(site.devices, key=_farness):
             if is_global and tested:
                 continue
-            if is_global and "." in code and self._is_of_main(code, site):
+            if is_global and "." in code and self.is_of_main(code, site.scope.func):
                 continue
             if site.in_constructor and module is not None and code.count(".") > 1:
                 continue  # a part may be there already, and the module that is built is not
@@ -354,11 +356,11 @@ class DeviceNames:
         held = site.scope.lookup(owner) if attr else None
         return isinstance(held, Class) and has_fields(held)
 
-    def _is_of_main(self, code: str, site: Site) -> bool:
+    def is_of_main(self, code: str, func: Func | None) -> bool:
         """Tell whether a function would use an object that only `__main__` makes."""
-        if site.scope.func is None:
+        if func is None:
             return False
-        path = site.scope.path
+        path = func.scope.path
         if path not in self._of_main:
             body = self.programs.tree(path).body
             main = [part for part in body if is_main(part)]

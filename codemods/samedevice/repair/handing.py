@@ -33,15 +33,13 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     program in which each process has a device of its own or somebody chooses it; for a method or
     constructor in such a program alone, any other gets a device of its own.
     """
-    func = group.first.scope.func
+    func = group.first.scope.function()
     if func is None or isinstance(func.node, ast.Lambda):
         return None
     path = func.scope.path
     around = func.cls.scope if func.cls is not None else func.scope
-    if (
-        around.outer is not None
-        or names.resolvers.existing(path, names.programs.of(path)) is not None
-    ):
+    there = names.resolvers.existing(path, names.programs.of(path))
+    if around.outer is not None or there is not None and not names.is_of_main(there.code, func):
         return None
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None

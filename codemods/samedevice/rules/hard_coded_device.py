@@ -41,7 +41,9 @@ from samedevice.inference.events import (
     device_of,
 )
 from samedevice.inference.nodes import Location, Place
+from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.values import Setting
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _default
@@ -146,7 +148,7 @@ def _chosen(solution: Solution, spot: Location) -> bool:
     So is the entry of a table whose key names the device, and a case that matches its name. What a
     function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
-    parents = solution.programs.parents(spot.path)
+    parents, asks = solution.programs.parents(spot.path), _somebody_chooses(solution, spot)
     node: ast.AST | None = spot.node
     while node is not None:
         parent = parents.get(node)
@@ -159,13 +161,57 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             how = solution.says_how(Location(spot.path, parent))
             if tests_devices(parent.test) and not how:
                 return True
-        if isinstance(parent, ast.Dict) and node in parent.values:
+        if isinstance(parent, ast.Dict) and node in parent.values and asks:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
                 return True
-        if isinstance(parent, ast.match_case) and isinstance(parent.pattern, ast.MatchValue):
-            if _names_accelerator(parent.pattern.value):
+        if isinstance(parent, ast.Try) and (node in parent.body or node in parent.orelse):
+            if is_probe(parent):
+                return True
+        if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
+            return True
+        if isinstance(parent, (ast.List, ast.Tuple)) and _tries_each(parents.get(parent)):
+            return True
+        if asks and isinstance(parent, ast.match_case):
+            pattern = parent.pattern
+            if isinstance(pattern, ast.MatchValue) and _names_accelerator(pattern.value):
                 return True
         node = parent
+    return False
+
+
+def _somebody_chooses(solution: Solution, spot: Location) -> bool:
+    """Tell whether somebody may choose what code at a place does.
+
+    A program does if it asks for anything, and so do the callers of a function that nobody is seen
+    to call.
+    """
+    groups = solution.groups_at(Literal, spot.node)
+    known = groups and not any(site.callers_unknown for group in groups for site in group.sites)
+    return not known or solution.programs.asks(spot.path)
+
+
+def _tries_each(loop: ast.AST | None) -> bool:
+    """Tell whether a loop goes on to the next device where one cannot be used."""
+    return isinstance(loop, ast.For) and any(
+        isinstance(part, (ast.Continue, ast.Pass))
+        for each in loop.body
+        if isinstance(each, ast.Try)
+        for handler in each.handlers
+        for part in handler.body
+    )
+
+
+def _taken_back(parents: syntax.Parents, statement: ast.Assign) -> bool:
+    """Tell whether a name is given something else without CUDA before anything reads it:
+    `device = "cuda"`, and below `if not torch.cuda.is_available(): device = "cpu"`."""
+    (target, *others) = statement.targets
+    name = ast.unparse(target)
+    for each in _behind(parents, statement) if not others else ():
+        if isinstance(each, ast.If) and "is_available" in ast.unparse(each.test):
+            arms = [part for part in (*each.body, *each.orelse) if isinstance(part, ast.Assign)]
+            return any(ast.unparse(part.targets[0]) == name for part in arms)
+        if any(ast.unparse(part) == name for part in ast.walk(each) if type(part) is type(target)):
+            return False
     return False
 
 
@@ -237,7 +283,7 @@ def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
     The test keeps what it says, for who changes the constant.
     """
     node = group.spot.node
-    if not isinstance(node, (ast.If, ast.IfExp)) or not all(site.taken for site in group.sites):
+    if not all(site.taken for site in group.sites):
         return
     if all(site.under_device_test for site in group.sites) or _leaves_without(solution, group.spot):
         return
@@ -245,17 +291,20 @@ def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
         return
     torch, imports = device_names(solution).imports.torch(group.spot.path)
     held = group.first.positive
-    place = Location(group.spot.path, node.test)
+    test = group.first.test
+    place = Location(group.spot.path, test)
     code = solution.code(place)
-    joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) != held
-    if joined or "{" in code or isinstance(node.test, (ast.IfExp, ast.Lambda, ast.NamedExpr)):
+    joined = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) != held
+    if joined or "{" in code or isinstance(test, (ast.IfExp, ast.Lambda, ast.NamedExpr)):
         code = "{}"  # in brackets
     code += f" {'and' if held else 'or not'} {torch}.cuda.is_available()"
     whole = edit(solution, place, "replace", code=code)
-    arm = "true" if held else "false"
+    said = short(solution.code(place))
+    message = f"CUDA is used on every machine: `{said}` is always {'true' if held else 'false'}"
+    if group.first.system:
+        message = f"`{said}` asks for the system: that there is CUDA it does not say"
     yield finding(
-        solution, RULE, place,
-        f"CUDA is used on every machine: `{short(solution.code(place))}` is always {arm}",
+        solution, RULE, place, message,
         Fix((whole,), imports=imports, erasure="cuda-only-api") if torch else None,
     )  # fmt: skip
 
@@ -361,7 +410,11 @@ def _choice(solution: Solution, spot: Location) -> Fix | None:
     if called:  # torch.device("cuda", index)
         other = f"{torch}.device({other})"
     code = f"{code} if {torch}.{_AVAILABLE[vendor]}.is_available() else {other}"
-    return Fix((edit(solution, spot, "replace", code=code),), imports=imports)
+    if isinstance(solution.programs.parents(spot.path).get(spot.node), ast.BoolOp):
+        code = f"({code})"
+    # What spells a device in some way is no device to who only sees its text.
+    erasure = "cuda-only-api" if isinstance(spot.node, ast.Call) and not called else ""
+    return Fix((edit(solution, spot, "replace", code=code),), imports=imports, erasure=erasure)
 
 
 def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tuple[Fix | None, str]:
@@ -396,8 +449,9 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
 
 def _makes_device(solution: Solution, call: ast.Call) -> bool:
     """Tell whether a call is `torch.device(...)` of one argument."""
-    name = syntax.dotted(call.func)
-    return len(call.args) == 1 and name.rpartition(".")[2] == "device"
+    name, index = syntax.dotted(call.func), call.args[1:]
+    plain = not index or isinstance(index[0], ast.Constant)
+    return plain and name.rpartition(".")[2] == "device"
 
 
 def _literal(solution: Solution, group: SiteGroup) -> Finding:
@@ -416,7 +470,10 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
                 DeviceExpression(followed), edit(solution, place, "replace", code=followed)
             )
         else:
-            repair, unfixed = _once_chosen(solution, spot, _choice(solution, spot))
+            place = spot
+            if isinstance(call, ast.Call) and spot.node is call.args[0] and call.args[1:]:
+                place = Location(spot.path, call)  # torch.device("cuda", 0)
+            repair, unfixed = _once_chosen(solution, spot, _choice(solution, place))
     else:
         parents = solution.programs.parents(spot.path)
         parent = parents.get(spot.node)
@@ -464,7 +521,7 @@ def _parsed(solution: Solution) -> Iterator[Finding]:
     Whether there is CUDA is asked where such a device gets its name, unless the program asks.
     """
     asking = "is_available"
-    places: dict[ast.AST, tuple[Location, str]] = {}
+    places: dict[ast.AST, tuple[Location, Literal]] = {}
     for group in solution.groups(Literal):
         path, node = group.spot.path, group.spot.node
         if not isinstance(node, _READ) or not _accelerator(solution, group):
@@ -472,17 +529,48 @@ def _parsed(solution: Solution) -> Iterator[Finding]:
         if any(asking in solution.project.sources[p].text for p in solution.programs.of(path)):
             continue
         given = _given(solution, group.spot)
-        places.setdefault((given or group.spot).node, (given or group.spot, group.first.name))
-    for place, name in places.values():
+        places.setdefault((given or group.spot).node, (given or group.spot, group.first))
+    for place, said in places.values():
         parent = solution.programs.parents(place.path).get(place.node)
         named = isinstance(parent, ast.Assign) or solution.is_stored(place.node)
+        who = said.value.said_at if isinstance(said.value, Setting) else "a text that is parsed"
         yield finding(
             solution, RULE, place,
-            f"a text that is parsed says that {short(solution.code(place))} is {name!r}: the "
-            "program cannot run without it",
-            _choice(solution, place) if named else None,
+            f"{who} says that {short(solution.code(place))} is {said.name!r}: the program cannot "
+            "run without it",
+            _choice(solution, place) if named else _said_otherwise(solution, place),
             unfixed="the text names a device that not every machine has",
         )  # fmt: skip
+
+
+def _said_otherwise(solution: Solution, spot: Location) -> Fix | None:
+    """Return the fix for settings whose device is read where it is used: without CUDA they say
+    another one, right behind the statement that reads them.
+
+    That is one that binds a name once, in the function that uses it.
+    """
+    root: ast.AST = spot.node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
+            return None
+        root = root.value
+    torch, imports = device_names(solution).imports.torch(spot.path)
+    if not isinstance(root, ast.Name) or root is spot.node or not torch:
+        return None
+    home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
+    parents = solution.programs.parents(spot.path)
+    bound = [
+        parents.get(part)
+        for part in syntax.walk(home)
+        if isinstance(part, ast.Name) and part.id == root.id and isinstance(part.ctx, ast.Store)
+    ]
+    match bound:
+        case [ast.Assign(targets=[ast.Name()]) as statement] if statement in home.body:
+            test = f"if not {torch}.cuda.is_available():"
+            code = f'{test}\n    {ast.unparse(spot.node)} = "cpu"'.replace("'", '"')
+            behind = edit(solution, Location(spot.path, statement), "after", code=code)
+            return Fix((behind,), imports=imports)
+    return None
 
 
 def _given(solution: Solution, spot: Location) -> Location | None:

@@ -9,6 +9,9 @@ device on some paths only where it meets one that is on the CPU, or on the devic
 program not each call is followed: one that another stands for is told where it is given a value on
 the CPU, and may do something with it that the other one did not show.
 
+A device of which nothing is known, what a library gives or a file holds, is told in a program that
+asks nobody where it is to run.
+
 What a function is given that nobody is seen to call is told where it meets a value that the
 program put on the device: it is left to callers. No conversion waits for it.
 
@@ -41,6 +44,7 @@ from samedevice.inference.open_events import (
     MetTaken,
     NotFollowed,
     Undecided,
+    UnknownDevice,
 )
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
@@ -74,6 +78,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         elif isinstance(group.first, Optimizes):
             reason = _NOT_CALLED if group.first.modules else _NOT_MADE
             message = f"`{code}` trains a module, and {reason}"
+        elif isinstance(group.first, UnknownDevice):
+            message = f"`{code}` is a device, and {_reason(solution, group.spot)}"
         elif isinstance(group.first, HandedTogether):
             message = f"`{code}` takes values of the device and of the CPU to unknown code"
         elif isinstance(group.first, NotFollowed):

@@ -162,8 +162,8 @@ class _Statements(Expressions):
     def _asks(self, value: ast.expr) -> bool:
         """Tell whether a value is a flag such as `args.cuda and torch.cuda.is_available()`."""
         match value:
-            case ast.IfExp(test=test, body=ast.Constant(), orelse=ast.Constant()):
-                return self._asks(test)
+            case ast.IfExp(test=test, body=ast.Constant() as body, orelse=ast.Constant()):
+                return not self.words.is_device(body) and self._asks(test)
             case ast.BoolOp(values=values):
                 return any(self._asks(each) for each in values)
             case ast.UnaryOp(op=ast.Not(), operand=operand):

@@ -78,6 +78,8 @@ def _converted(run: Interpreter, name: str, call: Call) -> Value:
         return SCALAR
     if name == "str" and isinstance(first, Device):
         return Device(first.node, first.spot, text=True, resolved=first.resolved, rank=first.rank)
+    if name == "str" and type(first) is Const and isinstance(first.value, (str, int)):
+        return Const(str(first.value), call.spot)
     if (
         name in ("int", "str")
         and isinstance(first, ProcessIndex)

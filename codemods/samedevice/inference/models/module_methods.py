@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import (
     assignment,
+    attributes,
     calls,
     classes,
     conditions,
@@ -170,6 +171,16 @@ def _modules(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 @under(_METHODS, "named_modules", "named_children")
 def _named_modules(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     return Iter(Seq("tuple", [SCALAR, iteration.any_module(owner, call.spot)]), owner)
+
+
+@under(_METHODS, "get_submodule")
+def _submodule(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
+    """Return the part under a dotted name; of one that is not known, any part."""
+    given = call.args[0][0] if call.args else UNKNOWN
+    found: Value = owner
+    for attr in str(given.value).split(".") if isinstance(given, Const) and given.value else ():
+        found = attributes.attribute(run, found, attr, call.spot, call.scope)
+    return found if isinstance(given, Const) else iteration.any_module(owner, call.spot)
 
 
 @under(_METHODS, "get_parameter", "get_buffer")

@@ -9,7 +9,16 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import Call, model
 from samedevice.inference.models.options import negative
 from samedevice.inference.objects import Func, Instance
-from samedevice.inference.values import NONE, SCALAR, Const, ProcessIndex, Seq, Value
+from samedevice.inference.values import (
+    DEVICE,
+    NONE,
+    SCALAR,
+    CliOption,
+    Const,
+    ProcessIndex,
+    Seq,
+    Value,
+)
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -18,9 +27,12 @@ if TYPE_CHECKING:
 @model("os.getenv", "os.environ.get")
 def variable(run: Interpreter, call: Call) -> Value:
     """A variable of the environment: the number of the process, perhaps."""
+    default = call.args[1] if len(call.args) > 1 else call.kwargs.get("default")
     if call.args and isinstance(call.args[0][0], Const) and call.args[0][0].value in devices.RANKS:
-        default = call.args[1] if len(call.args) > 1 else call.kwargs.get("default")
         return ProcessIndex(absent=negative(default))
+    given = default[0] if default is not None else NONE
+    if type(given) is Const and isinstance(given.value, str) and DEVICE.fullmatch(given.value):
+        return CliOption(given.value, given.spot)  # who says nothing gets that
     return SCALAR
 
 

@@ -55,6 +55,20 @@ def imported(run: Interpreter, call: Call) -> Value:
     return UNKNOWN
 
 
+@model("typing.cast", "typing_extensions.cast")
+def cast_to(run: Interpreter, call: Call) -> Value:
+    """What a value is called for a type checker: the value itself."""
+    given = call.args[1:2] or [call.kwargs.get("val", (UNKNOWN, call.spot))]
+    return given[0][0]
+
+
+@model("typing.assert_type", "typing_extensions.assert_type")
+@model("typing.reveal_type", "typing_extensions.reveal_type")
+def told_of_its_type(run: Interpreter, call: Call) -> Value:
+    """A value that is handed through."""
+    return call.args[0][0] if call.args else UNKNOWN
+
+
 @model("functools.partial")
 def partial(run: Interpreter, call: Call) -> Value:
     """Partial application: the arguments come first in each call."""

@@ -1,0 +1,4 @@
+import torch
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+WAYS = 3

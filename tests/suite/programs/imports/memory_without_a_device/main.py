@@ -1,0 +1,3 @@
+from fewshot.run import run
+
+run()
