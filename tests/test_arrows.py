@@ -147,7 +147,7 @@ ROOMS: dict[str, set[str]] = {
         "reading.source",
     },  # fmt: skip
     "migration.trials": _CHECKED,
-    "migration.homes": {"finding"},
+    "migration.homes": {"finding", "reading.project"},
     "migration.migrate": _FIXED
     | {"reading.seen", "migration.homes", "migration.originals", "migration.trials"},
     "migration.modernize": {
