@@ -144,5 +144,6 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "tally", lambda project: {})
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
     monkeypatch.setattr(beside, "staying", lambda project: ())
+    monkeypatch.setattr(beside, "nameless", lambda *_: ())
     policy = SimpleNamespace(for_the_cpu=frozenset())
     monkeypatch.setattr(Project, "policy", policy, raising=False)

@@ -57,7 +57,7 @@ def test_many_lines_are_equal() -> None:
     after = [line.replace(".cuda()", ".to(device)") for line in before]
     after[1:1] = ["    device = torch.device()", ""]
     started = time.process_time()
-    blocks = Matcher(before, after, autojunk=False).get_matching_blocks()
+    blocks = Matcher(before, after).get_matching_blocks()
     assert time.process_time() - started < 5
     assert blocks[:2] == [(0, 0, 1), (2, 4, 1)]
     assert sum(block.size for block in blocks) == 10_001

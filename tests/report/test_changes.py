@@ -185,6 +185,16 @@ def test_a_diff_is_what_git_makes_of_the_two_files(tmp_path: Path) -> None:
     assert lines[-2] == "\\ No newline at end of file"
 
 
+def test_lines_that_are_there_often_are_not_taken_out_and_put_in_again() -> None:
+    """From 200 lines on they would be junk to difflib: each would stand there twice, the same."""
+    lines = [f"x{number} = 1\n" if number % 3 else "pass\n" for number in range(250)]
+    edited = list(lines)
+    edited[119], edited[121] = "y = 1\n", "z = 1\n"  # on both sides of a line that is everywhere
+    change = migrate.Change("a.py", "".join(lines).encode(), "".join(edited).encode())
+    shown = [each for each in diff.unified(change).decode().split("\n")[3:] if each[:1] in "+-"]
+    assert [each for each in shown if each] == ["-x119 = 1", "+y = 1", "-x121 = 1", "+z = 1"]
+
+
 def test_a_new_file_s_diff() -> None:
     change = migrate.Change("new.py", None, b"x = 1\n")
     assert diff.unified(change) == b"--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n"

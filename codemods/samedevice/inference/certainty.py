@@ -127,7 +127,7 @@ class Watcher(Interpreter):
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
-                kind = _CONSTANT if value is not NONE else _ABSENT
+                kind = _ABSENT if value.value is None else _CONSTANT
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
             elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]

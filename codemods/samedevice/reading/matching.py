@@ -17,11 +17,12 @@ class Matcher(difflib.SequenceMatcher[str]):
 
     difflib takes the longest run first and then both sides of it, which is quadratic where every
     other line has changed, and more than that where many lines are equal. So large texts are first
-    divided at lines that are once in each of them.
+    divided at lines that are once in each of them. A line that is there often is no junk, as it is
+    to difflib from 200 lines on: two versions of a text would differ in lines that are the same.
     """
 
-    def __init__(self, before: Sequence[str], after: Sequence[str], autojunk: bool = True) -> None:
-        super().__init__(None, before, after, autojunk)
+    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
+        super().__init__(None, before, after, autojunk=False)
         self._texts = before, after
         self._blocks: list[difflib.Match] = []
 

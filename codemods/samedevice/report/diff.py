@@ -32,20 +32,26 @@ def unified(change: Change, context: int = 3, mark: str = "") -> bytes:
         [line.decode("ascii", "surrogateescape") for line in _lines(data)]
         for data in (change.before or b"", change.after)
     )
-    groups = list(Matcher(before, after).get_grouped_opcodes(context))
-    if not groups:
-        return b""
-    found = [f"--- {'/dev/null' if change.before is None else old}\n", f"+++ {new}\n"]
-    for group in groups:
+    old = "/dev/null" if change.before is None else old
+    found = _terminated(_unified(before, after, old, new, context))
+    return "".join(found).encode("ascii", "surrogateescape")
+
+
+def _unified(
+    before: Sequence[str], after: Sequence[str], old: str, new: str, context: int = 3
+) -> Iterator[str]:
+    """Yield the lines of a unified diff; nothing for two texts that are the same."""
+    for number, group in enumerate(Matcher(before, after).get_grouped_opcodes(context)):
+        if not number:
+            yield from (f"--- {old}\n", f"+++ {new}\n")
         first, last = group[0], group[-1]
-        found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n")
+        yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
-                found += (f" {line}" for line in before[i1:i2])
+                yield from (f" {line}" for line in before[i1:i2])
             else:
-                found += (f"-{line}" for line in before[i1:i2])
-                found += (f"+{line}" for line in after[j1:j2])
-    return "".join(_terminated(found)).encode("ascii", "surrogateescape")
+                yield from (f"-{line}" for line in before[i1:i2])
+                yield from (f"+{line}" for line in after[j1:j2])
 
 
 def by_cells(change: Change, mark: str = "") -> bytes:
@@ -59,8 +65,8 @@ def by_cells(change: Change, mark: str = "") -> bytes:
     for where, before, after in _texts(change):
         name = f"{printable(change.path).removeprefix('/')}{where}{mark}"
         heads = f"a/{name}", f"b/{name}"
-        lines = difflib.unified_diff(before, after, *heads, lineterm="")
-        found += (f"{line}\n" for line in lines)
+        old, new = ([f"{line}\n" for line in lines] for lines in (before, after))
+        found += _unified(old, new, *heads)
     return "".join(found).encode("utf-8", "surrogateescape")
 
 

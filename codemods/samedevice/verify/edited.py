@@ -70,7 +70,7 @@ class Edited:
             [_text(node, old_lines) for node in before],
             [_text(node, new_lines) for node in after],
         )
-        for tag, start, end, from_, to in Matcher(*keys, autojunk=False).get_opcodes():
+        for tag, start, end, from_, to in Matcher(*keys).get_opcodes():
             old, new = before[start:end], after[from_:to]
             if tag == "equal":
                 for one, other in zip(old, new, strict=True):
@@ -96,7 +96,7 @@ class Edited:
         for side, told in zip(self._differing, (old, new), strict=True):
             side.extend(nodes for _, nodes in told)
         keys = [[key for key, _ in side] for side in (old, new)]
-        matcher = Matcher(keys[0], keys[1], autojunk=False)
+        matcher = Matcher(keys[0], keys[1])
         for tag, start, end, from_, to in matcher.get_opcodes():
             if tag == "equal":
                 for one, other in zip(old[start:end], new[from_:to], strict=True):
