@@ -41,7 +41,7 @@ from samedevice.inference.events import (
     device_of,
 )
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.probes import is_probe
+from samedevice.inference.probes import is_fallback
 from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.inference.values import Setting
 from samedevice.reading import syntax
@@ -165,7 +165,7 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
                 return True
         if isinstance(parent, ast.Try) and (node in parent.body or node in parent.orelse):
-            if is_probe(parent):
+            if is_fallback(parent):
                 return True
         if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
             return True
