@@ -56,6 +56,20 @@ EDITS: dict[str, tuple[str, str, str, str]] = {
         "x.device",
         "`x` may be a number, which has no device",
     ),
+    "an argument of one of two functions": (
+        "try:\n    from torch.amp import autocast\nexcept ImportError:\n"
+        "    from torch.cuda.amp import autocast\nwith autocast('cuda'):\n    pass\n",
+        "autocast('cuda')",
+        "autocast('cuda', enabled=False)",
+        "`autocast` may be `torch.amp.autocast` or `torch.cuda.amp.autocast`, "
+        "which may take other arguments",
+    ),
+    "an argument of a function that is imported in one way or another": (
+        "try:\n    from helper import f\nexcept ImportError:\n    from .helper import f\nf(1)\n",
+        "f(1)",
+        "f(1, device=None)",
+        "",
+    ),
     "the type of a default": (
         "def f(d='cuda'):\n    return d == 'cuda'\n",
         "d == 'cuda'",

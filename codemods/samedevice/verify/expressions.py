@@ -44,6 +44,8 @@ def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cpu" | "cuda")):
                 if edited.is_new(node.func) and _tested_later(file, node, name):
                     reason = f"`{name}` may be None, which is asked below"
+            case ast.keyword(arg=str()):
+                reason = _several(file, node)
         if reason:
             yield node, reason
     yield from _numbered(edited, file.kinds)
@@ -86,6 +88,21 @@ class _File:
         if asked not in self._with_parameters:
             self._with_parameters[asked] = _has_parameters(self, node, depth)
         return self._with_parameters[asked]
+
+    @cached_property
+    def alternatives(self) -> dict[str, list[str]]:
+        """What names stand for that each branch of a statement imports from elsewhere."""
+        found: dict[str, list[str]] = {}
+        for node in syntax.walk(self.edited.after):
+            if isinstance(node, (ast.Try, ast.If)):
+                handled = node.handlers if isinstance(node, ast.Try) else ()
+                branches = [node.body, node.orelse, *(each.body for each in handled)]
+                brought = [dict(_imported(branch)) for branch in branches]
+                for name in {name for each in brought for name in each}:
+                    meant = [each[name] for each in brought if name in each]
+                    if len(meant) > 1:
+                        found.setdefault(name, []).extend(meant)
+        return found
 
     @cached_property
     def has_devices(self) -> bool:
@@ -230,6 +247,30 @@ def _changed_in_place(scope: ast.AST) -> Iterator[ast.Name]:
             case ast.Call(func=ast.Attribute(value=ast.Name() as value, attr=attr)):
                 if attr in _MUTATIONS:
                     yield value
+
+
+def _several(file: _File, node: ast.keyword) -> str:
+    """Return what is wrong with a new argument: its function is another one where an import fails.
+
+    `from utils import f` and `from .utils import f` bring the same one.
+    """
+    call = file.edited.parents.get(node)
+    if not isinstance(call, ast.Call) or file.edited.is_new(call):
+        return ""
+    name, _, rest = ast.unparse(call.func).partition(".")
+    meant = sorted(file.alternatives.get(name, ()), key=len)
+    for one, other in zip(meant, meant[1:], strict=False):
+        if one != other and not other.endswith(f".{one}"):
+            both = " or ".join(f"`{each}.{rest}`" if rest else f"`{each}`" for each in (one, other))
+            return f"`{name}` may be {both}, which may take other arguments"
+    return ""
+
+
+def _imported(block: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for node in block:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}".lstrip(".")
 
 
 def _tested_later(file: _File, node: ast.Call, name: str) -> bool:

@@ -20,6 +20,7 @@ from samedevice.inference.models import Call, kind, model, operations
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope, Union
 from samedevice.inference.values import (
+    ARRAY,
     NONE,
     UNKNOWN,
     Arg,
@@ -191,6 +192,10 @@ def call_module(
 ) -> Value:
     """Call a module of a library: its parameters and its inputs must agree."""
     callee.used = callee.used or computes(callee, args, kwargs)
+    if torchfacts.is_pipeline(callee.name) and callee.cls is None:
+        output = kwargs.get("output_type")
+        if output is None or isinstance(output[0], Const) and output[0].value in ("pil", "np"):
+            return _images()
     name = callee.fact.out if callee.fact is not None else ""
     operands: list[tuple[Tensor, Location]] = []
     forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
@@ -212,8 +217,9 @@ def call_module(
     for tensor, _ in operands:
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
+        graphs = torchfacts.takes_graphs(callee.name)
         for value, where in (*args, *kwargs.values()):
-            libraries.undecided(run, value, where, callee.node, scope)
+            libraries.undecided(run, value, where, callee.node, scope, has_device=graphs)
         module = Tensor(callee.node)
         called = Location(spot.path, getattr(spot.node, "func", spot.node))
         operands.insert(0, (module, called))
@@ -228,6 +234,14 @@ def call_module(
     made.scalar = name == "loss" or (
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
+    return made
+
+
+def _images() -> Instance:
+    """Return what a pipeline of diffusers gives: pictures, films or sounds on the CPU."""
+    made = Instance("hostobject", "diffusers.utils.BaseOutput")
+    for name in ("images", "frames", "audios"):
+        made.attrs[name] = Seq("list", element=ARRAY)
     return made
 
 
