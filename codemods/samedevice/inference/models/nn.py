@@ -224,7 +224,7 @@ def call_module(
         called = Location(spot.path, getattr(spot.node, "func", spot.node))
         operands.insert(0, (module, called))
         operands += [(tensor, called) for tensor in moving.late(callee)]
-        operands += [(part, called) for part in _elsewhere(callee)]
+        operands += [(part, called) for part in _left(callee)]
     if not operands:
         return UNKNOWN
     if not callee.stateful and callee.name.endswith("Loss"):
@@ -245,14 +245,17 @@ def _images() -> Instance:
     return made
 
 
-def _elsewhere(module: Instance) -> list[Tensor]:
-    """Return a parameter of each part of a library's module that the program put in its place."""
+def _left(module: Instance) -> list[Tensor]:
+    """Return a parameter of each part that the program put into a library's module after its move.
+
+    It did not move with the rest.
+    """
     assert module.node is not None
     return [
         parameter_of(part)
-        for part in (module.held() if module.cls is None else ())
+        for part in (module.held() if module.cls is None and module.has_moved() else ())
         if part.family == "module" and part.stateful
-        if part.site is not None and part is not module.wrapped()
+        if part.site is not None and part is not module.wrapped() and not part.has_moved()
         if part.node is not None and part.node.find() is not module.node.find()
     ]
 
