@@ -1,6 +1,6 @@
 """What other checkers say of a program: Ruff, Pyright where it is there, and its own layout.
 
-They know nothing of devices and nothing of us, so what they say of an edited program and did not
+They know nothing of devices and nothing of samedevice, so what they say of an edited program and did not
 say of the program before is said of the edit.
 """
 
